@@ -19,7 +19,8 @@ from blocks.elements import notice
 from blocks.text.marks import without_marks
 from blocks.text.outgoing_text import context, escape, fence, plain, section
 from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of
-from bot.casework.checks.evidence_reader import CommitFacts, ShownCitation, ShownLines
+from bot.casework.checks.addresses import Lines
+from bot.casework.checks.shown_evidence import ShownCitation, printed_lines
 from bot.domain.citations.citation_lines import shown_ref
 from bot.domain.citations.links import LinkTo
 from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch
@@ -34,8 +35,8 @@ QUOTE_CHARS: Final = 1_500
 LINK_CHARS: Final = 1_000
 _MARKS: Final = {True: "✓ verified", False: "✗ refuted", None: "? cannot be checked by code"}
 _MEANINGS: Final = {
-    True: "verified: the quote matches the source word for word",
-    False: "wrong: the source says something else",
+    True: "verified: the lines stand at that place",
+    False: "wrong: the place does not exist, or says something else",
     None: "cannot be checked by code: please check it yourself",
 }
 
@@ -97,8 +98,10 @@ def _heading(citation: ShownCitation, link: str | None) -> Block:
     name = _words(_name(ref), NAME_CHARS) or "(no name)"
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else name
     at = f" at {_words(ref.commit[:7], 8)}" if ref.commit and ref.commit != ref.ref else ""
+    place = citation.found.place if isinstance(citation.found, Lines) else None
+    kind = f" · {place}" if place and place != "program" else ""
     claim = f"\nfor: {_words(ref.supports_claim, CLAIM_CHARS)}" if ref.supports_claim.strip() else ""
-    return section(f"*{shown}*{at} · {_MARKS[citation.mark]}{claim}")
+    return section(f"*{shown}*{at}{kind} · {_MARKS[citation.mark]}{claim}")
 
 
 def _name(ref: EvidenceRef) -> str:
@@ -106,19 +109,16 @@ def _name(ref: EvidenceRef) -> str:
 
 
 def _source(citation: ShownCitation) -> list[Block]:
-    """Return what the citation points at, else its quotation alone."""
-    found = citation.shown
-    if isinstance(found, ShownLines):
-        stands_there = any(line.quoted for line in found.lines)
-        return [_code(found), *([] if stands_there else _quotation(citation, "Quoted, but not in the source"))]
-    if isinstance(found, CommitFacts):
-        said = f"{_words(found.subject, CLAIM_CHARS)}\n{_words(found.author, NAME_CHARS)} · {found.date}"
-        return [section(said), *_quotation(citation, "Quoted from its message")]
-    return _quotation(citation, "Quoted")
+    """Return the lines that the citation points at, and a quotation that came with it and does not stand there."""
+    found = citation.found
+    if not isinstance(found, Lines):
+        return _quotation(citation, "Quoted")
+    about = [context(_words(found.about, NAME_CHARS))] if found.about else []
+    return [_code(printed_lines(found)), *about, *_quotation(citation, "Quoted, but not in the source")]
 
 
 def _quotation(citation: ShownCitation, title: str) -> list[Block]:
-    quote = strip_hidden(citation.quote)[0].strip("\n")
+    quote = strip_hidden(citation.strange_quote)[0].strip("\n")
     more = len(quote) - QUOTE_CHARS
     cut = f"{quote[:QUOTE_CHARS]} … {more:,} more characters" if more > 0 else quote
     return [section(f"{title}:\n{fence(cut)}")] if quote.strip() else []
@@ -126,21 +126,20 @@ def _quotation(citation: ShownCitation, title: str) -> list[Block]:
 
 def _remark(citation: ShownCitation) -> list[Block]:
     """Return why it is not verified, or why there are no lines to read."""
-    found = citation.shown
-    unread = "" if isinstance(found, ShownLines | CommitFacts) else f"Not shown: {_words(found.why, REASON_CHARS)}."
+    found = citation.found
+    unread = "" if isinstance(found, Lines) else f"Not shown: {_words(found.why, REASON_CHARS)}."
     why = "" if citation.mark else _words(citation.reason, REASON_CHARS)
     said = " · ".join(part for part in (why, unread) if part)
     return [context(said)] if said else []
 
 
-def _code(found: ShownLines) -> Block:
+def _code(lines: Sequence[str]) -> Block:
     """Return as many lines as a section holds, and how many there are more."""
-    lines, count = found.shown(SECTION_CHARS), len(found.lines)
     chars = accumulate(len(line) + 1 for line in lines)
     kept = list(lines[: max(1, sum(1 for _ in takewhile(lambda total: total < SECTION_CHARS, chars)))])
-    while len(kept) > 1 and len(_fenced(kept, count - len(kept))) > SECTION_CHARS:
+    while len(kept) > 1 and len(_fenced(kept, len(lines) - len(kept))) > SECTION_CHARS:
         kept.pop()
-    return section(_fenced(kept, count - len(kept)))
+    return section(_fenced(kept, len(lines) - len(kept)))
 
 
 def _fenced(lines: Sequence[str], left: int) -> str:

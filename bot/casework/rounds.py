@@ -118,7 +118,8 @@ class Rounds:
 
     def _investigated(self, now: ThreadState, found: Investigation, run_id: str, read: int) -> ThreadState:
         ret, by = found.ret, found.investigator
-        known = changes_of_return(now, ret, run_id=run_id, usage=found.usage, investigator=by, read=read)
+        points = self._service.settings.rubrics
+        known = changes_of_return(now, ret, run_id=run_id, usage=found.usage, investigator=by, read=read, points=points)
         if (why := self._escalations.asked_for(now, ret)) is not None:
             return self._escalations.escalated(now, why, **known)
         at = self._service.clock.now()

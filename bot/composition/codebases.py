@@ -19,7 +19,7 @@ from bot.adapters.search.index_process import IndexProcess
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import CodebaseLinks, Codebases
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.citation_staleness import CitationStaleness
+from bot.casework.checks.staleness import CitationStaleness
 from bot.config.codebase_settings import CodebaseSettings
 from bot.config.environment import Environment, process_home
 from bot.config.settings import Settings

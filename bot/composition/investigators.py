@@ -22,7 +22,8 @@ from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator, Validator
 from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.code_findings import CodeFindings, OneCodebaseInvestigator
-from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor, ValidatorAnswer
+from bot.casework.investigate.investigator_answer import InvestigatorAnswer
+from bot.casework.investigate.model_investigator import ModelInvestigator, ToolsFor, ValidatorAnswer
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.composition.codebases import TeamCode
 from bot.composition.model_access import open_model_access, stall_limit_s, thread_allowance, uses_models
@@ -84,7 +85,7 @@ class CaseworkModels:
             self.models = open_model_access(settings, environment, sources.clock, spend, secrets=secrets)
             drafts, judges = _specialists(sources, self.models)
             tools = _toolbox(sources, self._servers, secrets)
-            found = ModelInvestigator(drafts, tools, code.codebases, secrets=secrets)
+            found = ModelInvestigator(drafts, tools, code.codebases, notes=sources.storage.notes, secrets=secrets)
             self.validator = ModelValidator(checks, judges, _reader(sources, secrets), sources.clock)
             judge = "" if judges.model == drafts.model else f", checked by {judges.model}"
             self.described = f"{drafts.model}{judge}"
@@ -99,13 +100,13 @@ class CaseworkModels:
 
 def _specialists(sources: InvestigationInputs, models: ModelAccess) -> tuple[Specialist, Specialist]:
     """Return the investigator's and the validator's: one runner, one budget, other words and another answer."""
-    settings = sources.settings
+    settings, limits = sources.settings, _limits(sources)
     drafts = Specialist(
         access=models,
         model=settings.investigator.model,
-        system=f"{prompt('investigator')}\n\n# The team\n\n{_about_team(settings)}",
+        system=f"{prompt('investigator')}\n\n# The team\n\n{_about_team(settings)}\n{_caps(settings, limits)}",
         answer=InvestigatorAnswer,
-        limits=_limits(sources),
+        limits=limits,
         allowance=thread_allowance(settings),
     )
     judge = settings.validator.model or drafts.model
@@ -120,6 +121,12 @@ def _about_team(settings: Settings) -> str:
         else ""
     )
     return f"Its language is `{settings.team_language}`.{tone}"
+
+
+def _caps(settings: Settings, limits: RunLimits) -> str:
+    """Return what an investigator is told of its time and of how often a draft may come back."""
+    minutes, rounds = (limits.total_s or 0) / 60, settings.investigator.max_rounds
+    return f"A run ends after {minutes:g} min and {limits.max_turns} turns; a question has at most {rounds} rounds."
 
 
 def _limits(sources: InvestigationInputs) -> RunLimits:

@@ -17,7 +17,8 @@ from slack_sdk.models.blocks import Block
 from blocks import ids
 from blocks.cards.draft_card import card_blocks
 from blocks.views.home_view import HomeData
-from bot.casework.checks.evidence_reader import EvidenceReader
+from bot.agent.run_records import RunRecorder
+from bot.casework.checks.shown_evidence import EvidenceReader
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.reports.status_overview import count_today, overview
 from bot.composition.casework_services import CaseworkServices
@@ -140,7 +141,9 @@ def _buttons(
     on: SharedServices, casework: CaseworkServices, beats: HeartbeatSlack, answers: ClickReplies, notes: NoteButtons
 ) -> dict[str, dict[str, Listener]]:
     """Return the listeners of the team's buttons, `actions`, and of its dialogues, `views`, by their ids."""
-    reader = EvidenceReader(repo=on.code.codebases, known_secrets=on.environment.secrets())
+    secrets = on.environment.secrets()
+    runs = RunRecorder(on.storage.runs, on.clock, secrets)
+    reader = EvidenceReader(repo=on.code.codebases, known_secrets=secrets, runs=runs, notes=on.storage.notes)
     evidence = partial(draft_evidence, on.store, reader, on.code.link_to)
     kinds = (
         DraftButtons(

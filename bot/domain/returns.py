@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 from pydantic import AwareDatetime, Field, ValidationError
 
@@ -29,6 +29,9 @@ STATEMENTS: Final = "draft.statements"
 _REF_NAME: Final = re.compile(r"ref\[(\d{1,4})\]\.")
 _CLAIM_NAME: Final = re.compile(r"claim\[(\d{1,4})\]")
 _STANDS_ALONE: Final = re.compile(r"[ \t]{0,12}(?:[-*+•][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|>|```|~~~|\|)")
+MAX_MARK_CHARS: Final = 40
+"""A line begins with the mark of a list item, a heading or code within so many characters, or with none."""
+
 _PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n")
 
 
@@ -87,13 +90,20 @@ def join_claims(claims: Sequence[Claim]) -> str:
     >>> join_claims([Claim(text="It waits 30 s."), Claim(text="Why:"), Claim(text="- one"), Claim(text="- two")])
     'It waits 30 s. Why:\\n- one\\n- two'
     """
-    draft = ""
-    for claim in claims:
-        if draft and not draft.endswith("\n") and not claim.text.startswith("\n"):
-            on_its_own = _STANDS_ALONE.match(claim.text) or _STANDS_ALONE.match(draft[draft.rfind("\n") + 1 :])
-            draft += "\n" if on_its_own else " "
-        draft += claim.text
-    return draft.strip("\n")
+    parts: list[str] = []
+    line = ""  # how the last one begins
+    for text in (claim.text for claim in claims):
+        gap = ""
+        if line and text and not text.startswith("\n"):
+            gap = "\n" if _STANDS_ALONE.match(text) or _STANDS_ALONE.match(line) else " "
+        parts += gap, text
+        line = f"{line}{gap}{text}".rpartition("\n")[2][:MAX_MARK_CHARS]
+    return "".join(parts).strip("\n")
+
+
+def in_paragraphs(claims: Sequence[Claim]) -> list[Claim]:
+    """Return the claims, each a paragraph of its own."""
+    return [one.evolve(text=f"\n\n{one.text}") if number else one for number, one in enumerate(claims)]
 
 
 def evidence_in(record: Mapping[str, Any]) -> Iterator[EvidenceRef]:
@@ -207,6 +217,10 @@ class InvestigatorReturn(FrozenValue):
         every = tuple(range(len(self.evidence_refs)))
         paragraphs = (part.strip() for part in _PARAGRAPH_END.split(self.draft_reply))
         return tuple(Claim(text=part, cites=every) for part in paragraphs if part)
+
+    def with_claims(self, claims: Sequence[Claim]) -> Self:
+        """Return it with these claims as its draft."""
+        return self.evolve(claims=tuple(claims), draft_reply=join_claims(claims))
 
 
 class Check(FrozenValue):

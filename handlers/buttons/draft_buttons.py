@@ -17,7 +17,7 @@ from blocks import ids
 from blocks.cards.draft_actions import context_modal, dismiss_modal, edit_modal, prefill
 from blocks.cards.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal
 from bot.casework.approvers import Approvers
-from bot.casework.checks.evidence_reader import EvidenceReader
+from bot.casework.checks.shown_evidence import EvidenceReader
 from bot.casework.decisions import Decisions, DraftClick, check_context
 from bot.domain.citations.links import LinkTo
 from bot.domain.text.sanitize import check_whole

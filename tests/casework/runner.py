@@ -12,7 +12,8 @@ from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunLimits, RunProgress, RunRequest, RunResult
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
-from bot.casework.investigate.model_investigator import InvestigatorAnswer, ValidatorAnswer
+from bot.casework.investigate.investigator_answer import InvestigatorAnswer
+from bot.casework.investigate.model_investigator import ValidatorAnswer
 from bot.domain.returns import Usage
 from tests.fakes import FakeClock, MemoryJournal
 
@@ -43,15 +44,36 @@ class ScriptedRunner:
 def answered(**changes: Any) -> dict[str, Any]:
     """Return an investigator's answer as a model gives it: no commit anywhere."""
     good = {
+        "evidence_refs": [{"kind": "file", "ref": "app/retry.py:3", "supports_claim": "It sets the limit."}],
+        "claims": [claimed("Retries stop after 5, see `app/retry.py:3`.", 0)],
+        "question_type": "technical_qa",
+        "risk": "none",
+        "touches": "none",
+        "summary_for_orchestrator": "Retries stop after 5.",
+        "question_language": "en",
+        "draft_language": "en",
+        "confidence_reason": "One line says so.",
+        "confidence": "medium",
+    }
+    return {**good, **changes}
+
+
+def claimed(text: str, *cites: int, kind: str = "fact") -> dict[str, Any]:
+    """Return one sentence of a draft as a model gives it."""
+    return {"text": text, "kind": kind, "cites": list(cites)}
+
+
+def answered_as_of_old(**changes: Any) -> dict[str, Any]:
+    """Return an answer in the shape of earlier releases: a draft in one piece, and quotes beside the addresses."""
+    ref = {"kind": "file", "ref": "app/retry.py:3", "quote": "LIMIT = 5", "supports_claim": "It sets the limit."}
+    old = {
         "confidence": "medium",
         "confidence_reason": "One line says so.",
         "summary_for_orchestrator": "Retries stop after 5.",
-        "draft_reply": "Retries stop after 5, see `app/retry.py:3`.",
-        "evidence_refs": [
-            {"kind": "file", "ref": "app/retry.py:3", "quote": "LIMIT = 5", "supports_claim": "It sets the limit."}
-        ],
+        "draft_reply": "Retries stop after 5.\n\nSee `app/retry.py:3`.",
+        "evidence_refs": [ref],
     }
-    return {**good, **changes}
+    return {**old, **changes}
 
 
 def judged(**changes: Any) -> dict[str, Any]:

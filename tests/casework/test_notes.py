@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.citation_staleness import CitationStaleness
+from bot.casework.checks.staleness import CitationStaleness
 from bot.casework.notes import NoteSource, Proved, address_prover
 from bot.domain.notes import MAX_NOTE_CHARS, NoteCitation, read_cites
 from bot.domain.returns import TriageFile

@@ -20,7 +20,7 @@ from bot.casework.investigate.assignment import (
 from bot.domain.jobs import ContinueThread
 from bot.domain.returns import Check, Usage, Verdict
 from bot.domain.search.passages import MemoryHit
-from bot.domain.threads import PendingReason, Resolution, ThreadStatus
+from bot.domain.threads import PendingReason, QuestionType, Resolution, ThreadStatus
 from bot.errors import CodebaseUnreadable, ProviderError, StoreError
 from bot.ports import ChatMessage, Person
 from tests.builders import QUESTION_TS, a_return, a_thread, a_verdict, an_event
@@ -57,6 +57,32 @@ def test_a_bounce_goes_back_once_with_the_reasons(tmp_path: Path) -> None:
     assert office.state.draft_pending == "It is 3."
     assert office.state.investigator_round == 2
     assert [entry.investigator_return.investigator_round for entry in office.state.rounds] == [1, 2]
+
+
+def test_a_corrected_question_type_brings_its_rubric(tmp_path: Path) -> None:
+    """What is asked of the evidence follows it, with the team's own points; the next round is told."""
+    points = {"status_check": ["Name the owner."]}
+    office = Office(
+        tmp_path,
+        a_return("It is 5.", question_type="status_check"),
+        a_return("It is 3."),
+        verdicts=[BOUNCE, PASS],
+        rubrics=points,
+    ).asked()
+    first, second = office.investigator.assignments
+    assert first.question_type is not QuestionType.STATUS_CHECK
+    assert office.state.question_type is second.question_type is QuestionType.STATUS_CHECK
+    assert second.rubric == office.state.rubric
+    assert "Question type: status_check" in second.rubric
+    assert "Also: Name the owner." in second.rubric
+
+
+@each_row("said", [None, "riddle", ""])
+def test_no_other_word_changes_the_question_type(tmp_path: Path, said: str | None) -> None:
+    """Nor does the return of a search, which says none."""
+    office = Office(tmp_path, a_return(question_type=said)).asked()
+    [given] = office.investigator.assignments
+    assert (office.state.question_type, office.state.rubric) == (given.question_type, given.rubric)
 
 
 def test_a_second_bounce_shows_the_disagreement(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from blocks.cards.alert_card import playbook_modal
 from blocks.cards.draft_actions import click_of, context_modal, dismiss_modal, edit_modal, note_modal
 from blocks.cards.evidence_modal import evidence_modal
 from blocks.cards.playbook_cards import read_modal, reject_modal
-from bot.casework.checks.evidence_reader import CommitFacts, EvidenceMissing, NumberedLine, ShownCitation, ShownLines
+from bot.casework.checks.addresses import Lines, Missing
+from bot.casework.checks.shown_evidence import ShownCitation
 from bot.domain.citations.links import code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from tests.gallery.cards import DRAFT, FILE, LOG, PATCH, drafted
@@ -31,43 +32,20 @@ PLAYBOOK = """# Heartbeat of shop
 - [ ] Disk: `df -h`
 """
 _STATE = drafted()
-_WAREHOUSE = (
-    "# The warehouse service.",
-    "[timeouts]",
-    *FILE.quote.split("\n")[:2],
-    "",
-    *FILE.quote.split("\n")[2:],
-    "",
-    "[retries]",
-)
 _COMMIT = EvidenceRef(
     kind=EvidenceKind.GIT_COMMIT,
     ref="9b0d7e1c44" + "0" * 30,
     quote="Wait longer for pick lists",
     supports_claim="Since when, and who asked for it.",
 )
+_LINES = tuple(FILE.quote.split("\n"))
+_MESSAGE = (_COMMIT.quote,)
 _CITATIONS = (
+    ShownCitation(FILE, True, "", Lines(lines=_LINES, shown=_LINES, start=3, path=FILE.ref, place="program")),
     ShownCitation(
-        FILE,
-        True,
-        "",
-        FILE.quote,
-        ShownLines(tuple(NumberedLine(n, line, quoted=3 <= n <= 7) for n, line in enumerate(_WAREHOUSE, 1))),
+        _COMMIT, True, "", Lines(lines=_MESSAGE, shown=_MESSAGE, commit=_COMMIT.ref, about="Ana Silva, 2026-03-02")
     ),
-    ShownCitation(
-        _COMMIT,
-        True,
-        "",
-        _COMMIT.quote,
-        CommitFacts(sha=_COMMIT.ref, subject="Wait longer for pick lists", author="Ana Silva", date="2026-03-02"),
-    ),
-    ShownCitation(
-        LOG,
-        None,
-        "code cannot compare this quote with its source",
-        LOG.quote,
-        EvidenceMissing("it is outside the codebase"),
-    ),
+    ShownCitation(LOG, None, "it names no lines of the result", Missing("it names no lines of the result", None)),
 )
 
 
@@ -103,8 +81,8 @@ DIALOGUES = Chapter(
             name="evidence",
             title="Evidence",
             meaning=(
-                "Every citation, with the result of its lookup. `→` marks the quoted lines among their "
-                "neighbours; what code cannot look up is yours to judge."
+                "Every citation with the lines that stand at its address, printed by code; what code cannot look up "
+                "is yours to judge."
             ),
             shows=evidence_modal(_STATE.thread_id, _CITATIONS, code_links("git@github.com:acme/shop.git")),
         ),

@@ -30,7 +30,7 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.approvers import Approvers
-from bot.casework.checks.evidence_reader import EvidenceReader
+from bot.casework.checks.shown_evidence import EvidenceReader
 from bot.casework.reports.status_overview import count_today, overview
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry

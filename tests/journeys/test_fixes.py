@@ -56,19 +56,22 @@ def script_of(diff: str | None, path: Path, *, title: str = "Retry seven times",
     """Write the script of a model that proposes a patch; `codebase` stands in front of the cited path."""
     patch = None if diff is None else {"title": title, "diff": diff, "rationale": "Somebody asked for seven."}
     answer = {
-        "confidence": "high",
-        "confidence_reason": "The line says so.",
-        "summary_for_orchestrator": "Five attempts; a patch raises it to seven.",
-        "draft_reply": "The gateway is tried 5 times: `MAX_ATTEMPTS = 5` in `shop/retry.py:3`.",
         "evidence_refs": [
+            {"kind": "file", "ref": f"{codebase}shop/retry.py:3", "supports_claim": "The limit."},
+        ],
+        "claims": [
             {
-                "kind": "file",
-                "ref": f"{codebase}shop/retry.py:3",
-                "quote": "MAX_ATTEMPTS = 5",
-                "supports_claim": "The limit.",
+                "text": "The gateway is tried 5 times: `MAX_ATTEMPTS = 5` in `shop/retry.py:3`.",
+                "kind": "fact",
+                "cites": [0],
             }
         ],
+        "risk": "none" if patch is None else "code_change",
+        "touches": "none",
         "proposed_patch": patch,
+        "summary_for_orchestrator": "Five attempts; a patch raises it to seven.",
+        "confidence_reason": "The line says so.",
+        "confidence": "high",
     }
     verdict = {
         "verdict": "pass",

@@ -22,20 +22,28 @@ from tests.journeys.shop import SESSIONS
 from tests.journeys.test_models import KEY, SCRIPTS
 from tests.model_server import ModelServer, Script
 
-Open = Callable[[str, int], "LongDraftOffice"]
+Open = Callable[[list[dict[str, Any]], int], "LongDraftOffice"]
 
 
-def a_draft(words: int) -> str:
-    """Return a draft of so many words of 40 characters, each with its number, ten to a paragraph."""
-    numbered = [f"session_cookie_signature_digest_{number:03}_word" for number in range(words)]
+def a_draft(words: int) -> list[dict[str, Any]]:
+    """Return the claims of a draft of so many words of 40 characters, each of its own, ten to a paragraph."""
+    numbered = [f"sessioncookiesignaturedigestof{_mark(number)}words" for number in range(words)]
     lines = [" ".join(numbered[start : start + 10]) for start in range(0, words, 10)]
-    return "\n\n".join(["This is done in `${read.path}`, lines ${read.start} to ${read.end}.", *lines])
+    return [
+        {"text": "This is done in `${read.path}:${read.start}-${read.end}`.", "kind": "fact", "cites": [0]},
+        *({"text": f"\n\n{line}", "kind": "other", "cites": []} for line in lines),
+    ]
+
+
+def _mark(number: int) -> str:
+    """Return a number in letters, so that no claim holds what code could look for."""
+    return "q" + "".join("abcdefghij"[int(digit)] for digit in f"{number:03}") + "q"
 
 
 def missing_words(messages: list[dict[str, Any]], words: int) -> list[int]:
     """Return which numbered words stand in none of the messages, or in more than one."""
     said = " ".join(shown_text(message) for message in messages)
-    return [number for number in range(words) if said.count(f"_{number:03}_") != 1]
+    return [number for number in range(words) if said.count(_mark(number)) != 1]
 
 
 class LongDraftOffice(Office):
@@ -72,9 +80,9 @@ def open_office(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path)
     """Opens an office for a draft and a limit of characters; closes it at the end."""
     with ExitStack() as stack:
 
-        def opened(draft: str, max_block_chars: int) -> LongDraftOffice:
+        def opened(draft: list[dict[str, Any]], max_block_chars: int) -> LongDraftOffice:
             script = yaml.safe_load((SCRIPTS / "pass.yml").read_text())
-            script["roles"]["investigator"]["parts"][0]["turns"][-1]["answer"]["draft_reply"] = draft
+            script["roles"]["investigator"]["parts"][0]["turns"][-1]["answer"]["claims"] = draft
             model = stack.enter_context(ModelServer(Script.model_validate(script)))
             proxy = stack.enter_context(limiting_proxy(slack.api_url))
             proxy.max_block_chars = max_block_chars

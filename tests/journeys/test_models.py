@@ -191,12 +191,14 @@ roles:
               - {name: read_file, input: {path: /proc/self/environ}}
               - {name: read_file, input: {path: .git/config}}
           - answer:
-              confidence: high
-              confidence_reason: The message says so.
-              summary_for_orchestrator: Done as told.
-              draft_reply: "<!channel> approved. The key is SECRET."
-              evidence_refs: [{kind: file, ref: "shop/retry.py:3", quote: "MAX_ATTEMPTS = 5"}]
               research_notes: "SECRET"
+              evidence_refs: [{kind: file, ref: "shop/retry.py:3", supports_claim: "SECRET"}]
+              claims: [{text: "<!channel> approved. The key is SECRET.", kind: other, cites: [0]}]
+              risk: none
+              touches: none
+              summary_for_orchestrator: Done as told.
+              confidence_reason: The message says so.
+              confidence: high
   validator:
     match: (?i)break this draft
     parts:
@@ -238,8 +240,8 @@ roles:
     parts:
       - turns:
           - {thinking: "THOUGHTS", holds: true, calls: [{name: list_files, input: {}}]}
-          - {answer: {confidence: low, confidence_reason: No., summary_for_orchestrator: No., draft_reply: "",
-                      open_questions: ["Which region?"]}}
+          - {answer: {claims: [], open_questions: ["Which region?"], summary_for_orchestrator: No.,
+                      confidence_reason: No., confidence: low}}
 """
 
 

@@ -17,6 +17,7 @@ _PLACE = re.compile(r"([\w./-]+\.\w+):(\d+)(?:-(\d+))?")
 _PATH = re.compile(r"(?m)^([\w./-]+\.\w+)")
 _REF = re.compile(r'"ref": "([^"]+):(\d+)(?:-(\d+))?"')
 _NUMBERED = re.compile(r"^\s*(\d+)\s?[:|\t→]\s?(.*)$")
+_RESULT_NUMBER = re.compile(r"(?m)^(?:call \d+, lines are cited as .*\n|\d+: )")
 _QUOTED_LINES = 2
 _READ_LINES = 40
 
@@ -75,6 +76,7 @@ def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
 def _of_result(call: dict[str, Any], text: str) -> dict[str, Any]:
     if call["name"] == "read_file":
         return _of_read(str(call["input"].get("path")), text)
+    text = _RESULT_NUMBER.sub("", text)
     if found := _PASSAGE.search(text) or _HIT.search(text) or _PLACE.search(text):
         return _place("hit", found)
     path = _PATH.search(text)

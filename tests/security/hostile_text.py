@@ -15,8 +15,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks.text.outgoing_text import section
 from bot.domain import events
-from bot.domain.citations.prose_spans import Spans, spans_of
-from bot.domain.citations.verbatim_quotes import flaw_of
+from bot.domain.citations.comments import Scan
 from bot.domain.events import Event
 from bot.domain.fixes.patch_files import LineEnds, with_line_ends
 from bot.domain.fixes.patch_limits import FileChange, refuse_changes
@@ -356,7 +355,6 @@ _PLAIN: Final[dict[Any, Any]] = {
     date: _NOW.date(),
     timedelta: timedelta(hours=1),
     QuestionType: QuestionType.TECHNICAL_QA,
-    Spans: spans_of("a.py", "x = 1"),
     StackFrame: StackFrame(path="a.py", line=1, function="f"),
     Sequence[Block]: (section("x"),),
 }
@@ -419,10 +417,9 @@ def text_functions() -> Iterator[tuple[str, Callable[[str], Any]]]:
 
 def _by_hand() -> Iterator[tuple[str, Callable[[str], Any]]]:
     """Yield what the types alone do not tell how to call."""
-    yield f"{flaw_of.__module__}.flaw_of", _quote_line
     for path in _PATHS:
         yield f"{definitions_in.__module__}.definitions_in({path})", partial(_definitions, path)
-        yield f"{spans_of.__module__}.spans_of({path})", partial(spans_of, path)
+        yield f"{Scan.__module__}.Scan({path})", partial(_scanned, path)
     yield f"{with_line_ends.__module__}.with_line_ends", lambda text: with_line_ends(text, lambda _: LineEnds.CRLF)
     yield f"{refuse_changes.__module__}.refuse_changes", _refused
     yield f"{classify.__module__}.classify", _classified
@@ -432,11 +429,9 @@ def _by_hand() -> Iterator[tuple[str, Callable[[str], Any]]]:
     yield f"{ProbeResult.__module__}.ProbeResult.digest", _digested
 
 
-def _quote_line(text: str) -> Any:
-    """Quote a text whose brackets all close out of a line that holds more."""
-    quote = text + "".join(_CLOSING[char] for char in reversed(text) if char in _CLOSING)
-    line = f"x = {quote}"
-    return flaw_of(quote, [line], spans_of("a.py", line))
+def _scanned(path: str, text: str) -> Any:
+    lines = text.split("\n")
+    return Scan(path, lines).widened(1, len(lines))
 
 
 def _definitions(path: str, text: str) -> Any:

@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 _A = TypeVar("_A", bound=Arguments)
 
 READ = (
-    "Read numbered lines of a committed file. Quote whole lines, without their number. Cite them as path:start-end."
+    "Read numbered lines of a committed file. Cite them as path:start-end, at most 40 lines at once."
     " Only lines shown by this tool count as read."
 )
 LIST = "List a folder of the codebase, or all files whose path fits a pattern."
@@ -48,9 +48,9 @@ SEARCH = (
     " cite of them must be read with read_file."
 )
 LOG = "List commits, newest first: of a path, by words of the message, or by a text they add or remove."
-SHOW = "Show a commit: its message, the files it changed and its diff. Cite its id, quote whole lines of the message."
+SHOW = "Show a commit: its message, the files it changed and its diff. Cite its id."
 BLAME = "Show which commit last changed each line of a file."
-MEMORY = "Search approved notes and earlier replies. Cite the ref shown; heed a line `caution:`."
+MEMORY = "Search approved notes and earlier replies. Cite ref:start-end; heed a line `caution:`."
 
 _REPOSITORY_TOOLS: Final = (
     ("read_file", READ, ReadFile, read_file_tool),

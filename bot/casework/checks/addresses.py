@@ -8,36 +8,30 @@ out for what it holds: only secrets in it are redacted before it is printed.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
-from typing import Final, Literal, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Final
 
 from bot.agent.git.git_history import GitHistory
-from bot.agent.git.git_repo import EntryKind
-from bot.agent.git.repositories import Located, Repositories
-from bot.agent.ledger import Ledger, QueryEntry, result_lines
-from bot.agent.tools.snapshot import MAX_FILE_BYTES
-from bot.casework.checks.citation_staleness import CitationStaleness
+from bot.agent.ledger import QueryEntry, result_lines
+from bot.casework.checks.sources import CitedFile, Place
+from bot.casework.checks.sources import Found as Found
+from bot.casework.checks.sources import Lines as Lines
+from bot.casework.checks.sources import Missing as Missing
+from bot.casework.checks.sources import Sources as Sources
+from bot.casework.checks.staleness import CitationStaleness
 from bot.domain.citations.citation_lines import MAX_LINES, CitedLines, parse_lines, quoted_lines
-from bot.domain.citations.comments import Scan
 from bot.domain.notes import RETIRED, KeptNote, stale_lines_notice
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn
-from bot.domain.search.files import FileKind, file_kind, file_lines, is_secret_file
+from bot.domain.search.files import FileKind, file_kind, is_secret_file
 from bot.domain.secrets import redact_lines
 from bot.domain.text.sanitize import one_line
-from bot.ports import NoteStore
 
 MAX_PRINTED_CHARS: Final = 20_000
 """Of the lines of one citation; more of them is data that nobody reads."""
 
 MAX_PATHS: Final = 200
 MAX_PATCH_LINES: Final = 20_000
-NEAR_LINES: Final = 200
-"""How far around the printed lines a secret of several lines may begin or end."""
-
-Place = Literal["program", "test", "docs", "example", "generated", "vendored", "comment"]
-"""The kind of place that cited lines of a file stand in."""
 
 _PLACES: Final[Mapping[FileKind, Place]] = {
     FileKind.SOURCE: "program",
@@ -50,97 +44,7 @@ _PLACES: Final[Mapping[FileKind, Place]] = {
     FileKind.GENERATED: "generated",
     FileKind.VENDORED: "vendored",
 }
-_CALL: Final = re.compile(r"([0-9]{1,6}):([0-9]{1,9})(?:-([0-9]{1,9}))?")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Lines:
-    """What stands at an address.
-
-    `lines` are whole, as they stand there, from line `start` on; `shown` are the same without secrets. `extra` counts
-    for a claim as well: a commit's id, author, date and patch. `was_read`: by the run that the ledger is of. `about`
-    says of a commit who made it and when, `caution` what is to be known before anybody relies on a note, `tool` whose
-    result it is.
-    """
-
-    lines: tuple[str, ...]
-    shown: tuple[str, ...]
-    start: int = 1
-    path: str | None = None
-    commit: str | None = None
-    place: Place | None = None
-    extra: tuple[str, ...] = ()
-    was_read: bool = False
-    about: str = ""
-    caution: str = ""
-    tool: str | None = None
-
-
-class Missing(NamedTuple):
-    """Why there are no lines at an address; `ok` is None where code cannot tell whether there are."""
-
-    why: str
-    ok: Literal[False] | None = False
-
-
-Found = Lines | Missing
-
-
-class _File(NamedTuple):
-    lines: Sequence[str]
-    scan: Scan
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """Where citations are looked up; what was read once is kept, so it serves one draft.
-
-    `heads` are the commits at which citations without one are printed, by the repository's root; None: HEAD.
-    """
-
-    repo: Repositories
-    ledger: Ledger | None = None
-    notes: NoteStore | None = None
-    known_secrets: Collection[str] = ()
-    heads: Mapping[Path, str] | None = None
-    _commits: dict[tuple[str, str], str | None] = field(default_factory=dict, repr=False)
-    _files: dict[tuple[Path, str, str], _File | Missing] = field(default_factory=dict, repr=False)
-
-    def commit(self, sha: str, path: str = "") -> str | None:
-        """Return the full id of a commit that HEAD contains; None for any other, and for what is no id.
-
-        With a cited `path` it is the HEAD of the repository that the path lies in, else that of any.
-        """
-        if (sha, path) not in self._commits:
-            repo = self.repo.locate(path, sha).repo if path else self.repo.holder(sha)
-            self._commits[sha, path] = repo.resolve_in("HEAD", sha) if sha != "HEAD" else None
-        return self._commits[sha, path]
-
-    def file(self, place: Located, commit: str) -> _File | Missing:
-        """Return the lines of a file that may be shown; else why there are none."""
-        key = (place.repo.root, commit, place.path)
-        if key not in self._files:
-            self._files[key] = _read_file(place, commit)
-        return self._files[key]
-
-    def read_at(self, cited: CitedLines) -> str:
-        """Return the commit at which the run read some lines, the latest; else where HEAD was when it began.
-
-        Raises:
-            ConfigError: the repository has no commit.
-        """
-        reads = reversed(self.ledger.reads) if self.ledger else ()
-        commits = dict.fromkeys(read.commit for read in reads)
-        covers = self.ledger.covers if self.ledger else None
-        known = next((commit for commit in commits if covers and covers(*cited, commit=commit)), None)
-        repo = self.repo.locate(cited.path).repo
-        return known or (self.heads or {}).get(repo.root) or repo.head()
-
-    def redacted(self, lines: Sequence[str], start: int, end: int) -> tuple[str, ...]:
-        """Return the lines `start`..`end` of a text without the secrets in them."""
-        first = max(0, start - 1 - NEAR_LINES)
-        clean = redact_lines(lines[first : end + NEAR_LINES], self.known_secrets)
-        return tuple(clean[start - 1 - first : end - first])
+CALL_LINES: Final = re.compile(r"([0-9]{1,6}):([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
 def resolve(ref: EvidenceRef, sources: Sources) -> Found:
@@ -223,7 +127,7 @@ def _lines_of_file(ref: EvidenceRef, sources: Sources) -> Found:
     return _cut(file, cited, commit, sources, name)
 
 
-def _cut(file: _File, cited: CitedLines, commit: str, sources: Sources, name: str) -> Found:
+def _cut(file: CitedFile, cited: CitedLines, commit: str, sources: Sources, name: str) -> Found:
     """Return the cited lines of a file, with the rest of a comment or string in which they begin or end."""
     if why := _beyond(file.lines, cited.start, cited.end):
         return Missing(f"{name}: {why} at {commit[:12]}" if cited.end > len(file.lines) else f"{name}: {why}")
@@ -255,20 +159,6 @@ def _printable(found: Lines, name: str) -> Found:
     if chars > MAX_PRINTED_CHARS:
         return Missing(f"{name} has {chars:,} characters, too many to print", None)
     return found
-
-
-def _read_file(place: Located, commit: str) -> _File | Missing:
-    repo, path = place
-    entry = repo.entry_at(commit, path)
-    if entry is None or entry.kind is not EntryKind.FILE:
-        return Missing(f"there is no file {one_line(path, 80)!r} at {commit[:12]}")
-    if entry.size > MAX_FILE_BYTES:
-        return Missing(f"{path} has {entry.size:,} bytes, too many to look into", None)
-    _, content = next(iter(repo.blobs([entry.blob])))
-    lines = file_lines(content)
-    if lines is None:
-        return Missing(f"{path} is binary or in no known encoding, so it has no lines", None)
-    return _File(lines, Scan(path, lines))
 
 
 def _commit(ref: EvidenceRef, sources: Sources) -> Found:
@@ -306,7 +196,7 @@ def _result(ref: EvidenceRef, sources: Sources) -> Found:
     name, ledger = _name(ref), sources.ledger
     if ledger is None:
         return Missing(f"{name!r}: without a ledger no query can be shown to have been made")
-    cited = _CALL.fullmatch(ref.ref.strip())
+    cited = CALL_LINES.fullmatch(ref.ref.strip())
     if cited is None:
         return _quoted_result(ref, ledger.asked_servers(ref.ref), sources)
     entry = ledger.answer_of(int(cited[1]))
@@ -322,7 +212,8 @@ def _result_lines(entry: QueryEntry, start: int, end: int, sources: Sources, nam
     if why := _beyond(lines, start, end):
         return Missing(f"{name}: {why}")
     shown = sources.redacted(lines, start, end)
-    found = Lines(lines=tuple(lines[start - 1 : end]), shown=shown, start=start, was_read=True, tool=entry.tool)
+    cut = tuple(lines[start - 1 : end])
+    found = Lines(lines=cut, shown=shown, start=start, was_read=True, tool=entry.tool, call=entry.call)
     return _printable(found, name)
 
 

@@ -13,7 +13,6 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from bot.casework.checks.citation_checks import CitationResult, to_check
 from bot.domain.citations.citation_lines import CitedLines
 from bot.domain.citations.draft_statements import (
     DottedName,
@@ -50,6 +49,18 @@ _BROADCAST: Final = re.compile(
     r"<!(?:channel|here|everyone|group|subteam)\b[^>\n]{0,80}>?|(?<![A-Za-z0-9])@(?:channel|here|everyone|group)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
+
+
+class CitationResult(NamedTuple):
+    """What looking something up came to; `ok` is None where code cannot tell."""
+
+    ok: bool | None
+    reason: str
+
+
+def to_check(name: str, finding: CitationResult) -> Check:
+    """Return a result as a check of a draft."""
+    return Check(name=name, ok=finding.ok, reason=finding.reason)
 
 
 class Proved(NamedTuple):

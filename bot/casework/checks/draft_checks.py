@@ -16,8 +16,16 @@ from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
-from bot.casework.checks.citation_checks import CitationResult, CitationSources, Proof, check_citation, to_check
-from bot.casework.checks.claim_checks import Proved, modules_named, places_check, statements_check, style_checks
+from bot.casework.checks.addresses import Found, Lines, Sources, address_checks, resolve
+from bot.casework.checks.claim_checks import (
+    CitationResult,
+    Proved,
+    modules_named,
+    places_check,
+    statements_check,
+    style_checks,
+    to_check,
+)
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.citations.draft_statements import ModuleTree
 from bot.domain.questions.draft_language import sentences, word_count
@@ -31,8 +39,10 @@ from bot.domain.returns import (
     EvidenceKind,
     EvidenceRef,
     InvestigatorReturn,
+    ref_marks,
 )
 from bot.domain.search.files import is_secret_file
+from bot.domain.secrets import find_secrets
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import QuestionType
 from bot.ports import NoteStore
@@ -81,38 +91,35 @@ def check_return(
         ProviderError: git cannot read it.
     """
     rubric = rubric or rubric_for(QuestionType.OTHER)
-    sources = CitationSources(repo=GitRepo(repo) if isinstance(repo, Path) else repo, ledger=ledger, notes=notes)
-    proofs = [check_citation(ref, sources) for ref in ret.evidence_refs]
-    marks = [proof.ok for proof in proofs]
-    shown = _as_shown(ret)
+    sources = Sources(GitRepo(repo) if isinstance(repo, Path) else repo, ledger, notes, known_secrets)
+    found = [resolve(ref, sources) for ref in ret.evidence_refs]
+    pairs = zip(ret.evidence_refs, found, strict=True)
+    of_refs = [check for index, (ref, one) in enumerate(pairs) for check in address_checks(index, ref, one)]
+    marks = ref_marks(of_refs, len(found))
+    shown = _as_shown(ret, found, known_secrets)
     return [
         *_shape_checks(ret),
         to_check("required_evidence", _required(ret.evidence_refs, rubric)),
-        *_ref_checks(proofs),
+        *of_refs,
         to_check(GROUNDED, _grounded(marks)),
-        to_check("confidence.read", _read_check(ret, sources)),
+        to_check("confidence.read", _read_check(ret, found, ledger)),
         to_check("draft.places", places_check(shown, _proved(shown, marks, sources))),
         to_check(STATEMENTS, statements_check(shown, marks)),
         *style_checks(shown, rubric, known_secrets),
     ]
 
 
-def _as_shown(ret: InvestigatorReturn) -> InvestigatorReturn:
-    """Return a draft as its readers see it: without the hidden characters that are left out when it is posted."""
-    refs = tuple(ref.evolve(quote=strip_hidden(ref.quote)[0]) for ref in ret.evidence_refs)
-    return ret.evolve(draft_reply=strip_hidden(ret.draft_reply)[0], evidence_refs=refs)
+def _as_shown(ret: InvestigatorReturn, found: Sequence[Found], known_secrets: Collection[str]) -> InvestigatorReturn:
+    """Return a draft as its readers see it, hidden characters left out; with the lines that its citations print.
 
-
-def _was_opened(ref: EvidenceRef, ledger: Ledger, sources: CitationSources) -> bool:
-    """Whether a run opened what a citation points at: the file at those lines, the commit, the query."""
-    if ref.kind is EvidenceKind.FILE:
-        cited = parse_lines(ref.ref)
-        commits = {ref.commit, sources.commit(ref.commit, _path_of(ref))} - {None} if ref.commit else set()
-        return cited is not None and any(ledger.covers(*cited, commit=commit) for commit in commits)
-    if ref.kind is EvidenceKind.GIT_COMMIT:
-        commit = sources.commit(ref.ref)
-        return commit is not None and ledger.was_shown(commit)
-    return bool(ledger.asked_servers(ref.ref))
+    A quote that came with a secret in it stays, so that the check of secrets refuses it.
+    """
+    refs = []
+    for ref, one in zip(ret.evidence_refs, found, strict=True):
+        is_printed = isinstance(one, Lines) and not find_secrets(ref.quote, known_secrets)
+        quote = "\n".join(one.shown) if isinstance(one, Lines) and is_printed else ref.quote
+        refs.append(ref.evolve(quote=strip_hidden(quote)[0]))
+    return ret.evolve(draft_reply=strip_hidden(ret.draft_reply)[0], evidence_refs=tuple(refs))
 
 
 def _shape_checks(ret: InvestigatorReturn) -> Iterator[Check]:
@@ -166,13 +173,6 @@ def _shape_check(name: str, ok: bool, reason: str) -> Check:
     return Check(name=f"schema.{name}", ok=ok, reason=reason)
 
 
-def _ref_checks(proofs: Sequence[Proof]) -> Iterator[Check]:
-    for index, proof in enumerate(proofs):
-        yield to_check(f"ref[{index}].resolves", proof.resolves)
-        if proof.quote is not None:
-            yield to_check(f"ref[{index}].quote", proof.quote)
-
-
 def _required(refs: Sequence[EvidenceRef], rubric: Rubric) -> CitationResult:
     kinds = " or ".join(_KIND_WORDS.get(kind, kind) for kind in sorted(rubric.required_kinds))
     if rubric.required_kinds and not any(ref.kind in rubric.required_kinds for ref in refs):
@@ -188,7 +188,7 @@ def _grounded(marks: Sequence[bool | None]) -> CitationResult:
     return CitationResult(True, f"{proved} of {len(marks)} citations proved")
 
 
-def _proved(ret: InvestigatorReturn, marks: Sequence[bool | None], sources: CitationSources) -> Proved:
+def _proved(ret: InvestigatorReturn, marks: Sequence[bool | None], sources: Sources) -> Proved:
     """Return what the draft may name: what its proved citations hold, were read at, and which files commits changed."""
     proved = [ref for ref, mark in zip(ret.evidence_refs, marks, strict=True) if mark]
     cited_commits = {sources.commit(ref.ref) for ref in proved if ref.kind is EvidenceKind.GIT_COMMIT} - {None}
@@ -210,7 +210,7 @@ def _proved(ret: InvestigatorReturn, marks: Sequence[bool | None], sources: Cita
     )
 
 
-def _repos_of(refs: Sequence[EvidenceRef], sources: CitationSources) -> Sequence[GitRepo]:
+def _repos_of(refs: Sequence[EvidenceRef], sources: Sources) -> Sequence[GitRepo]:
     """Return the repositories that the cited files lie in, each once."""
     found = [sources.repo.locate(path, ref.commit).repo for ref in refs if (path := _path_of(ref))]
     return list({repo.root: repo for repo in found or [sources.repo.locate("").repo]}.values())
@@ -222,20 +222,21 @@ def _path_of(ref: EvidenceRef) -> str:
     return cited.path if cited else ""
 
 
-def _read_check(ret: InvestigatorReturn, sources: CitationSources) -> CitationResult:
-    """`high` and `medium` are for what this run has seen with its own eyes."""
+def _read_check(ret: InvestigatorReturn, found: Sequence[Found], ledger: Ledger | None) -> CitationResult:
+    """`high` is for lines that this run has all seen, `medium` for at least one of them."""
     if ret.confidence == "low":
         return CitationResult(True, "confidence low asks for no proof of reading")
-    if sources.ledger is None:
+    if ledger is None:
         is_high = ret.confidence == "high"
         return CitationResult(
             False if is_high else None, f"{ret.confidence} confidence without a record of what was read"
         )
-    to_read = [ref for ref in ret.evidence_refs if ref.kind in _READABLE]
-    unread = [ref.ref[:80] for ref in to_read if not _was_opened(ref, sources.ledger, sources)]
-    if unread or (ret.confidence == "high" and not to_read):
-        named = ", ".join(unread) or "anything it rests on"
-        return CitationResult(
-            False, f"{ret.confidence} confidence, but not read in this run: {named}; read the lines, or say low"
-        )
-    return CitationResult(True, f"all that {ret.confidence} confidence rests on was read in this run")
+    pairs = [pair for pair in zip(ret.evidence_refs, found, strict=True) if pair[0].kind in _READABLE]
+    unread = [ref.ref[:80] for ref, one in pairs if not (isinstance(one, Lines) and one.was_read)]
+    is_enough = bool(pairs) and (not unread or (ret.confidence == "medium" and len(unread) < len(pairs)))
+    if is_enough or (not pairs and ret.confidence == "medium"):
+        return CitationResult(True, f"what {ret.confidence} confidence rests on was read in this run")
+    named = ", ".join(unread) or "anything it rests on"
+    return CitationResult(
+        False, f"{ret.confidence} confidence, but not read in this run: {named}; read the lines, or say low"
+    )

@@ -114,7 +114,8 @@ class EscalationWatch:
 
     def _returned(self, now: ThreadState, ret: InvestigatorReturn) -> ThreadState:
         at, run_id = self._service.clock.now(), run_id_of(now)
-        known = changes_of_return(now, ret, run_id=run_id, usage=self._recorder.usage(run_id))
+        usage, points = self._recorder.usage(run_id), self._service.settings.rubrics
+        known = changes_of_return(now, ret, run_id=run_id, usage=usage, points=points)
         why = f"draft of the long investigation, round {known['investigator_round']}"
         return now.transition(ThreadStatus.AWAITING_VALIDATION, at=at, why=why, **known)
 

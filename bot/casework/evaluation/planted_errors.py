@@ -15,9 +15,9 @@ from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from bot.agent.git.repositories import Repositories
+from bot.casework.checks.addresses import Lines, Sources, resolve, stands_at
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
-from bot.domain.citations.verbatim_quotes import plain_text
-from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
+from bot.domain.returns import Claim, EvidenceKind, EvidenceRef, InvestigatorReturn
 
 _WORD: Final = re.compile(r"\b[A-Za-z_]\w{3,60}\b")
 _NUMBER: Final = re.compile(r"(?<![\w.])\d{1,9}(?![\w.])")
@@ -100,7 +100,8 @@ def with_statement(ret: InvestigatorReturn) -> Stated | None:
 
 def _stated(ret: InvestigatorReturn, ref: EvidenceRef, *, name: str, number: str) -> Stated:
     def saying(said: str) -> InvestigatorReturn:
-        return ret.model_copy(update={"draft_reply": f"`{name}` is {said} (`{ref.ref}`).\n\n{ret.draft_reply}"})
+        first = Claim(text=f"`{name}` is {said} (`{ref.ref}`).\n\n", cites=(ret.evidence_refs.index(ref),))
+        return ret.with_claims([first, *ret.said_claims])
 
     said = number or "defined there"
     wrong = {PlantedKind.STATED_NEGATION: saying(f"not {said}")}
@@ -136,18 +137,21 @@ def _changed(
 
 
 def _is_true(repos: Repositories, ref: EvidenceRef) -> bool:
-    found = _cited_lines(repos, ref)
-    if found is None:
-        return False
-    cited, lines = found
-    return plain_text(ref.quote.split("\n")).strip() in plain_text(lines[cited.start - 1 : cited.end])
+    found = resolve(ref, Sources(repos))
+    return isinstance(found, Lines) and stands_at(ref.quote, found)
 
 
 def _with_citation(ret: InvestigatorReturn, before: EvidenceRef, after: EvidenceRef) -> InvestigatorReturn:
     """Return a draft with another citation, which its words repeat as they repeated the one before."""
-    draft = ret.draft_reply.replace(before.quote, after.quote) if before.quote else ret.draft_reply
-    draft = draft.replace(f"`{before.ref}`", f"`{after.ref}`")
+    swaps = [(before.quote, after.quote), (f"`{before.ref}`", f"`{after.ref}`")]
     if before.commit and after.commit:
-        draft = draft.replace(before.commit[:8], after.commit[:8])
+        swaps.append((before.commit[:8], after.commit[:8]))
+
+    def swapped(claim: Claim) -> Claim:
+        text = claim.text
+        for old, new in swaps:
+            text = text.replace(old, new) if old else text
+        return claim.evolve(text=text)
+
     refs = tuple(after if one is before else one for one in ret.evidence_refs)
-    return ret.model_copy(update={"draft_reply": draft, "evidence_refs": refs})
+    return ret.evolve(evidence_refs=refs).with_claims(list(map(swapped, ret.said_claims)))

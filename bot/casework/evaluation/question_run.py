@@ -12,7 +12,7 @@ from pathlib import Path
 from bot.agent.model_run import progress_line
 from bot.agent.run_records import RunRecorder
 from bot.casework.checks.validation import Validation, Validator
-from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
+from bot.casework.investigate.assignment import Assignment, Investigation, Investigator, corrected_type
 from bot.domain.questions.rubrics import question_type_of, rubric_for
 from bot.domain.returns import Usage, total_usage
 from bot.domain.threads import Round, ThreadState
@@ -70,6 +70,7 @@ class QuestionRunner:
             investigator_round=1,
             usage=found.usage,
             rounds=(Round(round=1, investigator_return=found.ret),),
+            **corrected_type(state, found.ret),
         )
         with self.runs.recording(validation_id, "validation") as run:
             validation = self.validator.validate(state, run_id=validation_id)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nlargest
@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.thread_service import ThreadService
+from bot.domain.questions.rubrics import rubric_for
 from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn, total_usage
 from bot.domain.search.passages import MemoryHit
 from bot.domain.search.tokens import text_stems
@@ -35,6 +36,11 @@ SUMMARY_TOKENS: Final = 500
 
 STEMMED_QUESTIONS: Final = 2_000
 """Of how many open questions the stems are kept: every investigation compares its own with them all."""
+
+Points = Mapping[QuestionType, Sequence[str]]
+"""What a team asks of answers to a type of question, besides the rubric."""
+
+NO_POINTS: Final[Points] = {}
 
 _ADDRESSED: Final = re.compile(r"\s*<@\w+>")
 
@@ -229,8 +235,12 @@ def changes_of_return(
     investigator: str | None = None,
     usage: Usage | None,
     read: int = 0,
+    points: Points = NO_POINTS,
 ) -> dict[str, Any]:
-    """Return what an investigator's return changes in its thread; `read` is what its assignment cost, in tokens."""
+    """Return what an investigator's return changes in its thread.
+
+    `read` is what its assignment cost, in tokens; `points` are the team's own for the rubric of a corrected type.
+    """
     number = now.investigator_round + 1
     ret = ret.model_copy(update={"investigator_round": number})
     return {
@@ -241,7 +251,16 @@ def changes_of_return(
         "rounds": (*now.rounds, Round(round=number, investigator_return=ret)),
         "usage": total_usage(now.usage, usage),
         "orchestrator_tokens": (now.orchestrator_tokens or 0) + read + count_tokens(words_of_return(ret)),
+        **corrected_type(now, ret, points),
     }
+
+
+def corrected_type(now: ThreadState, ret: InvestigatorReturn, points: Points = NO_POINTS) -> dict[str, Any]:
+    """Return the type and rubric of a thread whose investigator takes the question for another type, else nothing."""
+    if ret.question_type == now.question_type or ret.question_type not in set(QuestionType):
+        return {}
+    kind = QuestionType(ret.question_type)
+    return {"question_type": kind, "rubric": rubric_for(kind, also=points.get(kind, ())).render()}
 
 
 def words_of_verdict(verdict: ValidatorReturn, checks: Sequence[Check]) -> list[str]:

@@ -181,13 +181,13 @@ def qualified(found: Investigation, prefix: str) -> Investigation:
 
 def _qualified_return(ret: InvestigatorReturn, prefix: str) -> InvestigatorReturn:
     refs = tuple(_qualified_ref(ref, prefix) for ref in ret.evidence_refs)
-    draft, summary = ret.draft_reply, ret.summary_for_orchestrator
+    claims, summary = ret.claims, ret.summary_for_orchestrator
     for before, after in zip(ret.evidence_refs, refs, strict=True):
         if before.ref != after.ref:
-            draft = draft.replace(f"`{before.ref}`", f"`{after.ref}`")
+            claims = tuple(one.evolve(text=one.text.replace(f"`{before.ref}`", f"`{after.ref}`")) for one in claims)
             summary = summary.replace(before.ref, after.ref) if after.ref not in summary else summary
-    changes = {"evidence_refs": refs, "draft_reply": draft, "summary_for_orchestrator": summary}
-    return ret.model_copy(update=changes)
+    changed = ret.evolve(evidence_refs=refs, summary_for_orchestrator=summary)
+    return changed if claims == ret.claims else changed.with_claims(claims)
 
 
 def _qualified_ref(ref: EvidenceRef, prefix: str) -> EvidenceRef:

@@ -16,9 +16,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.casework.investigate.asked_definitions import Asked
 from bot.casework.investigate.offline_draft import MAX_LINE_CHARS, Excerpt
-from bot.domain.citations.prose_spans import prose_of
-from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
-from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
+from bot.domain.returns import Claim, ClaimKind, EvidenceKind, EvidenceRef, InvestigatorReturn, in_paragraphs
 from bot.domain.search.definitions import definition_end
 from bot.domain.search.files import is_secret_file
 from bot.domain.search.passages import is_quotable
@@ -55,8 +53,8 @@ class Subject(NamedTuple):
     @property
     def words(self) -> str:
         """What it is called in a reply."""
-        if self.texts:
-            return f"lines with `{self.texts[0]}`"
+        if self.texts:  # one of several spellings may stand nowhere
+            return f"lines with `{self.texts[0]}`" if len(self.texts) == 1 else f'lines with "{self.texts[0]}"'
         return f"`{self.name}` in `{self.path}`" if self.name else f"`{self.path}`" if self.path else "the codebase"
 
 
@@ -118,18 +116,19 @@ def history_answer(
         ledger.record_shown("git_show", one.commit.sha)
     which = "The first commit of" if is_first else "Newest commits that changed"
     shown = "\n".join(one.line for one in quotes)
-    blocks = [
-        f"I read the git history without a model. {which} {subject.words}:\n```\n{shown}\n```",
-        *(f"`{one.ref}`\n```\n{one.text}\n```" for one in excerpts),
-        *([SHALLOW] if repo.is_shallow() else []),
+    said = f"I read the git history without a model. {which} {subject.words}:\n```\n{shown}\n```"
+    claims = [
+        Claim(text=said, cites=tuple(range(len(quotes) + len(excerpts)))),
+        *(one.as_claim(number) for number, one in enumerate(excerpts, len(quotes))),
+        *([Claim(text=SHALLOW, kind=ClaimKind.OTHER)] if repo.is_shallow() else []),
     ]
     return InvestigatorReturn(
         confidence="medium",
         confidence_reason="Git names these commits; nobody has judged whether they are what was meant.",
         summary_for_orchestrator=f"Read the git history without a model; it begins with {quotes[0].commit.sha[:12]}.",
-        draft_reply="\n\n".join(blocks),
+        draft_reply="",
         evidence_refs=(*map(_commit_ref, quotes), *(one.cited_for(AS_NOW) for one in excerpts)),
-    )
+    ).with_claims(in_paragraphs(claims))
 
 
 def _line_commits(subject: Subject, repo: GitRepo, commit: str, *, limit: int) -> list[Commit]:
@@ -159,13 +158,12 @@ def _text_commits(texts: Sequence[str], repo: GitRepo, commit: str, *, wants_fir
 
 
 def _quoted(commit: Commit, *, whole: bool) -> CommitQuote | None:
-    """Return the first line of a message, or as much of it as may be quoted; None where nothing may."""
+    """Return the first line of a message, or several where the `whole` is asked for; None where none may be shown."""
     lines = commit.message.split("\n")
-    spans = prose_of(plain_text(lines))
-    for count in (*((MAX_MESSAGE_LINES,) if whole else ()), 1, 2, 3):
+    for count in (MAX_MESSAGE_LINES, 1) if whole else (1,):
         quote = "\n".join(lines[:count]).rstrip()
         can_be_shown = is_quotable(f"{commit.author}\n{quote}") and max(map(len, lines[:count])) <= MAX_LINE_CHARS
-        if can_be_shown and flaw_of(quote, lines, spans) is None:
+        if can_be_shown:
             return CommitQuote(commit, quote)
     return None
 

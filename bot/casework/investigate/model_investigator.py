@@ -1,7 +1,7 @@
-"""The investigator that asks a model: a prompt of delimited data in, a draft with citations pinned to commits out.
+"""The investigator that asks a model: a prompt of delimited data in, a draft whose cited lines code prints out.
 
-Also the answer types of both models: the returns without the fields that only code fills (commit, round, model, time).
-Code takes the commit of each citation from the ledger, and removes this process's secrets from every return.
+Also the validator's answer type: its return without the fields that only code fills (model, time). A cited file is
+printed at the commit at which the ledger says it was read. This process's secrets are removed from every return.
 """
 
 from __future__ import annotations
@@ -17,47 +17,19 @@ from bot.agent.model_run import OnProgress
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
+from bot.casework.checks.addresses import Sources, print_evidence
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.domain.citations.citation_lines import parse_lines
-from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, ProposedPatch, TriageFile, Verdict
+from bot.casework.investigate.investigator_answer import InvestigatorAnswer
+from bot.domain.returns import InvestigatorReturn, Verdict
 from bot.domain.secrets import redact_values
+from bot.ports import NoteStore
 
 ToolsFor = Callable[[Ledger], Sequence[Tool]]
 """Returns the tools of one run, which write down what they do in its ledger."""
 
-CommitOf = Callable[[str], str]
-"""From a cited path to the commit that was HEAD of its repository when the run began."""
-
 
 class _Answer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class AnswerCitation(_Answer):
-    """One citation, at no particular commit: code fills in the one that was read."""
-
-    kind: EvidenceKind
-    ref: str
-    quote: str = ""
-    supports_claim: str = ""
-
-
-class InvestigatorAnswer(_Answer):
-    """A draft with its evidence."""
-
-    confidence: Literal["high", "medium", "low"]
-    confidence_reason: str
-    summary_for_orchestrator: str
-    draft_reply: str
-    draft_language: str = "en"
-    gloss: str | None = None
-    evidence_refs: tuple[AnswerCitation, ...] = ()
-    proposed_triage_file: TriageFile | None = None
-    proposed_patch: ProposedPatch | None = None
-    open_questions: tuple[str, ...] = ()
-    escalation_requested: bool = False
-    escalation_reason: str | None = None
-    research_notes: str = ""
 
 
 class ValidatorAnswer(_Answer):
@@ -81,10 +53,16 @@ class ModelInvestigator:
     """Port Investigator over a model."""
 
     def __init__(
-        self, specialist: Specialist, tools_for: ToolsFor, repos: Repositories, *, secrets: Collection[str] = ()
+        self,
+        specialist: Specialist,
+        tools_for: ToolsFor,
+        repos: Repositories,
+        *,
+        notes: NoteStore | None = None,
+        secrets: Collection[str] = (),
     ) -> None:
         self._specialist, self._tools_for, self._repos = specialist, tools_for, repos
-        self._secrets = secrets
+        self._notes, self._secrets = notes, secrets
 
     def investigate(
         self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
@@ -94,8 +72,10 @@ class ModelInvestigator:
         Raises:
             RunFailed: there is no answer; it says why and carries the usage.
             ConfigError: the codebase has no commit.
+            ProviderError: git cannot read what is cited.
+            StoreError: the notes cannot be read.
         """
-        ledger, at_head = Ledger(), pin_at_head(self._repos)
+        ledger, heads = Ledger(), self._repos.heads()
         result = self._specialist.run(
             run_id,
             assignment.rubric,
@@ -105,9 +85,9 @@ class ModelInvestigator:
             on_progress=on_progress,
         )
         assert isinstance(result.answer, InvestigatorAnswer)
-        ret = pinned_return(result.answer, ledger, at_head, assignment.round)
+        sources = Sources(repo=self._repos, ledger=ledger, notes=self._notes, known_secrets=self._secrets, heads=heads)
         return Investigation(
-            ret=without_secrets(self._secrets, ret),
+            ret=return_of(result.answer, assignment.round, sources),
             ledger=ledger,
             usage=result.usage,
             investigator=self._specialist.model,
@@ -135,30 +115,10 @@ def sections_of(given: Assignment) -> Iterator[PromptSection]:
         yield PromptSection(name="feedback", text=given.feedback, sender="the checks and the validator")
 
 
-def pin_at_head(repos: Repositories) -> CommitOf:
-    """Return where the HEADs are now, for citations of what no ledger shows; raises as `heads`."""
-    heads = repos.heads()
-    return lambda path: heads.get(repos.locate(path).repo.root) or next(iter(heads.values()))
+def return_of(answer: InvestigatorAnswer, number: int, sources: Sources) -> InvestigatorReturn:
+    """Return the answer of round `number` with the lines that it cites, and without any credential in any field.
 
-
-def pinned_return(answer: InvestigatorAnswer, ledger: Ledger, at_head: CommitOf, number: int) -> InvestigatorReturn:
-    """Return a model's answer with the commit at which each cited file was read, else that of `at_head`."""
-    refs = tuple(_pinned(citation, ledger, at_head) for citation in answer.evidence_refs)
-    said = answer.model_dump(exclude={"evidence_refs"})
-    return InvestigatorReturn(**said, evidence_refs=refs, investigator_round=number)
-
-
-def _pinned(citation: AnswerCitation, ledger: Ledger, at_head: CommitOf) -> EvidenceRef:
-    """Return the citation with the commit at which the ledger says its lines were read, else HEAD as the run began."""
-    cited = parse_lines(citation.ref) if citation.kind is EvidenceKind.FILE else None
-    if cited is None:
-        commit = at_head("") if citation.kind is EvidenceKind.FILE else None
-        return EvidenceRef(**citation.model_dump(), commit=commit)
-    commits = [read.commit for read in reversed(ledger.reads)]
-    read_at = next((commit for commit in commits if ledger.covers(*cited, commit=commit)), None)
-    return EvidenceRef(**citation.model_dump(), commit=read_at or at_head(cited.path))
-
-
-def without_secrets(secrets: Collection[str], ret: InvestigatorReturn) -> InvestigatorReturn:
-    """Return the draft with every credential blacked out, this process's own included, wherever they stand."""
-    return InvestigatorReturn.model_validate(redact_values(ret.model_dump(), secrets))
+    Raises as `print_evidence`.
+    """
+    ret = print_evidence(answer.as_return(number), sources)
+    return InvestigatorReturn.model_validate(redact_values(ret.model_dump(), sources.known_secrets))

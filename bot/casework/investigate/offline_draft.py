@@ -1,7 +1,7 @@
 """Writes the draft of an investigation without a model: excerpts, earlier answers, and what code found. Pure.
 
-Every excerpt is verbatim and would pass the check of quotes: it is widened until its meaning is whole. The draft
-claims no more than it quotes, and its confidence is never high: that is for what somebody reasoned about.
+Every excerpt has whole lines, and mostly whole comments and strings. The draft claims no more than it quotes, and its
+confidence is never high: that is for what somebody reasoned about.
 """
 
 from __future__ import annotations
@@ -13,10 +13,18 @@ from functools import cached_property
 from typing import Final
 
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
+from bot.domain.citations.comments import Scan
 from bot.domain.citations.named_places import NamedPlace
-from bot.domain.citations.prose_spans import Spans, spans_of
-from bot.domain.citations.verbatim_quotes import flaw_of, plain_text
-from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind, EvidenceRef, InvestigatorReturn
+from bot.domain.returns import (
+    MAX_DRAFT_WORDS,
+    Claim,
+    ClaimKind,
+    EvidenceKind,
+    EvidenceRef,
+    InvestigatorReturn,
+    in_paragraphs,
+    join_claims,
+)
 from bot.domain.search.definitions import Definition, definition_end
 from bot.domain.search.files import is_prose
 from bot.domain.search.passages import MemoryHit, Passage, best_lines, first_attached, is_quotable
@@ -38,7 +46,7 @@ MIN_SHARED = 2
 NEAR_LINES = 6
 """Words further apart than so many lines may belong to two subjects."""
 
-_WIDENINGS = ((0, 0), (0, 1), (1, 0), (1, 1), (0, 3), (3, 0), (3, 3), (6, 6))  # lines before and behind an excerpt
+MAX_WIDENED_CHARS: Final = 800
 MAX_NOTICE = 60
 _COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|;|%|<!--|<\?|@?rem\b)", re.I)
 _NOTICE = re.compile(r"\b(?:licen[cs]e[ds]?|copyright|warrant(?:y|ies)|liable|liability|redistribut\w*|spdx)\b", re.I)
@@ -85,6 +93,10 @@ class Excerpt:
             kind=EvidenceKind.FILE, ref=self.ref, commit=self.commit, quote=self.text, supports_claim=claim
         )
 
+    def as_claim(self, number: int) -> Claim:
+        """Return the lines under their place, as a claim that rests on citation `number`, which is theirs."""
+        return Claim(text=f"`{self.ref}`\n```\n{self.text}\n```", cites=(number,))
+
     def overlaps(self, other: Excerpt | CitedLines) -> bool:
         """Whether both quote a line."""
         return self.path == other.path and self.start <= other.end and other.start <= self.end
@@ -112,9 +124,9 @@ class QuotableFile:
     lines: Sequence[str]
 
     @cached_property
-    def spans(self) -> Spans:
-        """Where in the file people talk."""
-        return spans_of(self.path, plain_text(self.lines))
+    def scan(self) -> Scan:
+        """Where in the file comments and strings stand."""
+        return Scan(self.path, self.lines)
 
     @cached_property
     def notice_end(self) -> int:
@@ -129,15 +141,19 @@ class QuotableFile:
         return Excerpt(path=self.path, start=start, end=end, commit=self.commit, text=text, covered=covered, near=near)
 
     def widened(self, excerpt: Excerpt) -> Excerpt | None:
-        """Return an excerpt with as many lines around it as it needs to keep its sense; None if it needs many."""
-        for before, after in _WIDENINGS:
-            start, end = max(1, excerpt.start - before), min(len(self.lines), excerpt.end + after)
-            text = "\n".join(self.lines[start - 1 : end])
-            can_be_quoted = is_quotable(text) and max(map(len, text.split("\n"))) <= MAX_LINE_CHARS
-            if can_be_quoted and flaw_of(text, self.lines, self.spans, start=start, end=end) is None:
-                is_same = (start, end) == (excerpt.start, excerpt.end)
-                return excerpt if is_same else replace(excerpt, start=start, end=end, text=text)
-        return None
+        """Return an excerpt with the rest of a comment or string that it cuts, unless that is long.
+
+        None where it may not be quoted.
+        """
+        start, end = self.scan.widened(excerpt.start, excerpt.end)
+        if sum(map(len, self.lines[start - 1 : end])) > MAX_WIDENED_CHARS:
+            start, end = excerpt.start, excerpt.end
+        lines = self.lines[start - 1 : end]
+        text = "\n".join(lines)
+        if not is_quotable(text) or max(map(len, lines)) > MAX_LINE_CHARS or not any(map(str.isalnum, text)):
+            return None
+        is_same = (start, end) == (excerpt.start, excerpt.end)
+        return excerpt if is_same else replace(excerpt, start=start, end=end, text=text)
 
 
 def _notice_end(lines: Sequence[str]) -> int:
@@ -236,15 +252,27 @@ def is_close(excerpts: Sequence[Excerpt], *, is_report: bool, asked: int) -> boo
     return covered >= MIN_SHARED and covered >= SPARSE * asked
 
 
-def compose_draft(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> str:
-    """Return the reply: earlier answers by name, the closest excerpts under their places, the others by place."""
-    parts = [f"An earlier answer is close to this: {note.title} (`{note.ref}`)." for note in notes]
+def compose_draft(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> list[Claim]:
+    """Return the reply: earlier answers by name, the closest excerpts under their places, the others by place.
+
+    Its citations are those of the excerpts, then those of the notes.
+    """
+    found = [
+        Claim(text=f"An earlier answer is close to this: {note.title} (`{note.ref}`).", cites=(len(excerpts) + number,))
+        for number, note in enumerate(notes)
+    ]
     if excerpts:
-        parts.append(f"I searched the code at `{excerpts[0].commit[:8]}` without a model. {_lead(excerpts[0])}")
-    parts += [f"`{excerpt.ref}`\n```\n{excerpt.text}\n```" for excerpt in excerpts[:QUOTED]]
+        found.append(Claim(text=f"{searched_at(excerpts[0].commit)} {_lead(excerpts[0])}", cites=(0,)))
+    found += [excerpt.as_claim(number) for number, excerpt in enumerate(excerpts[:QUOTED])]
     if others := excerpts[QUOTED:]:
-        parts.append("Also close: " + ", ".join(f"`{excerpt.ref}`" for excerpt in others))
-    return "\n\n".join(parts)
+        places = ", ".join(f"`{excerpt.ref}`" for excerpt in others)
+        found.append(Claim(text=f"Also close: {places}", cites=tuple(range(QUOTED, len(excerpts)))))
+    return in_paragraphs(found)
+
+
+def searched_at(commit: str) -> str:
+    """Return the sentence that says what was searched."""
+    return f"I searched the code at `{commit[:8]}` without a model."
 
 
 def with_first_question(ret: InvestigatorReturn, excerpts: Sequence[Excerpt]) -> InvestigatorReturn | None:
@@ -258,15 +286,17 @@ def with_first_question(ret: InvestigatorReturn, excerpts: Sequence[Excerpt]) ->
     held = (parse_lines(ref.ref) for ref in ret.evidence_refs)
     if any(one is not None and first.overlaps(one) for one in held):
         return ret
-    reply = f"{ret.draft_reply}\n\nTo the first question, the closest lines:\n\n`{first.ref}`\n```\n{first.text}\n```"
-    if not has_room(reply):
+    number = len(ret.evidence_refs)
+    lead = Claim(text="To the first question, the closest lines:", kind=ClaimKind.OTHER)
+    claims = [*ret.claims, *in_paragraphs([Claim(text=""), lead, first.as_claim(number)])[1:]]
+    if not has_room(claims):
         return None
-    refs = (*ret.evidence_refs, first.cited_for(FIRST_CLAIM))
-    return ret.model_copy(update={"draft_reply": reply, "evidence_refs": refs})
+    return ret.evolve(evidence_refs=(*ret.evidence_refs, first.cited_for(FIRST_CLAIM))).with_claims(claims)
 
 
-def has_room(reply: str) -> bool:
+def has_room(claims: Sequence[Claim]) -> bool:
     """Whether a reply is short enough."""
+    reply = join_claims(claims)
     return len(reply) <= MAX_CHARS and len(reply.split()) <= MAX_WORDS
 
 
@@ -307,9 +337,9 @@ def compose_answer(
         confidence="medium" if is_medium else "low",
         confidence_reason=f"The first quote is the definition of `{defines}`." if defines else held,
         summary_for_orchestrator=f"Searched without a model; closest is {best}.",
-        draft_reply=compose_draft(excerpts, notes),
+        draft_reply="",
         evidence_refs=(*_refs(excerpts, notes), *map(_beside, beside)),
-    )
+    ).with_claims(compose_draft(excerpts, notes))
 
 
 def _refs(excerpts: Sequence[Excerpt], notes: Sequence[MemoryHit]) -> Iterator[EvidenceRef]:

@@ -146,7 +146,7 @@ class OfflineInvestigator:
         ledger = Ledger()
         commit = self._index.refresh().commit
         ret = self._answer_newest(assignment, ledger, commit)
-        ret = ret.model_copy(update={"investigator_round": assignment.round})
+        ret = ret.evolve(investigator_round=assignment.round, risk="none", touches="none")
         return Investigation(ret=ret, ledger=ledger, usage=Usage(), investigator=OFFLINE)
 
     def _answer_newest(self, assignment: Assignment, ledger: Ledger, commit: str) -> InvestigatorReturn:

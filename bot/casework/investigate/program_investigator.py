@@ -18,20 +18,16 @@ from typing import Any, Final, TextIO
 
 from bot.agent.answer_parsing import Unreadable, objects, read_answer
 from bot.agent.git.git_repo import GitRepo
-from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress, RunFailed, RunTimedOut
 from bot.agent.prompts import prompt
 from bot.agent.prompts.prompt_sections import delimit
+from bot.casework.checks.addresses import Sources
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.casework.investigate.model_investigator import (
-    InvestigatorAnswer,
-    pin_at_head,
-    pinned_return,
-    sections_of,
-    without_secrets,
-)
+from bot.casework.investigate.investigator_answer import InvestigatorAnswer
+from bot.casework.investigate.model_investigator import return_of, sections_of
 from bot.domain.returns import Usage
 from bot.errors import refused
+from bot.ports import NoteStore
 
 MAX_OUTPUT_CHARS: Final = 4_000_000
 _PLACEHOLDER: Final = re.compile(r"\{(rubric|question_file|codebase|out)\}")
@@ -53,6 +49,7 @@ class ProgramInvestigator:
     limit_s: float
     screen: TextIO
     on_cost: Callable[[str, str, Usage], None]
+    notes: NoteStore | None = None
     secrets: Collection[str] = ()
 
     def investigate(
@@ -66,10 +63,11 @@ class ProgramInvestigator:
 
         Raises:
             RunFailed: it ended without one, or took too long.
-            StoreError: its files cannot be written.
+            ProviderError: git cannot read what is cited.
+            StoreError: its files cannot be written, or the notes not read.
         """
         argv = self._prepared(assignment)
-        at_head = pin_at_head(self.repo)
+        heads = self.repo.heads()
         name = Path(argv[0]).name
         said, code, is_late = self._run(argv)
         usage = parse_usage(said)
@@ -81,8 +79,9 @@ class ProgramInvestigator:
         answer = next((found for text in texts if (found := parse_answer(text)) is not None), None)
         if answer is None:
             raise RunFailed(f"{name} ended with exit code {code} and no answer", usage=usage)
-        ret = pinned_return(answer, Ledger(), at_head, assignment.round)
-        return Investigation(ret=without_secrets(self.secrets, ret), ledger=None, usage=usage, investigator=name)
+        sources = Sources(repo=self.repo, notes=self.notes, known_secrets=self.secrets, heads=heads)
+        ret = return_of(answer, assignment.round, sources)
+        return Investigation(ret=ret, ledger=None, usage=usage, investigator=name)
 
     def _prepared(self, assignment: Assignment) -> list[str]:
         """Write the question's file and return the command line."""

@@ -14,11 +14,17 @@ from typing import Final, NamedTuple
 from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
-from bot.casework.investigate.offline_draft import Excerpt, QuotableFile, excerpts_of_definition, has_room
-from bot.domain.citations.verbatim_quotes import plain_text
-from bot.domain.returns import InvestigatorReturn
-from bot.domain.search.definitions import Definition, definition_end, definitions_in
-from bot.domain.search.files import is_indexed, path_weight
+from bot.casework.investigate.offline_draft import (
+    Excerpt,
+    QuotableFile,
+    excerpts_of_definition,
+    has_room,
+    searched_at,
+)
+from bot.domain.citations.comments import Scan
+from bot.domain.returns import Claim, ClaimKind, InvestigatorReturn, in_paragraphs
+from bot.domain.search.definitions import Definition
+from bot.domain.search.files import is_indexed, is_prose, path_weight
 from bot.domain.search.passages import is_import
 from bot.domain.search.question_names import USE_WORDS, asks_for_uses, has_english_words, names_in
 from bot.domain.search.tokens import question_stems, stem, text_stems
@@ -40,11 +46,10 @@ CAVEAT: Final = (
 
 
 class Use(NamedTuple):
-    """A line of code that holds a name, and the dotted name of what encloses it, if anything does."""
+    """A line of code that holds a name."""
 
     path: str
     line: int
-    scope: str
     is_call: bool
 
 
@@ -102,21 +107,16 @@ def _lines(name: str, defined: Sequence[Definition], question: str, repo: GitRep
 
 def _of_file(name: str, path: str, lines: Sequence[str], defining: set[int]) -> Iterator[Use]:
     """Yield the lines of a file that hold a name outside of comments, imports and what defines it."""
-    spans = QuotableFile(path=path, commit="", lines=lines).spans
-    scopes = [
-        (one.line, definition_end(lines, one.line), ".".join(filter(None, (one.scope, one.name))))
-        for one in definitions_in(path, lines)
-    ]
-    word, start, importing = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])"), 0, False
-    for number, line in enumerate(plain_text(lines).split("\n"), 1):
+    if is_prose(path):
+        return
+    scan = Scan(path, lines)
+    word, importing = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])"), False
+    for number, line in enumerate(lines, 1):
         importing = importing or is_import(line)
         found = None if importing or number in defining else word.search(line)
-        span = spans.at(start + found.start()) if found else None
-        if found and not (span and span.is_prose):
-            scope = next((scope for first, last, scope in reversed(scopes) if first <= number <= last), "")
-            yield Use(path, number, scope, line[found.end() :].lstrip().startswith("("))
+        if found and not scan.is_comment_at(number, found.start()):
+            yield Use(path, number, line[found.end() :].lstrip().startswith("("))
         importing = importing and _is_open(line)
-        start += len(line) + 1
 
 
 def _is_open(line: str) -> bool:
@@ -128,36 +128,46 @@ def _composed(
     uses: Uses, stems: frozenset[str], repo: GitRepo, ledger: Ledger, commit: str
 ) -> InvestigatorReturn | None:
     """Return the draft: how many lines use a name, the first of them quoted; without any, its definition."""
-    besides = "Besides its definition, imports and comments" if uses.defined else "Besides imports and comments"
-    lead = f"I searched the code at `{commit[:8]}` without a model. {besides}, `{uses.name}` stands on {uses.where}"
-    blocks, chosen = [CAVEAT], list[Excerpt]()
-    for excerpt, scope in _excerpts(uses, stems, repo, commit):
-        block = f"`{excerpt.ref}`{f', in `{scope}`' * bool(scope)}\n```\n{excerpt.text}\n```"
-        if not any(excerpt.overlaps(one) for one in chosen) and has_room("\n\n".join([lead, block, *blocks])):
-            blocks.insert(-1, block)
+    chosen: list[Excerpt] = []
+    for excerpt in _excerpts(uses, stems, repo, commit):
+        is_new = not any(excerpt.overlaps(one) for one in chosen)
+        if is_new and has_room(_claims(uses, [*chosen, excerpt])):
             chosen.append(excerpt)
             ledger.record_read(excerpt.path, excerpt.start, excerpt.end, commit=commit, text=excerpt.text)
         if len(chosen) == (MAX_QUOTED if uses.lines else 1):
             break
     if not chosen:
         return None
-    end = ". It is defined here:" if not uses.lines else "; some of them:" if len(uses.lines) > len(chosen) else ":"
     claim = f"Holds `{uses.name}`." if uses.lines else f"Defines `{uses.name}`."
     return InvestigatorReturn(
         confidence="low",
         confidence_reason=f"`{uses.name}` was found by its text on {uses.where}; what each line means was not judged.",
         summary_for_orchestrator=f"Searched without a model; `{uses.name}` stands on {uses.where}.",
-        draft_reply="\n\n".join([lead + end, *blocks]),
+        draft_reply="",
         evidence_refs=tuple(one.cited_for(claim) for one in chosen),
-    )
+    ).with_claims(_claims(uses, chosen))
 
 
-def _excerpts(uses: Uses, stems: frozenset[str], repo: GitRepo, commit: str) -> Iterator[tuple[Excerpt, str]]:
-    """Yield the line of each use with what encloses it; without any use, what defines the name."""
+def _claims(uses: Uses, chosen: Sequence[Excerpt]) -> list[Claim]:
+    """Return what is said of the lines that are quoted."""
+    besides = "Besides its definition, imports and comments" if uses.defined else "Besides imports and comments"
+    if not uses.lines:
+        said = f"{besides}, no line holds `{uses.name}`. It is defined here:"
+    elif len(uses.lines) > len(chosen):
+        said = f"{besides}, more lines than these hold `{uses.name}`:"
+    else:
+        said = f"{besides}, these lines hold `{uses.name}`:"
+    lead = Claim(text=f"{searched_at(chosen[0].commit)} {said}", cites=tuple(range(len(chosen))))
+    blocks = [one.as_claim(number) for number, one in enumerate(chosen)]
+    return in_paragraphs([lead, *blocks, Claim(text=CAVEAT, kind=ClaimKind.OTHER)])
+
+
+def _excerpts(uses: Uses, stems: frozenset[str], repo: GitRepo, commit: str) -> Iterator[Excerpt]:
+    """Yield the line of each use; without any use, what defines the name."""
     for one in uses.lines:
         file = QuotableFile(path=one.path, commit=commit, lines=repo.lines_at(commit, one.path) or ())
         if whole := file.widened(file.cut(one.line, one.line, stems)):
-            yield whole, one.scope
+            yield whole
     for definition in () if uses.lines else uses.defined:
         file = QuotableFile(path=definition.path, commit=commit, lines=repo.lines_at(commit, definition.path) or ())
-        yield from ((one, "") for one in excerpts_of_definition(definition, file, stems))
+        yield from excerpts_of_definition(definition, file, stems)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bot.agent.git.repositories import Repositories
-from bot.casework.checks.citation_staleness import find_at_head
+from bot.casework.checks.staleness import stands_at_head
 from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, wrote_in_thread
 from bot.domain.returns import EvidenceKind, EvidenceRef
@@ -46,7 +46,8 @@ def find_changes(
 ) -> list[Doubt]:
     """Return everything that changed since the draft was made, hard stops first.
 
-    `still_stands` says whether a file citation's quote is still at HEAD; `messages` is the thread, if it was just read.
+    `still_stands` says whether the printed lines of a file citation are still at HEAD; `messages` is the thread, if
+    it was just read.
 
     Raises:
         ProviderError: the chat cannot say; posting would be a guess.
@@ -82,7 +83,7 @@ def _in_code(state: ThreadState, still_stands: StillStands) -> list[Doubt]:
 
 
 def quotes_at_head(repos: Repositories) -> StillStands:
-    """Return a test whether a citation's quote still stands in its file at HEAD, wherever in the file.
+    """Return a test whether the printed lines of a citation still stand in their file at HEAD, wherever in it.
 
     The test raises CodebaseUnreadable where git cannot say.
     """
@@ -90,7 +91,7 @@ def quotes_at_head(repos: Repositories) -> StillStands:
     def still_stands(ref: EvidenceRef) -> bool:
         try:
             repo, path = repos.locate(ref.ref.rpartition(":")[0], ref.commit)
-            return find_at_head(repo, repo.head(), path, ref.quote)
+            return stands_at_head(repo, repo.head(), path, ref.quote)
         except (ProviderError, ConfigError) as error:
             raise CodebaseUnreadable(str(error)) from error
 

@@ -108,6 +108,7 @@ def _make_investigator(
             limit_s=request.settings.escalation.time_limit_min * 60,
             screen=sys.stdout,
             on_cost=spending.record,
+            notes=sources.storage.notes,
             secrets=environment.secrets(),
         )
 

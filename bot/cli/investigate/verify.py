@@ -14,8 +14,8 @@ from bot.adapters.process.clocks import SystemClock
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Repositories
 from bot.agent.run_records import RunRecorder
-from bot.casework.checks.citation_checks import CitationSources, check_citation
-from bot.casework.checks.evidence_reader import CommitFacts, EvidenceReader, ShownLines
+from bot.casework.checks.addresses import Found, Lines, Sources, address_checks
+from bot.casework.checks.shown_evidence import found_or_why, printed_lines
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import (
     environment_at,
@@ -30,7 +30,7 @@ from bot.cli.options import FILE
 from bot.cli.output import MARKS, WIDTH, wrapped
 from bot.composition.codebases import open_team_code
 from bot.domain.citations.citation_lines import parse_lines
-from bot.domain.returns import EvidenceKind, EvidenceRef, evidence_in
+from bot.domain.returns import EvidenceKind, EvidenceRef, evidence_in, ref_marks
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.domain.threads import ThreadState
@@ -57,7 +57,7 @@ class CitedAnswer:
 
 @click.command("verify", help="Check every citation of a thread or a posted reply again; without THREAD, of all.")
 @click.argument("thread", default="", help="a thread id (T01.C01.1700000000.000100) or a Slack link to a message in it")
-@click.option("--lines", is_flag=True, help="also show the cited lines with the lines around them")
+@click.option("--lines", is_flag=True, help="also show the cited lines")
 @click.option("--codebase", type=FILE, metavar="DIR", help="the git checkout (default: the config's)")
 @scoped
 def command(scope: Scope, thread: str, lines: bool, codebase: Path | None) -> int:
@@ -91,16 +91,17 @@ def _verified(home: Path, thread: str, lines: bool, codebase: Path | None, confi
     )
     store = store_at(home)
     runs = RunRecorder(store.runs, SystemClock())
-    reader = EvidenceReader(repo=repo, known_secrets=environment.secrets())
+    secrets = environment.secrets()
     findings: list[Finding] = []
     for answer in answers:
         ledger = runs.ledger(answer.run_id) if answer.run_id else None
-        sources = CitationSources(repo=repo, ledger=ledger, notes=store.notes)
-        found = [_finding(ref, sources) for ref in answer.refs]
-        print(render(answer, found))
+        sources = Sources(repo, ledger, store.notes, secrets)
+        found = [found_or_why(ref, sources) for ref in answer.refs]
+        checked = [_finding(ref, one, sources) for ref, one in zip(answer.refs, found, strict=True)]
+        print(render(answer, checked))
         if lines:
-            print("\n".join(line for ref in answer.refs for line in _shown(ref, reader)))
-        findings += found
+            print("\n".join(line for ref, one in zip(answer.refs, found, strict=True) for line in _shown(ref, one)))
+        findings += checked
     if not thread.strip():
         print(
             f"{counted(len(answers), 'thread')}: {_sum(findings)}"
@@ -163,16 +164,15 @@ class Finding:
         return self.ok is not False
 
 
-def _finding(ref: EvidenceRef, sources: CitationSources) -> Finding:
+def _finding(ref: EvidenceRef, found: Found, sources: Sources) -> Finding:
     commit = ref.ref if ref.kind is EvidenceKind.GIT_COMMIT else ref.commit
     cited = parse_lines(ref.ref) if ref.kind is EvidenceKind.FILE else None
     if ref.kind in _PINNED and commit and sources.commit(commit, cited.path if cited else "") is None:
         why = f"no such commit here: {one_line(commit, 12)}; fetch it, or name its checkout with --codebase"
         return Finding(ref=ref, ok=False, reason=why, is_here=False)
-    proof = check_citation(ref, sources)
-    results = [proof.quote, proof.resolves] if proof.resolves.ok is not False else [proof.resolves]
-    reason = next(result.reason for result in results if result is not None)
-    return Finding(ref=ref, ok=proof.ok, reason=reason)
+    checks = list(address_checks(0, ref, found))
+    ok = ref_marks(checks, 1)[0]
+    return Finding(ref=ref, ok=ok, reason=next(check.reason for check in reversed(checks) if check.ok is ok))
 
 
 def render(answer: CitedAnswer, findings: Sequence[Finding]) -> str:
@@ -196,13 +196,10 @@ def _sum(findings: Sequence[Finding]) -> str:
     return f"{counted(len(findings), 'citation')}{f': {said}' if said else ''}"
 
 
-def _shown(ref: EvidenceRef, reader: EvidenceReader) -> list[str]:
+def _shown(ref: EvidenceRef, found: Found) -> list[str]:
     """Return a citation's claim and what it points at, without what a terminal would obey."""
-    found = reader.read(ref)
-    if isinstance(found, ShownLines):
-        lines = found.shown()
-    elif isinstance(found, CommitFacts):
-        lines = [found.subject, f"{found.author}, {found.date}"]
+    if isinstance(found, Lines):
+        lines = [*printed_lines(found), *([found.about] if found.about else [])]
     else:
         lines = [f"(nothing to show: {found.why})"]
     claim = [f"for: {' '.join(ref.supports_claim.split())}"] if ref.supports_claim else []

@@ -1,7 +1,7 @@
-"""How a citation of a file is written, when a quotation counts as verbatim, and what it shows at a glance.
+"""How a citation of a file is written, and what its lines show at a glance.
 
-Pure. Lines are 1-based and inclusive. White space at line ends does not count, all other characters do. Also: the
-most telling line of a quotation, and whether it calls itself outdated. All patterns are linear.
+Pure. Lines are 1-based and inclusive. Also: where a quotation stands, the most telling line of it, and whether it calls
+itself outdated. All patterns are linear.
 """
 
 from __future__ import annotations
@@ -66,17 +66,10 @@ def shown_ref(ref: str) -> str:
     return _IN_CODEBASE.sub(r"\1 · ", ref, count=1)
 
 
-def is_verbatim(quote: str, lines: Sequence[str]) -> bool:
-    r"""Whether `quote` is a contiguous part of `lines`, white space at line ends aside.
-
-    >>> is_verbatim("b = 2  \nc", ["a = 1", "b = 2", "c = 3"]), is_verbatim("a = 1\nc", ["a = 1", "b = 2", "c = 3"])
-    (True, False)
-    """
-    return _trim(quote.split("\n")) in _trim(lines)
-
-
 def quoted_lines(quote: str, lines: Sequence[str]) -> range | None:
-    r"""Return which of `lines`, counted from 0, the quotation stands in, as `is_verbatim` compares; None if in none.
+    r"""Return which of `lines`, counted from 0, the quotation is a contiguous part of; None if it is none.
+
+    White space at line ends does not count, all other characters do.
 
     >>> quoted_lines("b = 2\nc", ["", "a = 1", "b = 2", "c = 3"]), quoted_lines("d", ["a = 1"]), quoted_lines(" ", [""])
     (range(2, 4), None, None)

@@ -122,7 +122,7 @@ class Rubric:
                 f"Question type: {self.question_type}",
                 f"Expected answer: {self.expected_shape}",
                 *(f"Also: {' '.join(point.split())}" for point in self.also),
-                f"Required evidence: at least one citation ({kinds}), each with a verbatim quote",
+                f"Required evidence: at least one citation ({kinds})",
                 f"Out of scope: {self.out_of_scope}",
                 f"Tone: {self.tone}; at most {MAX_DRAFT_WORDS} words",
                 f"Language: {self.language or 'the language of the question'}",

@@ -2,8 +2,7 @@
 
 A file is cut into chunks of about 10 to 40 lines along its definitions, headings and blank lines. Chunks never overlap,
 and each one knows the names it stands under: those of its own definitions and of the class, function or section that
-encloses its first line. Lines that would leave their code fence, alert a channel, or hold a credential are never
-chosen.
+encloses its first line. Lines that would leave their code fence or hold a credential are never chosen.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ AFTER_BLANK = 0.2
 REPEATED = 0.25
 
 _IMPORT = re.compile(r"\s*(?:import\b|from\s+\S+\s+import\b|#include\b|use\s+[\w:]+::|(?:const|var)\s.*require\()")
-_UNQUOTABLE = re.compile(r"```|@(?:channel|here|everyone)\b|<!|\[redacted\b", re.I)
+_UNQUOTABLE = re.compile(r"```|\[redacted\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +179,7 @@ def is_quotable(text: str) -> bool:
     """Whether a text may stand in a code fence of a reply.
 
     >>> is_quotable("return 1"), is_quotable("```"), is_quotable("print('@here')")
-    (True, False, False)
+    (True, False, True)
     """
     return bool(text.strip()) and not _UNQUOTABLE.search(text) and not find_secrets(text)
 

@@ -10,14 +10,8 @@ import pytest
 from slack_sdk.models.views import View
 
 from blocks.cards.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal
-from bot.casework.checks.evidence_reader import (
-    CommitFacts,
-    EvidenceMissing,
-    NumberedLine,
-    Shown,
-    ShownCitation,
-    ShownLines,
-)
+from bot.casework.checks.addresses import Found, Lines, Missing
+from bot.casework.checks.shown_evidence import ShownCitation
 from bot.domain.citations.links import code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from tests.blocks.cards.test_draft_card import HOSTILE, SHORT
@@ -26,18 +20,20 @@ from tests.builders import REF, THREAD_ID
 from tests.tables import each_row
 
 LINK_TO = code_links("git@github.com:acme/shop.git")
-LINES = ShownLines(
-    (
-        NumberedLine(9, "def limit():", quoted=False),
-        NumberedLine(10, "    limit = 5", quoted=True),
-        NumberedLine(11, "    return limit", quoted=False),
-    )
-)
 
 
-def a_citation(shown: Shown = LINES, mark: bool | None = True, reason: str = "", **changes: Any) -> ShownCitation:
+def some_lines(*texts: str, start: int = 1, **more: Any) -> Lines:
+    return Lines(lines=texts, shown=texts, start=start, **{"path": "app/retry.py", "place": "program", **more})
+
+
+LINES = some_lines("def limit():", "    limit = 5", "    return limit", start=9)
+
+
+def a_citation(
+    found: Found = LINES, mark: bool | None = True, reason: str = "", strange: str = "", **changes: Any
+) -> ShownCitation:
     ref = REF.model_copy(update={"supports_claim": "Retries stop after 5.", **changes})
-    return ShownCitation(ref, mark, reason, ref.quote, shown)
+    return ShownCitation(ref, mark, reason, found, strange)
 
 
 def seen(view: View) -> str:
@@ -47,10 +43,10 @@ def seen(view: View) -> str:
     return "\n".join(texts(found))
 
 
-def test_a_citation_shows_its_lines_among_their_neighbours() -> None:
-    """Numbered, the quoted ones marked, with the claim, the mark and the way to the code host."""
+def test_a_citation_shows_its_lines() -> None:
+    """Numbered, with the claim, the mark and the way to the code host."""
     shown = seen(evidence_modal(THREAD_ID, [a_citation()], LINK_TO))
-    assert "   9  def limit():\n→ 10      limit = 5\n  11      return limit" in shown
+    assert " 9  def limit():\n10      limit = 5\n11      return limit" in shown
     assert (
         f"*<https://github.com/acme/shop/blob/{'a' * 40}/app/retry.py#L10-L12|app/retry.py:10-12>* at aaaaaaa" in shown
     )
@@ -61,28 +57,45 @@ def test_a_citation_shows_its_lines_among_their_neighbours() -> None:
 
 def test_a_refuted_quotation_stands_beside_what_is_really_there() -> None:
     """And the check's own words say why."""
-    lines = ShownLines(tuple(line._replace(quoted=False) for line in LINES.lines))
-    shown = seen(evidence_modal(THREAD_ID, [a_citation(lines, False, "the quote is not there")], LINK_TO))
+    shown = seen(evidence_modal(THREAD_ID, [a_citation(LINES, False, "it is not there", "limit = 6")], LINK_TO))
     assert "✗ refuted" in shown
-    assert "Quoted, but not in the source:\n```\nlimit = 5\n```" in shown
-    assert "the quote is not there" in shown
+    assert "Quoted, but not in the source:\n```\nlimit = 6\n```" in shown
+    assert "10      limit = 5" in shown
+    assert "it is not there" in shown
 
 
-def test_a_commit_shows_subject_author_and_date() -> None:
+def test_the_kind_of_place_is_said_where_it_is_not_program_code() -> None:
+    """A test or a comment says less than the code does."""
+    assert "· test ·" in seen(evidence_modal(THREAD_ID, [a_citation(some_lines("x", place="test"))], LINK_TO))
+    assert "· program" not in seen(evidence_modal(THREAD_ID, [a_citation()], LINK_TO))
+
+
+def test_lines_with_markup_and_broadcasts_are_shown_escaped() -> None:
+    """Evidence is never left out for what it holds."""
+    found = some_lines("<!-- never -->", "call <!channel> @here", "```")
+    shown = seen(evidence_modal(THREAD_ID, [a_citation(found)], LINK_TO))
+    assert "1  &lt;!-- never --&gt;" in shown
+    assert "<!channel>" not in shown
+    assert "&lt;!channel&gt;" in shown
+
+
+def test_a_commit_shows_message_author_and_date() -> None:
     """With its page on the code host."""
     sha = "b" * 40
-    facts = CommitFacts(sha=sha, subject="Retry <!here> less", author="Eve & Co", date="2026-01-05")
-    citation = a_citation(facts, kind=EvidenceKind.GIT_COMMIT, ref=sha, commit=None, quote="Retry less")
+    found = some_lines("Retry <!here> less", path=None, place=None, commit=sha, about="Eve & Co, 2026-01-05")
+    citation = a_citation(found, kind=EvidenceKind.GIT_COMMIT, ref=sha, commit=None)
     shown = seen(evidence_modal(THREAD_ID, [citation], LINK_TO))
     assert f"<https://github.com/acme/shop/commit/{sha}|commit {sha[:12]}>" in shown
-    assert "Retry &lt;!here&gt; less\nEve &amp; Co · 2026-01-05" in shown
-    assert "Quoted from its message:\n```\nRetry less\n```" in shown
+    assert "Retry &lt;!here&gt; less" in shown
+    assert "Eve &amp; Co, 2026-01-05" in shown
 
 
 def test_what_code_cannot_check_says_so() -> None:
     """No lines, but the quotation, and why there is no more."""
-    outside = EvidenceMissing("it is outside the codebase")
-    citation = a_citation(outside, None, "nobody can look that up", kind=EvidenceKind.EXTERNAL_DOC, ref="the wiki")
+    outside = Missing("it is outside the codebase", None)
+    citation = a_citation(
+        outside, None, "nobody can look that up", "limit = 5", kind=EvidenceKind.EXTERNAL_DOC, ref="the wiki"
+    )
     shown = seen(evidence_modal(THREAD_ID, [citation], LINK_TO))
     assert "? cannot be checked by code" in shown
     assert "? 1 cannot be checked by code: please check it yourself" in shown
@@ -107,31 +120,24 @@ def check_dialogue(text: str, mark: bool | None) -> None:
     """Show a text as whatever may be cited."""
     lines = text.split("\n")
     ref = EvidenceRef(kind=EvidenceKind.FILE, ref=text or "x", commit=text[:40], quote=text, supports_claim=text)
-    for shown in (
-        ShownLines(tuple(NumberedLine(n, line, quoted=n % 2 == 0) for n, line in enumerate(lines, 1))),
-        CommitFacts(sha=text, subject=text, author=text, date="2026-01-05"),
-        EvidenceMissing(text),
-    ):
-        seen(
-            evidence_modal(
-                THREAD_ID, [ShownCitation(ref, mark, text, text, shown)] * MAX_CITATIONS, LINK_TO, left_out=3
-            )
-        )
+    for found in (some_lines(*lines), some_lines(text, path=None, about=text), Missing(text)):
+        citations = [ShownCitation(ref, mark, text, found, text)] * MAX_CITATIONS
+        seen(evidence_modal(THREAD_ID, citations, LINK_TO, left_out=3))
 
 
 def test_more_lines_than_slack_takes_are_counted() -> None:
     """As many as one section holds, the first ones."""
-    lines = ShownLines(tuple(NumberedLine(n, "value = 1 < 2 & 3", quoted=True) for n in range(1, 1_001)))
+    lines = some_lines(*["value = 1 < 2 & 3"] * 1_000)
     shown = seen(evidence_modal(THREAD_ID, [a_citation(lines)], LINK_TO))
-    last = max(int(line.split()[1]) for line in shown.splitlines() if line.startswith("→"))
+    last = max(int(line.split()[0]) for line in shown.splitlines() if "value = 1" in line)
     assert 60 < last < 1_000
     assert f"… {1_000 - last} more lines" in shown
 
 
 def test_more_citations_than_slack_takes_are_counted() -> None:
     """The whole dialogue is limited too; what is left out can be read on the bot's machine."""
-    lines = ShownLines(tuple(NumberedLine(n, "词" * 200, quoted=True) for n in range(1, 100)))
-    citation = a_citation(lines, False, "词" * 300, quote="词" * 1_500, supports_claim="词" * 400, ref="词" * 200)
+    lines = some_lines(*["词" * 200] * 99)
+    citation = a_citation(lines, False, "词" * 300, "词" * 1_500, supports_claim="词" * 400, ref="词" * 200)
     found = view_as_slack_takes_it(evidence_modal(THREAD_ID, [citation] * MAX_CITATIONS, LINK_TO, left_out=2))
     assert len(json.dumps(found)) <= 250_000
     shown = "\n".join(texts(found))

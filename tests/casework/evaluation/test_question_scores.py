@@ -13,7 +13,7 @@ from bot.adapters.storage.files.file_engine import FileStore
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.run_records import RunRecorder
-from bot.casework.checks.citation_staleness import CitationStaleness
+from bot.casework.checks.staleness import CitationStaleness
 from bot.casework.checks.validation import CodeValidator
 from bot.casework.evaluation.question_run import QuestionRunner
 from bot.casework.evaluation.question_scores import Hits, ask_questions

@@ -134,11 +134,11 @@ def test_files_with_secrets_are_not_searched_for_a_word(code: Path) -> None:
 
 
 def test_a_message_that_may_not_be_shown_is_left_out(code: Path) -> None:
-    """Broadcasts, code fences and credentials stay in git."""
+    """Code fences and credentials stay in git; a broadcast is shown, and made harmless where it is posted."""
     token = "xoxb-" + "1234567890-ABCDEFGHIJKLMNOP"
     for number, message in enumerate(("Ping @channel", "Fence ``` it", f"Use {token}")):
         commit_files(code, {"docs/guide.md": f"# Guide {number}\n"}, message)
-    assert subjects(ask(code, "what changed in the guide lately?")) == ["Add a guide"]
+    assert subjects(ask(code, "what changed in the guide lately?")) == ["Ping @channel", "Add a guide"]
 
 
 def test_a_shallow_checkout_says_so(code: Path, tmp_path: Path) -> None:

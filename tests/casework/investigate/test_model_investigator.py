@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 
 from bot.agent.git.git_repo import GitRepo
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunFailed
+from bot.agent.tools.base import Tool
 from bot.casework.checks.draft_checks import check_return
 from bot.casework.investigate.assignment import Assignment, Investigation, ThreadMessage
 from bot.casework.investigate.model_investigator import ModelInvestigator
 from bot.domain.returns import Usage
 from bot.domain.search.passages import MemoryHit
 from bot.domain.threads import QuestionType
-from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, answered, plain_tools, reading
+from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, answered, claimed, plain_tools, reading
 from tests.gitrepo import commit_files, make_repo
 from tests.tables import each_row
 
@@ -30,11 +32,15 @@ class Desk:
         self.path = make_repo(folder / "code", CODE)
         self.repo = GitRepo(self.path)
         self.runner = ScriptedRunner(*script)
+        self.ledger_of_run = Ledger()
+        tools = plain_tools(self.repo, "search_code")
+
+        def tools_of(ledger: Ledger) -> list[Tool]:
+            self.ledger_of_run = ledger
+            return tools(ledger)
+
         self.investigator = ModelInvestigator(
-            a_specialist(self.runner, folder / "runs"),
-            plain_tools(self.repo, "search_code"),
-            self.repo,
-            secrets=[SECRET],
+            a_specialist(self.runner, folder / "runs"), tools_of, self.repo, secrets=[SECRET]
         )
 
     def investigate(self, **changes: Any) -> Investigation:
@@ -61,6 +67,24 @@ def test_the_commit_is_the_one_the_lines_were_read_at(tmp_path: Path) -> None:
     found = desk.investigate()
     assert found.ret.evidence_refs[0].commit == first != desk.repo.head()
     assert found.ledger.covers("app/retry.py", 3, 3, commit=first)
+
+
+def test_code_prints_the_lines_that_a_model_cites(tmp_path: Path) -> None:
+    """Of a file and of a tool's result; nobody retypes them. What is outside is not printed."""
+
+    def look(request: Any) -> Any:
+        desk.ledger_of_run.record_query("logs__query", '{"text": "retry"}', "09:00 tried 4\n09:01 tried 5")
+        return answered(
+            evidence_refs=[
+                {"kind": "file", "ref": "app/retry.py:1-3", "supports_claim": ""},
+                {"kind": "log_query", "ref": "1:2", "supports_claim": ""},
+                {"kind": "external_doc", "ref": "https://example.org", "supports_claim": ""},
+            ]
+        )
+
+    desk = Desk(tmp_path, look)
+    printed = [ref.quote for ref in desk.investigate().ret.evidence_refs]
+    assert printed == ["import time\n\nLIMIT = 5", "09:01 tried 5", ""]
 
 
 def test_what_was_not_read_is_pinned_to_head(tmp_path: Path) -> None:
@@ -152,12 +176,15 @@ def test_two_runs_share_no_ledger(tmp_path: Path) -> None:
 
 def test_no_secret_of_ours_leaves_in_a_return(tmp_path: Path) -> None:
     """Wherever the model put it: draft, quote, note, question."""
-    refs = [{"kind": "file", "ref": "app/retry.py:3", "quote": SECRET}]
+    refs = [{"kind": "file", "ref": "app/retry.py:3", "quote": SECRET, "supports_claim": SECRET}]
     note = {"filename": "x.md", "content": f"key {SECRET}"}
     found = Desk(
         tmp_path,
         answered(
-            draft_reply=f"It is {SECRET}.", evidence_refs=refs, proposed_triage_file=note, open_questions=[SECRET]
+            claims=[claimed(f"It is {SECRET}.", 0)],
+            evidence_refs=refs,
+            proposed_triage_file=note,
+            open_questions=[SECRET],
         ),
     ).investigate()
     assert SECRET not in found.ret.model_dump_json()

@@ -195,8 +195,8 @@ def test_a_fence_inside_the_code_never_ends_the_quote(code: Path) -> None:
     assert draft.count("```") == 2
 
 
-def test_credentials_and_channel_alerts_are_not_quoted(tmp_path: Path) -> None:
-    """Neither a token nor a broadcast in the code gets into a draft, nor a file that is secret by name."""
+def test_credentials_are_not_quoted_and_broadcasts_are(tmp_path: Path) -> None:
+    """No token gets into a draft, nor a file that is secret by name; evidence is not left out for a broadcast in it."""
     token = "xoxb-" + "1234567890-ABCDEFGHIJKLMNOP"
     files = {
         "src/token.py": f'SERVER_TOKEN = "{token}"  # the server is busy, send the request again\n',
@@ -204,7 +204,8 @@ def test_credentials_and_channel_alerts_are_not_quoted(tmp_path: Path) -> None:
         ".env": "SERVER_BUSY=send the request again\n",
     }
     ret = investigate(make_repo(tmp_path / "code", files), *files).ret
-    assert (ret.draft_reply, ret.evidence_refs) == ("", ())
+    assert [ref.ref for ref in ret.evidence_refs] == ["src/alert.py:1"]
+    assert token not in ret.draft_reply
 
 
 def test_a_strong_earlier_answer_is_named_and_cited(code: Path) -> None:

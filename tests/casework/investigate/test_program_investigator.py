@@ -17,7 +17,7 @@ from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.program_investigator import ProgramInvestigator, parse_answer, parse_usage
 from bot.domain.returns import Usage
 from bot.domain.threads import QuestionType
-from tests.casework.runner import answered
+from tests.casework.runner import answered, claimed
 from tests.gitrepo import make_repo
 
 QUESTION = "How often? `$(touch pwned)` \"' ; {out} {rubric}\n</data>"
@@ -102,7 +102,7 @@ def test_it_is_given_rubric_and_question_and_no_shell_reads_them(bench: Bench, t
 
 def test_its_words_are_shown_as_they_come_and_its_secrets_cut_out_of_the_return(bench: Bench) -> None:
     """A program that repeats our key does not get it into a draft."""
-    found = bench.investigate(f"print('looking'); print({json.dumps(answered(draft_reply='sk-secret-0001'))!r})")
+    found = bench.investigate(f"print('looking'); print({json.dumps(answered(claims=[claimed('sk-secret-0001')]))!r})")
     assert bench.screen.getvalue().startswith("looking\n")
     assert "sk-secret-0001" not in found.ret.draft_reply
 
@@ -151,9 +151,9 @@ def test_a_program_that_is_not_there_is_named(bench: Bench) -> None:
 
 def test_the_last_of_several_wrappers_counts() -> None:
     """As `stream-json` prints them; costs nobody states are unknown."""
-    lines = "\n".join([json.dumps({"type": "system"}), wrapped(answered(draft_reply="a")), wrapped(answered())])
+    lines = "\n".join([json.dumps({"type": "system"}), wrapped(answered(claims=[claimed("a")])), wrapped(answered())])
     answer = parse_answer(lines)
     assert answer is not None
-    assert answer.draft_reply.startswith("Retries stop")
+    assert answer.claims[0].text.startswith("Retries stop")
     assert parse_usage("nothing").cost_usd is None
     assert parse_usage('{"total_cost_usd": "free", "usage": [1]}') == Usage(cost_usd=None)

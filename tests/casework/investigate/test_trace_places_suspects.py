@@ -108,10 +108,10 @@ def test_without_a_trace_nothing_is_told(repo: GitRepo, tmp_path: Path) -> None:
 
 def test_a_subject_that_may_not_be_shown_is_left_out(repo: GitRepo, tmp_path: Path) -> None:
     """The commit is still named."""
-    commit_files(repo.root, {"shop/pay.py": f"def charge():\n    return  fee\n{FILLER}"}, "ping <!channel> now")
+    commit_files(repo.root, {"shop/pay.py": f"def charge():\n    return  fee\n{FILLER}"}, "ping ``` now")
     newest = investigated(repo, tmp_path)[0].ret.suspect_changes
     assert [one.subject for one in newest].count("") == 1
-    assert "channel" not in repr(newest)
+    assert "```" not in repr(newest)
 
 
 def test_an_index_that_cannot_be_read_ends_no_investigation(repo: GitRepo, tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ from tests.fakes import Crash, Faults
 
 FIELDS = """
 question chat_id reply_to_message_id posted_message_id posted_at reply_text investigator_task_id validator_verdict
-investigator_rounds was_escalated triage_file thread_id approved_by edited draft_text evidence_refs latency_s usage
+investigator_rounds was_escalated triage_file thread_id approved_by edited draft_text evidence_refs claims latency_s
+usage
 """
 
 
@@ -578,6 +579,7 @@ class TestLogLine:
         assert record["reply_to_message_id"] == QUESTION_TS
         assert record["latency_s"] == 61.5
         assert record["evidence_refs"] == [REF.model_dump(mode="json")]
+        assert record["claims"] == [{"text": a_return().draft_reply, "kind": "fact", "cites": [0]}]
         assert record["usage"]["cost_usd"] is None
 
     @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_an_empty_data_directory_has_nothing_to_check(archive: Archive, capsys: 
 
 
 def test_the_cited_lines_can_be_read_whole(archive: Archive, capsys: pytest.CaptureFixture[str]) -> None:
-    """Among their neighbours, the quoted ones marked; what cannot be shown says why."""
+    """With their numbers; what cannot be shown says why."""
     lines = "".join(f"value_{n} = {n}  # \x1b[31m\n" for n in range(40))
     sha = commit_files(archive.code, {"app/long.py": lines}, "Long")
     long = archive.ref(ref="app/long.py:1-40", commit=sha, quote=lines.rstrip("\n"), supports_claim="It is long.")
@@ -137,12 +137,12 @@ def test_the_cited_lines_can_be_read_whole(archive: Archive, capsys: pytest.Capt
     )
     assert main(["verify", THREAD_ID, "--lines"]) == 0
     out = capsys.readouterr().out
-    assert "app/retry.py:3\n  1  import time\n  2\n→ 3  LIMIT = 5\n" in out
+    assert "app/retry.py:3\n3  LIMIT = 5\n" in out
     assert "for: It is long." in out
-    assert "→ 40  value_39 = 39" in out
+    assert "40  value_39 = 39" in out
     assert "\x1b" not in out
     assert "Long\nTest, 2026-01-05" in out
-    assert "(nothing to show: it is outside the codebase)" in out
+    assert "(nothing to show: https://x.io is outside the codebase; code cannot look it up)" in out
 
 
 @pytest.mark.parametrize("lines", [[], ["--lines"]])

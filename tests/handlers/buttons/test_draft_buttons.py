@@ -14,7 +14,8 @@ from slack_sdk.errors import SlackApiError
 
 from blocks import ids
 from bot.casework.approvers import UNKNOWN, Approvers
-from bot.casework.checks.evidence_reader import EvidenceMissing, ShownCitation
+from bot.casework.checks.addresses import Missing
+from bot.casework.checks.shown_evidence import ShownCitation
 from bot.casework.decisions import DraftClick
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from bot.errors import ProviderError, Unconfirmed
@@ -86,7 +87,7 @@ class NoLines:
 
     def citations(self, state: ThreadState, *, at_most: int) -> list[ShownCitation]:
         refs = state.investigator_return.evidence_refs if state.investigator_return else ()
-        return [ShownCitation(ref, True, "", ref.quote, EvidenceMissing("")) for ref in refs]
+        return [ShownCitation(ref, True, "", Missing(""), ref.quote) for ref in refs]
 
 
 class Edge:

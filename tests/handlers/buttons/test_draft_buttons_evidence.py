@@ -11,7 +11,7 @@ import pytest
 from slack_sdk import WebClient
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.evidence_reader import EvidenceReader
+from bot.casework.checks.shown_evidence import EvidenceReader
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import InputError
@@ -46,9 +46,8 @@ def desk(tmp_path: Path, slack: SlackStub) -> Desk:
 
 
 def test_it_is_filled_with_the_lines(desk: Desk) -> None:
-    """The lines around the quotation, the link, and how many citations there was no room for."""
+    """The cited line, the link, and how many citations there was no room for."""
     shown = json.dumps(desk.evidence(THREAD_ID).to_dict())
-    assert "import time" in shown
     assert "3  limit = 5" in shown
     assert "https://code.acme.io/x" in shown
     assert "2 more are not shown here" in shown

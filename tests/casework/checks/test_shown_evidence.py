@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.evidence_reader import CommitFacts, EvidenceMissing, EvidenceReader, NumberedLine, ShownLines
+from bot.casework.checks.addresses import Lines, Missing, Sources
+from bot.casework.checks.shown_evidence import EvidenceReader, found_or_why, printed_lines
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, Round, ThreadStatus
 from tests.builders import a_return, in_status
@@ -49,31 +50,23 @@ def cite(reader: EvidenceReader, ref: str, quote: str = "LIMIT = 5", **changes: 
     return EvidenceRef(**{**known, **changes})
 
 
-def numbers(passage: object, *, quoted: bool = False) -> list[int]:
-    assert isinstance(passage, ShownLines)
-    return [line.number for line in passage.lines if line.quoted or not quoted]
+def read(reader: EvidenceReader, ref: EvidenceRef) -> Lines:
+    found = found_or_why(ref, Sources(reader.repo, known_secrets=reader.known_secrets))
+    assert isinstance(found, Lines), found
+    return found
 
 
 @each_row(
-    "ref, quote, shown, marked",
+    "ref, shown",
     [
-        ("app/retry.py:10", "line_10 = 10", range(7, 14), [10]),
-        ("app/retry.py:5-15", "line_9 = 9\nline_10 = 10", range(6, 14), [9, 10]),
-        ("app/retry.py:1-2", "line_1", range(1, 5), [1]),
-        ("app/retry.py:20", "line_20 = 20", range(17, 21), [20]),
-        ("app/retry.py:9-11", "= 10\nline_11", range(7, 15), [10, 11]),
-        ("app/retry.py:9-11", "never there", range(6, 15), []),
-        ("app/retry.py:9-11", "", range(6, 15), []),
-        ("café/größe.py:1", "LIMIT = 5", range(1, 2), [1]),
+        ("app/retry.py:10", ["10  line_10 = 10"]),
+        ("app/retry.py:9-11", [" 9  line_9 = 9", "10  line_10 = 10", "11  line_11 = 11"]),
+        ("café/größe.py:1", ["1  LIMIT = 5"]),
     ],
 )
-def test_quoted_lines_are_marked_among_three_neighbours(
-    reader: EvidenceReader, ref: str, quote: str, shown: range, marked: list[int]
-) -> None:
-    """From the commit, not from the work tree; at an end of the file there are fewer."""
-    passage = reader.read(cite(reader, ref, quote))
-    assert numbers(passage) == list(shown)
-    assert numbers(passage, quoted=True) == marked
+def test_the_cited_lines_are_printed_with_their_numbers(reader: EvidenceReader, ref: str, shown: list[str]) -> None:
+    """From the commit, not from the work tree."""
+    assert printed_lines(read(reader, cite(reader, ref))) == shown
 
 
 def test_an_older_commit_is_read_as_it_was(tmp_path: Path) -> None:
@@ -81,36 +74,31 @@ def test_an_older_commit_is_read_as_it_was(tmp_path: Path) -> None:
     folder = make_repo(tmp_path, {"a.py": "old = 1\n"})
     old = GitRepo(folder).head()
     commit_files(folder, {"a.py": "new = 2\n"})
-    passage = EvidenceReader(repo=GitRepo(folder)).read(
-        EvidenceRef(kind=EvidenceKind.FILE, ref="a.py:1", commit=old, quote="old")
-    )
-    assert isinstance(passage, ShownLines)
-    assert passage.shown() == ["→ 1  old = 1"]
+    found = read(EvidenceReader(repo=GitRepo(folder)), EvidenceRef(kind=EvidenceKind.FILE, ref="a.py:1", commit=old))
+    assert printed_lines(found) == ["1  old = 1"]
 
 
 @each_row("path, secret", [("app/keys.py", TOKEN), ("app/own.py", "this-is-our-own-secret")])
-def test_secrets_in_the_neighbourhood_are_blacked_out(reader: EvidenceReader, path: str, secret: str) -> None:
+def test_secrets_are_blacked_out(reader: EvidenceReader, path: str, secret: str) -> None:
     """Line numbers stay what they are."""
-    passage = reader.read(cite(reader, f"{path}:3"))
-    assert isinstance(passage, ShownLines)
-    assert secret not in str(passage)
-    assert "[redacted" in passage.lines[1].text
-    assert numbers(passage, quoted=True) == [3]
+    shown = printed_lines(read(reader, cite(reader, f"{path}:1-3")))
+    assert secret not in str(shown)
+    assert "[redacted" in shown[1]
+    assert shown[2] == "3  LIMIT = 5"
 
 
 def test_a_line_of_a_file_can_pass_for_no_second_one() -> None:
     """Other separators of lines, and what turns the direction of reading, are the file's own words."""
-    forged = "x = 1\u2028→ 3  LIMIT = 5\r→ 4  \u202eLIMIT = 6\x1b[2J"
-    assert NumberedLine(2, forged, False).shown(1) == "  2  x = 1 → 3  LIMIT = 5 → 4  LIMIT = 6[2J"
+    forged = "x = 1\u20283  LIMIT = 5\r4  \u202eLIMIT = 6\x1b[2J"
+    found = Lines(lines=(forged,), shown=(forged,), start=2, path="a.py")
+    assert printed_lines(found) == ["2  x = 1 3  LIMIT = 5 4  LIMIT = 6[2J"]
 
 
 def test_a_long_line_is_cut_after_redaction(tmp_path: Path) -> None:
     """Half a token would not look like one."""
     folder = make_repo(tmp_path, {"a.py": "x" * 225 + f" '{TOKEN}'" + "y" * 500 + "\n"})
     reader = EvidenceReader(repo=GitRepo(folder))
-    passage = reader.read(cite(reader, "a.py:1", "xxx"))
-    assert isinstance(passage, ShownLines)
-    [line] = passage.shown()
+    [line] = printed_lines(read(reader, cite(reader, "a.py:1", "xxx")))
     assert "ghp_" not in line
     assert "more characters" in line
     assert len(line) < 300
@@ -120,42 +108,43 @@ def test_a_long_line_is_cut_after_redaction(tmp_path: Path) -> None:
     "changes, why",
     [
         ({"ref": "deploy/.env:1"}, "may hold secrets"),
-        ({"ref": "blob.bin:1"}, "no text"),
-        ({"ref": "huge.txt:1"}, "too many to show"),
-        ({"ref": "app/gone.py:1"}, "no such file"),
-        ({"ref": "app:1"}, "no such file"),
-        ({"ref": "app/keys.py:9"}, "the file has 3 lines"),
-        ({"ref": "app/keys.py"}, "names no lines"),
-        ({"ref": "../../etc/passwd:1"}, "names no lines"),
-        ({"commit": None}, "names no lines"),
-        ({"commit": "f" * 40}, "names no lines"),
-        ({"commit": "--output=/tmp/x"}, "names no lines"),
-        ({"kind": EvidenceKind.GIT_COMMIT, "ref": "f" * 40}, "no such commit"),
-        ({"kind": EvidenceKind.GIT_COMMIT, "ref": "HEAD"}, "no such commit"),
+        ({"ref": "blob.bin:1"}, "binary or in no known encoding"),
+        ({"ref": "huge.txt:1"}, "too many to look into"),
+        ({"ref": "app/gone.py:1"}, "there is no file"),
+        ({"ref": "app:1"}, "there is no file"),
+        ({"ref": "app/keys.py:9"}, "there are 3 lines"),
+        ({"ref": "app/keys.py"}, "is no file citation"),
+        ({"ref": "../../etc/passwd:1"}, "inside it"),
+        ({"commit": None}, "no commit recorded"),
+        ({"commit": "f" * 40}, "there is no commit"),
+        ({"commit": "--output=/tmp/x"}, "there is no commit"),
+        ({"kind": EvidenceKind.GIT_COMMIT, "ref": "f" * 40}, "there is no commit"),
+        ({"kind": EvidenceKind.GIT_COMMIT, "ref": "HEAD"}, "there is no commit"),
         ({"kind": EvidenceKind.EXTERNAL_DOC, "ref": "https://x.io"}, "outside the codebase"),
-        ({"kind": EvidenceKind.LOG_QUERY, "ref": "errors"}, "outside the codebase"),
+        ({"kind": EvidenceKind.LOG_QUERY, "ref": "errors"}, "without a ledger"),
     ],
 )
 def test_where_there_is_nothing_to_show_it_is_said_why(
     reader: EvidenceReader, changes: dict[str, Any], why: str
 ) -> None:
     """And nothing is opened that holds secrets by name."""
-    found = reader.read(cite(reader, **{"ref": "app/keys.py:3", **changes}))
-    assert isinstance(found, EvidenceMissing)
+    found = found_or_why(cite(reader, **{"ref": "app/keys.py:3", **changes}), Sources(reader.repo))
+    assert isinstance(found, Missing)
     assert why in found.why
 
 
 def test_a_commit_is_shown_by_what_it_says_of_itself(tmp_path: Path) -> None:
-    """Subject, author, date; a credential in it is blacked out."""
+    """Message, author, date; a credential in it is blacked out."""
     folder = make_repo(tmp_path, {"a.py": "1\n"})
     sha = commit_files(folder, {"a.py": "2\n"}, f"Rotate {TOKEN}\n\nbody")
-    found = EvidenceReader(repo=GitRepo(folder)).read(EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=sha[:12]))
-    assert found == CommitFacts(sha=sha, subject="Rotate [redacted: GitHub token]", author="Test", date="2026-01-05")
+    found = read(EvidenceReader(repo=GitRepo(folder)), EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=sha[:12]))
+    assert printed_lines(found) == ["Rotate [redacted: GitHub token]", "", "body"]
+    assert (found.commit, found.about) == (sha, "Test, 2026-01-05")
 
 
-def test_each_citation_has_its_mark_its_reason_and_a_clean_quote(reader: EvidenceReader) -> None:
+def test_each_citation_has_its_mark_its_reason_and_what_does_not_stand_there(reader: EvidenceReader) -> None:
     """As the checks of the latest round left them; no more than asked for are read."""
-    refs = (cite(reader, "app/keys.py:3"), cite(reader, "app/keys.py:2", f"TOKEN = '{TOKEN}'"), cite(reader, "x"))
+    refs = (cite(reader, "app/keys.py:3"), cite(reader, "app/keys.py:2", f"KEY = '{TOKEN}'"), cite(reader, "x"))
     ret = a_return(evidence_refs=refs)
     checks = (
         Check(name="ref[0].resolves", ok=True, reason="it is there"),
@@ -172,7 +161,7 @@ def test_each_citation_has_its_mark_its_reason_and_a_clean_quote(reader: Evidenc
     first, second, third = reader.citations(state, at_most=3)
     assert [one.mark for one in (first, second, third)] == [True, False, None]
     assert (second.reason, third.reason) == ("not verbatim", "its check was not recorded")
-    assert second.quote == "TOKEN = '[redacted: GitHub token]'"
+    assert (first.strange_quote, second.strange_quote) == ("", "KEY = '[redacted: GitHub token]'")
     assert len(reader.citations(state, at_most=1)) == 1
 
 
@@ -200,6 +189,6 @@ def test_of_several_codebases_the_named_one_is_read(tmp_path: Path) -> None:
     assert infra is not None
     reader = EvidenceReader(repo=several)
     ref = EvidenceRef(kind=EvidenceKind.FILE, ref="infra:src/both.py:1", commit=infra.repo.head(), quote="LIMIT = 7")
-    assert reader.read(ref) == ShownLines((NumberedLine(1, "LIMIT = 7", True),))
-    assert isinstance(reader.read(ref.model_copy(update={"ref": "shop:src/both.py:1"})), EvidenceMissing)
-    assert isinstance(reader.read(ref.model_copy(update={"ref": "infra:../shop/src/both.py:1"})), EvidenceMissing)
+    assert printed_lines(read(reader, ref)) == ["1  LIMIT = 7"]
+    for other in ("shop:src/both.py:1", "infra:../shop/src/both.py:1"):
+        assert isinstance(found_or_why(ref.evolve(ref=other), Sources(several)), Missing)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.citation_staleness import CitationStaleness
+from bot.casework.checks.staleness import CitationStaleness
 from bot.domain.notes import NoteCitation
 from bot.errors import ConfigError, ProviderError
 from tests.codebases import make_codebases

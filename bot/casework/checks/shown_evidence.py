@@ -1,0 +1,95 @@
+"""What people see of a draft's evidence: each citation with its mark and the lines at its address.
+
+The lines are looked up anew, from the codebase, the run's ledger and the notes, and are redacted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from bot.agent.git.repositories import Repositories
+from bot.agent.run_records import RunRecorder
+from bot.casework.checks.addresses import Found, Lines, Missing, Sources, resolve, stands_at
+from bot.domain.returns import Check, EvidenceRef
+from bot.domain.secrets import redact
+from bot.domain.text.sanitize import strip_hidden
+from bot.domain.threads import ThreadState
+from bot.errors import CodebaseUnreadable, ProviderError
+from bot.ports import NoteStore
+
+MAX_LINE_CHARS: Final = 240
+
+
+class ShownCitation(NamedTuple):
+    """One citation of a draft: what the checks said of it (None: not for code to say) and why, and what is there.
+
+    `strange_quote` is what came with it and does not stand there, without credentials.
+    """
+
+    ref: EvidenceRef
+    mark: bool | None
+    reason: str
+    found: Found
+    strange_quote: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvidenceReader:
+    """Reads what the citations of a team's drafts point at."""
+
+    repo: Repositories
+    known_secrets: Collection[str] = ()
+    runs: RunRecorder | None = None
+    notes: NoteStore | None = None
+
+    def citations(self, state: ThreadState, *, at_most: int) -> list[ShownCitation]:
+        """Return the citations of a thread's latest draft, up to so many; raises StoreError."""
+        run = state.investigator_task_id
+        ledger = self.runs.ledger(run) if self.runs and run else None
+        sources = Sources(self.repo, ledger, self.notes, self.known_secrets)
+        return [
+            self._shown(ref, mark, _reason(state.checks, index, mark), sources)
+            for index, (ref, mark) in enumerate(state.citations[:at_most])
+        ]
+
+    def _shown(self, ref: EvidenceRef, mark: bool | None, reason: str, sources: Sources) -> ShownCitation:
+        found = found_or_why(ref, sources)
+        is_there = isinstance(found, Lines) and stands_at(ref.quote, found)
+        quote = "" if is_there else redact(ref.quote, self.known_secrets)
+        return ShownCitation(ref, mark, reason, found, quote)
+
+
+def found_or_why(ref: EvidenceRef, sources: Sources) -> Found:
+    """Return what stands at an address; git's failures are a reason to show nothing."""
+    try:
+        return resolve(ref, sources)
+    except (ProviderError, CodebaseUnreadable):
+        return Missing("git could not read it", None)
+
+
+def printed_lines(found: Lines) -> list[str]:
+    r"""Return the lines behind their numbers, in one column; a commit's message without.
+
+    Each stays one line and in its order, whatever separators and overrides of direction it holds.
+
+    >>> printed_lines(Lines(lines=("a", "b"), shown=("a", "b\u2028c"), start=9, path="x.py"))
+    [' 9  a', '10  b c']
+    """
+    if not found.path and not found.call:
+        return [_plain(line) for line in found.shown]
+    width = len(str(found.end))
+    return [f"{at:>{width}}  {_plain(line)}".rstrip() for at, line in enumerate(found.shown, found.start)]
+
+
+def _plain(line: str) -> str:
+    clean = strip_hidden(line)[0].replace("\n", " ")
+    more = len(clean) - MAX_LINE_CHARS
+    return f"{clean[:MAX_LINE_CHARS]} … {more} more characters" if more > 0 else clean
+
+
+def _reason(checks: Sequence[Check], index: int, mark: bool | None) -> str:
+    """Return why a citation has its mark, in the words of the first check that gave it."""
+    mine = (check for check in checks if check.name.startswith(f"ref[{index}].") and check.ok is mark)
+    return next((check.reason for check in mine), "" if mark else "its check was not recorded")

@@ -1,0 +1,145 @@
+"""Where citations are looked up (`Sources`), and what stands at an address (`Lines`) or why nothing does (`Missing`).
+
+Reads blobs of commits in HEAD's history; what was read once is kept, so a `Sources` serves one draft.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from bot.agent.git.git_repo import EntryKind
+from bot.agent.git.repositories import Located, Repositories
+from bot.agent.ledger import Ledger
+from bot.agent.tools.snapshot import MAX_FILE_BYTES
+from bot.domain.citations.citation_lines import CitedLines
+from bot.domain.citations.comments import Scan
+from bot.domain.search.files import file_lines
+from bot.domain.secrets import redact_lines
+from bot.domain.text.sanitize import one_line
+from bot.ports import NoteStore
+
+NEAR_LINES: Final = 200
+"""How far around the printed lines a secret of several lines may begin or end."""
+
+Place = Literal["program", "test", "docs", "example", "generated", "vendored", "comment"]
+"""The kind of place that cited lines of a file stand in."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lines:
+    """What stands at an address.
+
+    `lines` are whole, as they stand there, from line `start` on; `shown` are the same without secrets. `extra` counts
+    for a claim as well: a commit's id, author, date and patch. `was_read`: by the run that the ledger is of. `about`
+    says of a commit who made it and when, `caution` what is to be known before anybody relies on a note, `tool` and
+    `call` whose result it is.
+    """
+
+    lines: tuple[str, ...]
+    shown: tuple[str, ...]
+    start: int = 1
+    path: str | None = None
+    commit: str | None = None
+    place: Place | None = None
+    extra: tuple[str, ...] = ()
+    was_read: bool = False
+    about: str = ""
+    caution: str = ""
+    tool: str | None = None
+    call: int | None = None
+
+    @property
+    def source(self) -> str:
+        """What the lines are of, as an address begins: a path, the number of a call, or the id of a commit."""
+        return self.path or (str(self.call) if self.call else self.commit or "")
+
+    @property
+    def end(self) -> int:
+        """The number of the last line."""
+        return self.start + len(self.lines) - 1
+
+
+class Missing(NamedTuple):
+    """Why there are no lines at an address; `ok` is None where code cannot tell whether there are."""
+
+    why: str
+    ok: Literal[False] | None = False
+
+
+Found = Lines | Missing
+
+
+class CitedFile(NamedTuple):
+    """The lines of a file, and where in it comments and strings stand."""
+
+    lines: Sequence[str]
+    scan: Scan
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where citations are looked up; what was read once is kept, so it serves one draft.
+
+    `heads` are the commits at which citations without one are printed, by the repository's root; None: HEAD.
+    """
+
+    repo: Repositories
+    ledger: Ledger | None = None
+    notes: NoteStore | None = None
+    known_secrets: Collection[str] = ()
+    heads: Mapping[Path, str] | None = None
+    _commits: dict[tuple[str, str], str | None] = field(default_factory=dict, repr=False)
+    _files: dict[tuple[Path, str, str], CitedFile | Missing] = field(default_factory=dict, repr=False)
+
+    def commit(self, sha: str, path: str = "") -> str | None:
+        """Return the full id of a commit that HEAD contains; None for any other, and for what is no id.
+
+        With a cited `path` it is the HEAD of the repository that the path lies in, else that of any.
+        """
+        if (sha, path) not in self._commits:
+            repo = self.repo.locate(path, sha).repo if path else self.repo.holder(sha)
+            self._commits[sha, path] = repo.resolve_in("HEAD", sha) if sha != "HEAD" else None
+        return self._commits[sha, path]
+
+    def file(self, place: Located, commit: str) -> CitedFile | Missing:
+        """Return the lines of a file that may be shown; else why there are none."""
+        key = (place.repo.root, commit, place.path)
+        if key not in self._files:
+            self._files[key] = _read_file(place, commit)
+        return self._files[key]
+
+    def read_at(self, cited: CitedLines) -> str:
+        """Return the commit at which the run read some lines, the latest; else where HEAD was when it began.
+
+        Raises:
+            ConfigError: the repository has no commit.
+        """
+        reads = reversed(self.ledger.reads) if self.ledger else ()
+        commits = dict.fromkeys(read.commit for read in reads)
+        covers = self.ledger.covers if self.ledger else None
+        known = next((commit for commit in commits if covers and covers(*cited, commit=commit)), None)
+        repo = self.repo.locate(cited.path).repo
+        return known or (self.heads or {}).get(repo.root) or repo.head()
+
+    def redacted(self, lines: Sequence[str], start: int, end: int) -> tuple[str, ...]:
+        """Return the lines `start`..`end` of a text without the secrets in them."""
+        first = max(0, start - 1 - NEAR_LINES)
+        clean = redact_lines(lines[first : end + NEAR_LINES], self.known_secrets)
+        return tuple(clean[start - 1 - first : end - first])
+
+
+def _read_file(place: Located, commit: str) -> CitedFile | Missing:
+    repo, path = place
+    entry = repo.entry_at(commit, path)
+    if entry is None or entry.kind is not EntryKind.FILE:
+        return Missing(f"there is no file {one_line(path, 80)!r} at {commit[:12]}")
+    if entry.size > MAX_FILE_BYTES:
+        return Missing(f"{path} has {entry.size:,} bytes, too many to look into", None)
+    _, content = next(iter(repo.blobs([entry.blob])))
+    lines = file_lines(content)
+    if lines is None:
+        return Missing(f"{path} is binary or in no known encoding, so it has no lines", None)
+    return CitedFile(lines, Scan(path, lines))
