@@ -9,6 +9,7 @@ from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import store_at
 from bot.cli.output import terminal_words
 from bot.cli.verb_group import VerbGroup
+from bot.domain.notes import visible_words
 
 note_argument = click.argument("note", help="its name, with or without memory/ and .md")
 
@@ -33,7 +34,7 @@ def list_notes(scope: Scope) -> int:
 def show(scope: Scope, note: str) -> int:
     """Print a note; raises InputError where there is none."""
     found = find_note(store_at(scope.one_team()).notes, note)
-    print(terminal_words(found.text.rstrip()))
+    print(visible_words(found.text))
     if found.cites:
         print(terminal_words(f"\nRests on {', '.join(cite.ref for cite in found.cites)}."))
     return 0
