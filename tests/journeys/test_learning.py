@@ -69,12 +69,15 @@ def test_the_words_that_were_submitted_are_kept_and_proved(office: Office, contr
     [path] = list_files(office.home / "memory", "*.md")
     assert path.read_text().endswith(f"\n\n{NOTE} And gone.py:7.\n")
     office.card(ts, f"note saved as `memory/{path.name}")
-    commit_files(shop, {"shop/sessions.py": "# moved to the gateway\n"})
+    code = (shop / "shop" / "sessions.py").read_text()
+    commit_files(
+        shop, {"shop/sessions.py": code.replace("import hashlib", "import hashlib  # of the standard library")}
+    )
     office.card(office.ask("Where are session cookies signed?"), "the cited lines changed since")
 
 
 def test_notes_are_listed_shown_and_retired_by_command(office: Office, control: Control) -> None:
-    """Everybody reads, approvers retire; what was retired is met by no question."""
+    """Approvers read and retire, others hear how many there are; what was retired is met by no question."""
     (office.home / "memory").mkdir(exist_ok=True)
     (office.home / "memory" / "sessions.md").write_text(f"{NOTE}\n")
 
@@ -83,9 +86,10 @@ def test_notes_are_listed_shown_and_retired_by_command(office: Office, control: 
         private = lambda: [m for m in control.messages(OPS.channel_id) if m.get("ephemeral_to") == user]  # noqa: E731
         control.wait_for(lambda: any(says in shown_text(m) for m in private()), f"{text!r} to say {says!r}")
 
-    answer(CHLOE.user_id, "notes", "sessions · Where are session cookies signed?")
-    answer(CHLOE.user_id, "notes show sessions", "ask Zoe")
+    answer(CHLOE.user_id, "notes", "1 note, for approvers to read")
     answer(CHLOE.user_id, "notes retire sessions", "Only approvers may do that")
+    answer(ANA.user_id, "notes", "sessions · Where are session cookies signed?")
+    answer(ANA.user_id, "notes show sessions", "ask Zoe")
     assert (office.home / "memory" / "sessions.md").exists()
     answer(ANA.user_id, "notes retire session", "Did you mean sessions?")
     answer(ANA.user_id, "notes retire sessions", "no search finds it")
