@@ -365,7 +365,7 @@ def _claim(excerpt: Excerpt, *, is_first: bool) -> str:
 
 def _beside(hit: MemoryHit) -> EvidenceRef:
     """Return what people should read before they approve."""
-    said = one_line(hit.caution or hit.excerpt, CLAIM_CHARS)
+    said = one_line("; ".join(filter(None, (hit.caution, hit.excerpt))), CLAIM_CHARS)
     return EvidenceRef(kind=EvidenceKind.MEMORY, ref=hit.ref, quote=hit.excerpt, supports_claim=said)
 
 

@@ -237,7 +237,7 @@ def test_notes_whose_lines_changed_are_for_whoever_approves_and_never_an_answer(
     investigation = investigate(code, "src/transport.py", memory_hits=hits)
     ret = investigation.ret
     shown = [(ref.ref, ref.supports_claim) for ref in ret.evidence_refs if ref.kind is EvidenceKind.MEMORY]
-    assert shown == [("memory/old.md", "changed")]
+    assert shown == [("memory/old.md", "changed; 4.")]
     assert "memory/" not in ret.draft_reply
     assert investigation.ledger.came_up("memory/old.md")
     assert investigate(code, memory_hits=hits).ret.draft_reply == ""
