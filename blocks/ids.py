@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from bot.casework.decisions import DraftClick
+from bot.casework.notes import NoteSource
 from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
 from bot.domain.heartbeats.session_state import check_session_id
 from bot.domain.sharing.suggestions import SUGGESTION_ID
@@ -19,6 +20,8 @@ from bot.errors import InputError
 
 APPROVE: Final = "triage_approve"
 EDIT: Final = "triage_edit"
+USE_MINE: Final = "triage_use_mine"
+USE_NEW: Final = "triage_use_new"
 DISMISS: Final = "triage_dismiss"
 ANSWER_TOO: Final = "triage_answer_too"
 NOT_SAME: Final = "triage_not_same"
@@ -46,7 +49,8 @@ RUN_SESSION: Final = "triage_run_session"
 OPEN_PLAYBOOK: Final = "triage_open_playbook"
 
 TRIAGE_THIS: Final = "triage_this"
-"""The message shortcut of manifest.yml."""
+REMEMBER_THIS: Final = "remember_this"
+"""The message shortcuts of manifest.yml."""
 
 ACCEPT_SUGGESTION: Final = "triage_accept_suggestion"
 READ_SUGGESTION: Final = "triage_read_suggestion"
@@ -56,6 +60,7 @@ EDIT_VIEW: Final = "triage_edit_view"
 DISMISS_VIEW: Final = "triage_dismiss_view"
 CONTEXT_VIEW: Final = "triage_context_view"
 REMEMBER_VIEW: Final = "triage_remember_view"
+SAVE_NOTE_VIEW: Final = "triage_save_note_view"
 READ_VIEW: Final = "triage_read_view"
 REJECT_VIEW: Final = "triage_reject_view"
 
@@ -75,13 +80,14 @@ REPLY: Final = "reply"
 ONLY_SAVE: Final = "only_save"
 REASON: Final = "reason"
 CONTEXT: Final = "context"
-LESSON: Final = "lesson"
+NOTE: Final = "lesson"
 INPUT: Final = "value"
 
 MAX_SEEN: Final = 999
 _ALERT = "triage_alert:"
 _FROM_HOME = "|home"
 _DIGEST = re.compile(r"[0-9a-f]{16}")
+_MESSAGE = re.compile(r"team\.[\w.-]{0,100}\|([A-Z0-9]{1,40})\|([0-9]{1,20}\.[0-9]{1,20})")
 _VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})(?:\|t([0-9]{1,5}))?")
 
 
@@ -158,6 +164,27 @@ def encode_dialogue(click: DraftClick, *, from_home: bool) -> str:
 def decode_dialogue(value: object) -> DraftClick:
     """Return the click that opened a dialogue; raises InputError as `decode_click` does."""
     return decode_click(str(value).removesuffix(_FROM_HOME))
+
+
+def team_value(team: str) -> str:
+    """Return how a value names a team; no thread, session or suggestion is called so."""
+    return f"team.{team}"
+
+
+def encode_message(team: str, chat_id: str, message_id: str) -> str:
+    """Return the value of a team's dialogue about a message."""
+    return f"{team_value(team)}|{chat_id}|{message_id}"
+
+
+def decode_note(value: object) -> NoteSource:
+    """Return what a note is made from; raises InputError as `decode_click` does.
+
+    >>> decode_note("team.pay|C1|1.2"), decode_note("T1.C1.1.2|3||0|home").thread_id
+    (NoteSource(thread_id=None, chat_id='C1', message_id='1.2'), 'T1.C1.1.2')
+    """
+    if (match := _MESSAGE.fullmatch(str(value))) is not None:
+        return NoteSource(chat_id=match[1], message_id=match[2])
+    return NoteSource(thread_id=decode_dialogue(value).thread_id)
 
 
 def is_from_home(body: Mapping[str, object]) -> bool:

@@ -40,9 +40,10 @@ _COMMANDS = {
     "heartbeat": ("bot.cli.heartbeat.command:command", "sessions: list, switch on or off, run, last results"),
     "tiers": ("bot.cli.heartbeat.tiers:command", "a session's tasks: list, add, remove, move, and what is due"),
     "pollinate": ("bot.cli.heartbeat.pollinate:command", "checks suggested to other sessions: list, accept, reject"),
+    "notes": ("bot.cli.notes:command", "what was saved for later questions: list, show, retire"),
     "why": ("bot.cli.investigate.why:command", "the history of one message, from the rules to the reply"),
     "verify": ("bot.cli.investigate.verify:command", "check every citation of a thread again, without a model"),
-    "files": ("bot.cli.storage.files:command", "notes, decisions.md and what runs left: show, put, retire"),
+    "files": ("bot.cli.storage.files:command", "notes, decisions.md and what runs left: show, put"),
     "schema": (
         "bot.cli.storage.migrate:schema_command",
         "the form of the stored files, and back to an earlier release",

@@ -227,7 +227,6 @@ class Team:
             (FLUSH_EVERY_S, casework.questions.autonomy.replies.tick),
             (CATCH_UP_EVERY_S, casework.upkeep.feedback.tick),
             (TIDY_EVERY_S, casework.upkeep.briefs.tick),
-            (TIDY_EVERY_S, casework.upkeep.lessons.tick),
         ):
             every(seconds, self._questions.when_ours(tick))
         if shared.storage.shared:

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from bot.casework.approvers import Approvers
-from bot.casework.memory.note_saving import copy_shared_notes
+from bot.casework.notes import copy_shared_notes
 from bot.composition.codebases import ProcessCode
 from bot.composition.process_services import ProcessServices
 from bot.composition.team_homes import check_team_folders

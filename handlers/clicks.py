@@ -117,6 +117,17 @@ def typed_in(view: Body) -> str:
 
 
 def text_of(view: Body, block: str) -> str | None:
-    """Return what was typed, or None where the input was left as it was."""
+    """Return what was typed; where the input was left as it was, what it showed, or None where that was nothing.
+
+    >>> text_of({"blocks": [{"block_id": "a", "element": {"initial_value": "so"}}]}, "a")
+    'so'
+    """
     value = (field_of(view, block) or {}).get("value")
+    return value if isinstance(value, str) else _shown_in(view, block)
+
+
+def _shown_in(view: Body, block: str) -> str | None:
+    inputs = [one for one in view.get("blocks") or [] if isinstance(one, dict) and one.get("block_id") == block]
+    element = inputs[0].get("element") if inputs else None
+    value = element.get("initial_value") if isinstance(element, dict) else None
     return value if isinstance(value, str) else None

@@ -108,6 +108,7 @@ def _connect(app: App, to: TeamRouter, home: HomeTab) -> None:
     app.event("app_home_opened")(home.opened)
     app.action(ids.RUN_SESSION)(home.run_now)
     app.message_shortcut(ids.TRIAGE_THIS)(_shortcut(to))
+    app.message_shortcut(ids.REMEMBER_THIS)(_remember_this(to))
     for action_id in sorted({name for team in to.all() for name in team.actions}):
         app.action(action_id)(to.action(action_id))
     for callback_id in sorted({name for team in to.all() for name in team.views}):
@@ -120,3 +121,10 @@ def _shortcut(to: TeamRouter) -> Listener:
         team.shortcuts.triage_this(ack, body, respond, whose=f"Team {team.team}: " if len(to.all()) > 1 else "")
 
     return triage_this
+
+
+def _remember_this(to: TeamRouter) -> Listener:
+    def remember_this(ack: Ack, body: dict[str, Any], client: WebClient) -> None:
+        to.of_shortcut(body).remember_this(ack=ack, body=body, client=client)
+
+    return remember_this

@@ -36,9 +36,10 @@ GONE: Final = "The team {team} is no longer in triage.yml, so nothing was done."
 class TeamListeners:
     """What listens for one team.
 
-    `actions` and `views` are its buttons and dialogues by id. `owns` says whether a thread, a session or a
-    suggestion of that id is this team's; `has_card` whether a card of its stands at a ts of the ops
-    channel; `owned` names the sessions that belong to a user. `say` answers a click for its own team.
+    `actions` and `views` are its buttons and dialogues by id, `remember_this` a shortcut. `owns` says whether a thread,
+    a session or a suggestion of that id is this team's, or a value that names the team; `has_card` whether a card of
+    its stands at a ts of the ops channel; `owned` names the sessions that belong to a user. `say` answers a click for
+    its own team.
     """
 
     team: str
@@ -47,6 +48,7 @@ class TeamListeners:
     approvers: Approvers
     commands: CommandDispatcher
     shortcuts: Shortcuts
+    remember_this: Listener
     actions: Mapping[str, Listener]
     views: Mapping[str, Listener]
     owns: Callable[[str], bool]

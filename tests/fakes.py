@@ -19,8 +19,7 @@ from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.domain.acknowledgement import Reaction
 from bot.domain.jobs import Job, JobKind, Work, queue_order
-from bot.domain.memory.note_doubts import StaleCitations
-from bot.domain.memory.notes import NoteCitation
+from bot.domain.notes import NoteCitation, StaleCitations
 from bot.domain.questions.autonomy_record import AutoReply
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.passages import MemoryHit

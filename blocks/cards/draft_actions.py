@@ -1,9 +1,9 @@
-"""The buttons of a draft and the dialogues behind them, each with the draft it is about and where it was opened.
-
-Under a closed draft stands the offer to remember its lesson.
-"""
+"""The buttons of a draft and the dialogues behind them, each with the draft it is about and where it was opened."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
 
 from slack_sdk.models.blocks import (
     ActionsBlock,
@@ -19,14 +19,12 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.elements import actions, button, confirmation, form, initial_text, reason_input, text_input
-from blocks.text.outgoing_text import context, escape, local_time
-from blocks.text.splitting import INPUT_CHARS, split, truncate
-from bot.casework.card_marks import LessonMark
+from blocks.text.outgoing_text import context
+from blocks.text.splitting import INPUT_CHARS, split
 from bot.casework.decisions import DraftClick
-from bot.domain.memory.lessons import MAX_WORDS_CHARS, Lesson, decided_by
-from bot.domain.memory.notes import NoteKind
+from bot.domain.notes import MAX_NOTE_CHARS
 from bot.domain.questions.approval_basis import Basis, basis_of_thread
-from bot.domain.threads import PendingReason, ThreadState
+from bot.domain.threads import NewDraft, PendingReason, ThreadState
 
 REASON_CHARS = 500
 _DESPITE_OBJECTIONS = confirmation(
@@ -36,8 +34,10 @@ _DESPITE_OBJECTIONS = confirmation(
     no="Back",
 )
 
-REMEMBERED_CHARS = 200
-_WHAT = {NoteKind.DISMISSAL: "dismissed", NoteKind.CORRECTION: "edited and posted"}
+NOTE_SAID = (
+    "Whoever looks into a similar question finds this first. What stands here when you press Save is what is kept, and "
+    "nothing else. Lines of code that it names as `path:start-end` are looked up now, and again whenever it is found."
+)
 
 
 def edit_modal(click: DraftClick, draft: str, *, from_home: bool = False) -> View:
@@ -93,7 +93,7 @@ def click_of(state: ThreadState, *, with_twins: bool = False) -> DraftClick:
     return DraftClick(
         thread_id=state.thread_id,
         version=state.draft_version,
-        draft_hash=state.draft_hash or "",
+        draft_hash=state.clicked_hash,
         seen=min(len(state.stale_reasons), ids.MAX_SEEN),
         twins=len(state.twins) if with_twins else 0,
     )
@@ -115,12 +115,19 @@ def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveEleme
         return [edit]
     if state.stale_reasons:
         approve = button("Post anyway", ids.APPROVE, click, style="danger")
-    elif state.pending_reason is PendingReason.DISAGREEMENT:
+    elif state.pending_reason is PendingReason.DISAGREEMENT and state.draft_new is None:
         approve = button("Approve", ids.APPROVE, click, style="danger", confirm=_DESPITE_OBJECTIONS)
     else:
         approve = button("Approve", ids.APPROVE, click, style=None if is_search else "primary")
     too = _answer_too(state, approve)
     return [edit, approve, *too] if is_search else [approve, *too, edit]
+
+
+def choice_actions(state: ThreadState, new: NewDraft) -> ActionsBlock:
+    """Return the choice between a human's text and a new draft; both clicks name the new one."""
+    click = ids.encode_click(replace(click_of(state), draft_hash=new.hash))
+    mine, use_new = button("Use mine", ids.USE_MINE, click), button("Use new", ids.USE_NEW, click)
+    return actions(f"choice:{state.thread_id}:{state.draft_version}", mine, use_new)
 
 
 def _answer_too(state: ThreadState, approve: ButtonElement) -> list[ButtonElement]:
@@ -170,6 +177,17 @@ def _overflow(state: ThreadState) -> OverflowMenuElement:
     ret = state.investigator_return
     if ret and ret.proposed_triage_file and not state.triage_file_path:
         names[ids.SAVE_NOTE] = "Save note"
+    else:  # Slack takes five entries
+        names[ids.REMEMBER] = "Remember this"
+    return _menu(names, click)
+
+
+def closed_actions(state: ThreadState) -> ActionsBlock:
+    """Return what the card of a closed thread offers."""
+    return _row(state, [_menu({ids.REMEMBER: "Remember this"}, click_of(state))])
+
+
+def _menu(names: Mapping[str, str], click: DraftClick) -> OverflowMenuElement:
     return OverflowMenuElement(
         action_id=ids.MORE,
         options=[Option(text=name, value=ids.encode_option(action, click)) for action, name in names.items()],
@@ -184,35 +202,15 @@ def _row(state: ThreadState, elements: list[InteractiveElement]) -> ActionsBlock
     return actions(f"actions:{state.thread_id}:{state.draft_version}", *elements)
 
 
-def lesson_blocks(mark: LessonMark, click: DraftClick) -> list[Block]:
-    """Return the offer, or what the lesson is remembered as; nothing where there is none."""
-    if mark.remembered_as:
-        ref = escape(truncate(mark.remembered_as.replace("`", ""), REMEMBERED_CHARS))
-        return [context(f":file_folder: remembered as `{ref}`")]
-    if not mark.is_offered:
-        return []
-    remember = button("Remember this", ids.REMEMBER, ids.encode_click(click))
-    return [actions(f"remember:{click.thread_id}:{click.version}", remember)]
-
-
-def remember_modal(click: DraftClick, state: ThreadState, lesson: Lesson) -> View:
-    """Return the proposed note, to be changed; nothing is kept before it is submitted."""
-    who = decided_by(state)
-    by = f" by <@{who}>" if who else ""
-    at = f" on {local_time(state.closed_at)}" if state.closed_at else ""
-    said = (
-        f"{_WHAT[lesson.kind].capitalize()}{by}{at}. Whoever looks into a similar question reads this first, "
-        "as a lesson from a draft and not as a fact. Correct it if needed. It is saved only when you press Remember."
-    )
+def note_modal(callback_id: str, metadata: str, words: str) -> View:
+    """Return the whole note, to be changed; nothing is kept before it is submitted."""
     return form(
-        ids.REMEMBER_VIEW,
-        ids.encode_click(click),
-        title="Remember this",
-        submit="Remember",
+        callback_id,
+        metadata,
+        title="Save a note",
+        submit="Save",
         blocks=[
-            context(said),
-            text_input(
-                ids.LESSON, "What the next investigation should know", text=lesson.words, at_most=MAX_WORDS_CHARS
-            ),
+            context(NOTE_SAID),
+            text_input(ids.NOTE, "Note (Markdown)", text=words or None, at_most=MAX_NOTE_CHARS),
         ],
     )

@@ -2,9 +2,8 @@
 
 Shows the question, the draft exactly as it would be posted, every citation with its mark, its line and its claim, and
 the buttons that the thread's status allows. A draft that is too long for the card stands whole in the card's thread;
-only then can it be approved. A closed thread keeps its card; its one button offers to remember what people made of the
-draft. All text of a card together stays under Slack's limit.
-
+only then can it be approved. A closed thread keeps its card, from which a note can be saved. All text of a card stays
+under Slack's limit.
 """
 
 from __future__ import annotations
@@ -17,15 +16,20 @@ from itertools import zip_longest
 from slack_sdk.models.blocks import Block, DividerBlock, MarkdownTextObject, SectionBlock
 
 from blocks import ids
-from blocks.cards.draft_actions import click_of, lesson_blocks, reinvestigate_button, running_actions, waiting_actions
+from blocks.cards.draft_actions import (
+    choice_actions,
+    closed_actions,
+    reinvestigate_button,
+    running_actions,
+    waiting_actions,
+)
 from blocks.cards.draft_context import earlier_lines, evidence_lines, suspect_lines, twin_blocks
-from blocks.cards.draft_status import objections, status_line
+from blocks.cards.draft_status import new_draft_line, objections, status_line
 from blocks.cards.fix_view import fix_blocks
 from blocks.cards.reply_cards import auto_line, reply_messages, reply_mrkdwn, reply_sections, votes_line
 from blocks.text.message_size import SHORT_CHARS, fit_message, without_middle
 from blocks.text.outgoing_text import context, escape, escape_text, mention, quote_block, quoted_line, section, verbatim
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of, truncate
-from bot.casework.card_marks import NO_LESSON, LessonMark
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import wrote_in_thread
 from bot.domain.fixes.fixes import NO_FIX, FixMark
@@ -50,6 +54,9 @@ PAGED = 10
 DRAFT_CHARS = 5_000
 """Of a draft that a card shows whole, as `chars_of` counts; half of what one message holds."""
 
+NEW_DRAFT_CHARS = 2_500
+"""Of a new draft that a card shows whole beside a human's text, counted in the same way."""
+
 BEGINNING_CHARS = 600
 """Shown on the card of a draft that stands in the card's thread."""
 
@@ -64,7 +71,6 @@ class CardFacts:
     link_to: LinkTo
     team_language: str = "en"
     paused: Callable[[], str | None] = lambda: None
-    lesson: Callable[[ThreadState], LessonMark] = lambda _: NO_LESSON
     fixes: Callable[[ThreadState], FixMark] = lambda _: NO_FIX
     votes: Callable[[ThreadState], Votes] = lambda _: NO_VOTES
     pages: Callable[[], Sequence[str]] = tuple
@@ -84,8 +90,8 @@ def card_blocks(
     draft cannot be approved. `refused` is Slack's word for why it did not take the whole card: then it is a short one.
     """
     fixes, paused = facts.fixes(state), facts.paused()
-    lesson, votes = facts.lesson(state), facts.votes(state)
-    draft = _draft(state, whole_at, is_short=refused is not None)
+    votes = facts.votes(state)
+    kept = draft = _draft(state, whole_at, is_short=refused is not None)
     parts: list[Block] = [
         _question(state, facts.pages()),
         *_shortened_note(refused),
@@ -102,15 +108,16 @@ def card_blocks(
         can_approve = bool(draft) and (whole_at is not None or draft_fits(state, is_short=refused is not None))
         patches = fix_blocks(state, fixes, reinvestigate_button(state))
         buttons = waiting_actions(state, can_approve=can_approve)
-        parts += [*_waiting(state, draft, facts.link_to, patches), buttons]
+        drafts = [*draft, DividerBlock(), *_new_draft(state)] if draft else []
+        kept = draft if refused else drafts
+        parts += [DividerBlock(), *drafts, *_waiting(state, facts.link_to, patches), buttons]
     elif state.is_open:
-        parts += [*_doubts(state), *_watch(state), running_actions(state)]
+        parts += [*_standing(state), *_doubts(state), *_watch(state), running_actions(state)]
     elif draft:
         parts += [DividerBlock(), *draft]
     if not state.is_open:
-        parts += fix_blocks(state, fixes, None)
-    parts += lesson_blocks(lesson, click_of(state))
-    return fit_message(parts, kept=draft, limit=SHORT_CHARS if refused else MESSAGE_BLOCK_CHARS)
+        parts += [*fix_blocks(state, fixes, None), closed_actions(state)]
+    return fit_message(parts, kept=kept, limit=SHORT_CHARS if refused else MESSAGE_BLOCK_CHARS)
 
 
 def draft_fits(state: ThreadState, *, is_short: bool = False) -> bool:
@@ -200,6 +207,32 @@ def _mark_behind(text: str) -> str:
     return "\n[?]" if stands_alone else " [?]"
 
 
+def _standing(state: ThreadState) -> list[Block]:
+    """Return a human's text that stands while an investigation runs."""
+    if not state.draft_pending:
+        return []
+    said = ":pencil2: A human wrote this; it stays. A new draft comes beside it"
+    return [DividerBlock(), *_whole_or_beginning(state.draft_pending, DRAFT_CHARS), context(said)]
+
+
+def _new_draft(state: ThreadState) -> list[Block]:
+    """Return the investigator's new draft beside a human's text, and the choice between them."""
+    if state.draft_new is None:
+        return []
+    words = _whole_or_beginning(state.draft_new.text, NEW_DRAFT_CHARS)
+    line = f"{new_draft_line(state)} · *Approve* posts the human's text above until somebody clicks *Use new*"
+    return [context(line), *words, choice_actions(state, state.draft_new), DividerBlock()]
+
+
+def _whole_or_beginning(text: str, most_chars: int) -> list[Block]:
+    """Return a text that cannot be approved here: whole, or its beginning, which says that it is no more."""
+    messages = reply_messages(text)
+    if len(messages) < 2 and sum(map(chars_of, messages)) <= most_chars:
+        return reply_sections(text)
+    cut = ":page_facing_up: *This is the beginning only.* All of it is shown before it can be approved"
+    return [verbatim(truncate(reply_mrkdwn(text), BEGINNING_CHARS)), context(cut)]
+
+
 def _where_whole(state: ThreadState, draft: str, whole_at: str | None) -> str:
     """Return where a draft is to be read of which the card shows the beginning."""
     if not state.is_open:
@@ -239,12 +272,9 @@ def _watch(state: ThreadState) -> list[Block]:
     return [context(f"To watch it, on the bot's machine: `{escape(line)}`")]
 
 
-def _waiting(state: ThreadState, draft: Sequence[Block], link_to: LinkTo, patches: Sequence[Block]) -> list[Block]:
-    """Return the part of the card that asks the human for a decision."""
-    parts: list[Block] = [DividerBlock()]
-    if draft:
-        parts += [*draft, DividerBlock()]
-    parts += evidence_lines(state, link_to)
+def _waiting(state: ThreadState, link_to: LinkTo, patches: Sequence[Block]) -> list[Block]:
+    """Return what stands below the drafts of a card that asks the human for a decision."""
+    parts = evidence_lines(state, link_to)
     parts += auto_line(state)
     parts += (
         suspect_lines(state.investigator_return.suspect_changes, state.started_at) if state.investigator_return else []
@@ -301,7 +331,7 @@ def _written(text: str) -> str:
 def _not_answered(state: ThreadState) -> list[Block]:
     """Return what was written in the thread that the draft may not answer; nothing once a human wrote the draft."""
     ret = state.investigator_return
-    if ret is None or not ret.not_answered or (state.draft_pending and state.has_edited_draft):
+    if ret is None or not ret.not_answered or state.has_edited_draft:
         return []
     draft = "; the draft may not answer it" if state.draft_pending else ""
     lines = "".join(f"\n• “{_written(text)}”" for text in ret.not_answered)

@@ -48,7 +48,7 @@ REF_CHARS = 90
 CLAIM_CHARS = 120
 UNBACKED_CHARS = 300
 SHOWN_CLAIMS = 5
-LESSON_CHARS = 300
+CAUTION_CHARS = 300
 LINE_CHARS = 100
 
 _MARKS = {True: "✓", False: "✗", None: "?"}
@@ -128,6 +128,7 @@ def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
     if not cited or not state.rounds or not state.draft_pending:
         return []
     before = " of the draft before it was edited" if state.has_edited_draft else ""
+    before = " of the new draft" if state.draft_new else before
     lines = [context(_ref_line(ref, mark, link_to(ref), state.question)) for ref, mark in cited[:SHOWN_REFS]]
     more = len(cited) - SHOWN_REFS
     rest = [context(f"… and {more} more")] if more > 0 else []
@@ -136,7 +137,8 @@ def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
 
 def _unbacked(state: ThreadState) -> list[Block]:
     """Return which claims of the draft, as the checks saw it, are not backed, each with what is missing."""
-    said = [] if state.has_edited_draft else claim_reasons(state.checks)[:SHOWN_CLAIMS]
+    is_shown = state.draft_new is not None or not state.has_edited_draft
+    said = claim_reasons(state.checks)[:SHOWN_CLAIMS] if is_shown else []
     return [context("\n".join(f"? {escape(plain(reason, UNBACKED_CHARS))}" for reason in said))] if said else []
 
 
@@ -152,7 +154,7 @@ def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None, question: s
     is_commit = ref.kind is EvidenceKind.GIT_COMMIT
     name = escape(plain(f"commit {place[:SHA_CHARS]}" if is_commit else place, REF_CHARS))
     if ref.kind is EvidenceKind.MEMORY and mark is None:  # proves nothing, and should be known before a click
-        return f":bulb: {escape(plain(ref.supports_claim, LESSON_CHARS))} · `{name}`"
+        return f":bulb: {escape(plain(ref.supports_claim, CAUTION_CHARS))} · `{name}`"
     at = f" at {escape(ref.commit[:7])}" if ref.commit and ref.commit != ref.ref else ""
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
     claim = escape(plain(ref.supports_claim, CLAIM_CHARS))

@@ -54,7 +54,8 @@ def status_line(state: ThreadState, *, progress: str | None = None) -> str:
         return _joined(_RUNNING[state.status], _since(state), _again(state), doing)
     is_unpaid = state.pending_reason is PendingReason.FAILED and (state.usage is None or not state.usage.tokens)
     cost = "" if is_unpaid else thread_cost_line(state.usage)  # a provider that cannot be reached is not "offline"
-    return _joined(_badge(state), _changed(state), _origin(state), cost)
+    origin = "" if state.has_edited_draft else _origin(state)
+    return _joined(_badge(state), _changed(state), origin, cost)
 
 
 def _waiting(wait: Wait) -> str:
@@ -105,9 +106,20 @@ def _since(state: ThreadState) -> str:
     return f"since {local_time(step.at)} · {truncate(why, WHY_CHARS)}"
 
 
+def new_draft_line(state: ThreadState) -> str:
+    """Return the badge of the new draft beside a human's text."""
+    return _joined("*New draft*", _judgement(state), _origin(state))
+
+
 def _badge(state: ThreadState) -> str:
-    if state.draft_pending and state.has_edited_draft:
-        return ":pencil2: *edited by a human*, not checked since"
+    """Return what the draft's words rest on: a human, or the judgement of the investigator's draft."""
+    if not state.has_edited_draft:
+        return _judgement(state)
+    by = f" (<@{state.draft_edited_by}>)" if state.draft_edited_by else ""
+    return f":pencil2: *edited by a human*{by}, not checked since"
+
+
+def _judgement(state: ThreadState) -> str:
     verdict, reason = state.validator_return, state.pending_reason or PendingReason.FAILED
     if reason is PendingReason.APPROVAL and (verdict is None or verdict.verdict is not Verdict.PASS):
         reason = PendingReason.DISAGREEMENT  # the badge is earned by the verdict alone
@@ -139,7 +151,7 @@ def _changed(state: ThreadState) -> str:
 
 def _origin(state: ThreadState) -> str:
     ret, judge = state.investigator_return, judged_by(state)
-    if ret is None or (state.draft_pending and state.has_edited_draft):
+    if ret is None:
         return ""
     judged = f"judged by {escape(judge)}" if judge and state.pending_reason is PendingReason.DISAGREEMENT else ""
     took = f"took {duration(state.work_time)}" if state.work_time and state.work_time >= _SHORTEST_SHOWN else ""
@@ -169,11 +181,12 @@ def _joined(*parts: str) -> str:
 def objections(state: ThreadState) -> list[Block]:
     """Return why the human is asked to look: what failed, what every round was told, or what a pass was given with."""
     if state.pending_reason is PendingReason.FAILED:
-        return [] if state.draft_pending else _failure(state)
+        return _failed_beside(state) if state.draft_pending else _failure(state)
     if state.validator_return is None or state.pending_reason not in _JUDGED:
         return []
     if state.pending_reason is PendingReason.APPROVAL:
-        return [] if state.has_edited_draft else _noted(state.validator_return)
+        is_shown = state.draft_new is not None or not state.has_edited_draft
+        return _noted(state.validator_return) if is_shown else []
     title = ":warning: *Why it did not pass*"
     rounds = state.rounds[-state.investigator_round :] if state.investigator_round else ()
     earlier = [_earlier(entry) for entry in rounds[:-1] if not _says_the_same(entry, rounds[-1])]
@@ -184,6 +197,11 @@ def _noted(verdict: ValidatorReturn) -> list[Block]:
     """Return what a second model has against a draft that passed; nothing where it has nothing."""
     said = "".join(f"\n• {escape(one)}" for one in verdict_objections(verdict))
     return [section(truncate(f":warning: *Second model noted:*{said}", ROOMY_SECTION_CHARS))] if said else []
+
+
+def _failed_beside(state: ThreadState) -> list[Block]:
+    """Return that the last investigation failed, where a human's text stands all the same."""
+    return [context(f":x: *The last investigation failed:* {escape(_objection_reason(state))}")]
 
 
 def _failure(state: ThreadState) -> list[Block]:

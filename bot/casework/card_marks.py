@@ -1,4 +1,4 @@
-"""What a thread's card shows besides the thread's record: its lesson, the votes on its reply, the fixes of its patch.
+"""What a thread's card shows besides the thread's record: the votes on its reply, the fixes of its patch.
 
 Reads only documents and codebases.
 """
@@ -6,16 +6,14 @@ Reads only documents and codebases.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from bot.agent.codebases import Codebase
 from bot.casework.fixes.patch_check import FixRefused, PatchCodebases
 from bot.domain.fixes.fixes import NO_FIX, Fix, FixMark, FixStatus, hash_patch
-from bot.domain.memory.lessons import build_lesson
 from bot.domain.questions.feedback import Feedback, Votes
 from bot.domain.threads import Resolution, ThreadState, ThreadStatus, reply_id_of
 from bot.errors import ConfigError, StoreError
-from bot.ports import NoteStore
 from bot.ports.code import CodeHostClient
 from bot.ports.collections import Collection
 
@@ -51,29 +49,6 @@ class FixMarks:
         client = self._client_of(codebase)
         name = codebase.id if len(self._codebases) > 1 else ""
         return FixMark(fixes=known, host=client.name if client else None, codebase=name, is_offered=True)
-
-
-class LessonMark(NamedTuple):
-    """What the card of a closed thread says of its lesson."""
-
-    is_offered: bool = False
-    remembered_as: str | None = None
-
-
-NO_LESSON: Final = LessonMark()
-
-
-def lesson_offers(notes: NoteStore) -> Callable[[ThreadState], LessonMark]:
-    """Return what tells how the lesson of a thread stands."""
-
-    def mark(state: ThreadState) -> LessonMark:
-        lesson = None if state.is_open else build_lesson(state)
-        if lesson is None:
-            return NO_LESSON
-        ref = notes.find(lesson.name)
-        return LessonMark(is_offered=ref is None, remembered_as=ref)
-
-    return mark
 
 
 class FeedbackCounts:

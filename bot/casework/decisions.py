@@ -7,19 +7,18 @@ caller checks who may decide, at the click and again at the submit.
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from bot.casework.escalate.escalations import Escalations
-from bot.casework.memory.note_saving import save_note
 from bot.casework.posting.freshness import StillStands, check_outbound, find_changes
 from bot.casework.posting.replies import Replies
 from bot.casework.question_pages import acknowledge
 from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins
 from bot.domain.doubts import Doubt, DoubtCode
+from bot.domain.drafts import edit_draft, keep_human_text, use_new_draft
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, utc_text
 from bot.domain.text.sanitize import check_whole, has_visible
@@ -62,7 +61,6 @@ class Decisions:
     ) -> None:
         self._service, self._replies, self._still_stands = service, replies, still_stands
         self._escalations, self._twins = escalations, twins
-        self._saving = threading.Lock()
 
     def acknowledge(self, thread_id: str, *, by: str) -> None:
         """Note that somebody deals with a question that pages, so that it rings no more; raises StoreError."""
@@ -121,12 +119,12 @@ class Decisions:
         """Refuse words that must not leave, from the words alone; raises InputError."""
         check_outbound(text, self._service.known_secrets)
 
-    def edit(self, click: DraftClick, text: str) -> DraftClick:
+    def edit(self, click: DraftClick, text: str, *, by: str) -> DraftClick:
         """Replace the draft's words; returns the click that stands for the new draft. Touches nothing but the disk."""
         self.check_reply(text)
         state = self._bound(click)
         if text != state.draft_pending:
-            state = self._put(state.with_draft(text).evolve(last_event_at=self._service.clock.now()))
+            state = self._put(edit_draft(state, text, by=by).evolve(last_event_at=self._service.clock.now()))
         assert state.draft_hash is not None
         return DraftClick(
             thread_id=state.thread_id, version=state.draft_version, draft_hash=state.draft_hash, seen=click.seen
@@ -136,6 +134,22 @@ class Decisions:
         """Show an edited draft on the card."""
         self._service.cards.show_card(click.thread_id)
         return "Saved. The card shows your version."
+
+    def use_new(self, click: DraftClick, *, by: str) -> str:
+        """Propose the investigator's new draft instead of a human's text, which is dropped; posts nothing."""
+        self._choose(click, use_new_draft, by)
+        return "The card shows the new draft. Nothing was posted yet."
+
+    def use_mine(self, click: DraftClick, *, by: str) -> str:
+        """Drop the investigator's new draft beside a human's text; posts nothing."""
+        self._choose(click, keep_human_text, by)
+        return "The card keeps the text that a human wrote. Nothing was posted yet."
+
+    def _choose(self, click: DraftClick, choice: Callable[..., ThreadState], by: str) -> None:
+        """Settle which of two drafts is proposed; the click names the new one by its hash."""
+        state = self._bound(click, about_new=True)
+        self._put(choice(state, by=by).evolve(last_event_at=self._service.clock.now()))
+        self._service.cards.show_card(state.thread_id)
 
     def dismiss(self, click: DraftClick, *, by: str, reason: str | None) -> str:
         """Close the thread without a reply, also from under an investigation: what it finds is dropped.
@@ -160,14 +174,6 @@ class Decisions:
         state = self._bound(click)
         self._send_back(state, f"<@{by}> asked for another investigation")
         return "Investigating again."
-
-    def save_note(self, click: DraftClick, *, by: str) -> str:
-        """Keep the note that the investigation proposes in memory/, where the next one finds it."""
-        with self._saving:  # the file comes before the state, so a second click would make a second one
-            state = self._bound(click)
-            saved = self._put(state.evolve(triage_file_path=save_note(self._service, state, by=by)))
-        self._service.cards.show_card(state.thread_id)
-        return f"Saved as {saved.triage_file_path}."
 
     def escalate(self, click: DraftClick, *, by: str) -> str:
         """Send the question to a long investigation outside the bot."""
@@ -200,18 +206,19 @@ class Decisions:
         self._service.cards.show_card(click.thread_id)
         return "Noted. The investigator will use it."
 
-    def _bound(self, click: DraftClick, *, running: bool = False) -> ThreadState:
+    def _bound(self, click: DraftClick, *, running: bool = False, about_new: bool = False) -> ThreadState:
         """Return the thread if the click is about its current draft and nobody has decided yet.
 
-        With `running` an investigation may be under way.
+        With `running` an investigation may be under way; with `about_new` the click names the new draft beside it.
         """
         state = self._service.store.get(click.thread_id)
         if state is None or not state.is_open or state.post_intent:
             if state is not None and not state.is_open:
                 self._service.cards.try_to_finish(state.thread_id)
             raise Conflict(self._who_decided(click.thread_id))
-        if (state.draft_version, state.draft_hash or "") != (click.version, click.draft_hash):
-            self._out_of_date(click)
+        named = (state.draft_new and state.draft_new.hash) if about_new else state.clicked_hash
+        if (state.draft_version, named) != (click.version, click.draft_hash):
+            self._out_of_date(state)
         if state.status is not ThreadStatus.PENDING_USER and not running:
             raise Conflict("The investigation is still running; the card will offer its draft when it is done.")
         return state
@@ -220,12 +227,13 @@ class Decisions:
         """Refuse a click on an open thread that is about another draft or question."""
         state = self._service.store.get(click.thread_id)
         if state is not None and state.is_open and not state.post_intent and not _is_about(click, state):
-            self._out_of_date(click)
+            self._out_of_date(state)
 
-    def _out_of_date(self, click: DraftClick) -> NoReturn:
-        self._service.cards.show_card(click.thread_id)
+    def _out_of_date(self, state: ThreadState) -> NoReturn:
+        self._service.cards.show_card(state.thread_id)
         raise Conflict(
-            "This card was out of date, so nothing happened. It has been refreshed: read it and click again."
+            f"This card was out of date, so nothing happened. {_last_decision(state)}It has been refreshed: read it "
+            "and click again."
         )
 
     def _doubts(self, state: ThreadState, messages: Sequence[ChatMessage]) -> tuple[Doubt, ...]:
@@ -278,7 +286,7 @@ class Decisions:
                 "checks within a minute, then posts it or reopens the card."
             )
         if state.is_open:
-            return "Somebody changed this thread a moment ago. The card shows the current state."
+            return f"{_last_decision(state) or 'Somebody changed this thread. '}The card shows the current state."
         at = f" at {utc_text(state.closed_at)}" if state.closed_at else ""
         return f"Already closed: {state.status_history[-1].why}{at}. Your click changed nothing."
 
@@ -286,8 +294,16 @@ class Decisions:
 def _is_about(click: DraftClick, state: ThreadState) -> bool:
     """Whether a click is about the thread as it stands, or about the run whose result now waits."""
     if click.draft_hash:
-        return (click.version, click.draft_hash) == (state.draft_version, state.draft_hash)
+        return (click.version, click.draft_hash) == (state.draft_version, state.clicked_hash)
     return click.version in (state.draft_version, state.draft_version - 1)
+
+
+def _last_decision(state: ThreadState) -> str:
+    """Return who decided last on an open thread, for who came second; "" where nobody did."""
+    if state.draft_decided_by:
+        return f"<@{state.draft_decided_by}> changed what is proposed. "
+    asked = (step.why for step in reversed(state.status_history) if step.from_ is ThreadStatus.PENDING_USER)
+    return next((f"{why[:1].upper()}{why[1:]}. " for why in asked), "")
 
 
 def check_context(text: str) -> str:

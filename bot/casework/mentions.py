@@ -136,7 +136,7 @@ class Mentions:
 
     def _carried_out(self, card: ThreadState, event: Event, kind: InstructionKind) -> str:
         by = event.sender.id
-        click = DraftClick(thread_id=card.thread_id, version=card.draft_version, draft_hash=card.draft_hash or "")
+        click = DraftClick(thread_id=card.thread_id, version=card.draft_version, draft_hash=card.clicked_hash)
         if kind is not InstructionKind.QUESTION:
             return self.decisions.reinvestigate(click, by=by)
         words = _own_words(event.content, self.bot_user_id)

@@ -203,9 +203,10 @@ class Orchestrator:
 
         def record(now: ThreadState) -> ThreadState | None:
             noted = _with_followup(self._raised(now, event), event)
+            doubted = noted.with_doubts([wrote_in_thread(event.sender.id, event.create_time)])
             if asked_again and now.status is ThreadStatus.PENDING_USER and not now.post_intent:
-                return noted.reopened(at=self._service.clock.now(), why="the bot was asked again in the thread")
-            return noted.with_doubts([wrote_in_thread(event.sender.id, event.create_time)])
+                return doubted.reopened(at=self._service.clock.now(), why="the bot was asked again in the thread")
+            return doubted
 
         self._service.store.amend(state.thread_id, record)
         self._work_on(state.thread_id)

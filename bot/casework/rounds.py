@@ -31,6 +31,7 @@ from bot.casework.posting.auto_replies import AutoReplies
 from bot.casework.posting.replies import Replies
 from bot.casework.thread_service import ThreadService
 from bot.casework.waiting_rounds import WaitingRounds
+from bot.domain.drafts import propose_draft
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, total_usage
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import CodebaseUnreadable, DiskRefused, TriageError
@@ -171,7 +172,7 @@ class Rounds:
             return now.transition(ThreadStatus.BOUNCED, at=at, why=verdict.bounce_feedback or "bounced", **known)
         assert now.investigator_return is not None
         passed = verdict.verdict is Verdict.PASS
-        return now.with_draft(now.investigator_return.draft_reply).transition(
+        return propose_draft(now, now.investigator_return.draft_reply).transition(
             ThreadStatus.PENDING_USER,
             at=at,
             why=_why_passed(verdict) if passed else f"verdict {verdict.verdict}",

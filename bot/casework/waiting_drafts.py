@@ -146,6 +146,6 @@ def _is_untouched_partial(state: ThreadState) -> bool:
         and state.pending_reason is not PendingReason.FAILED
         and ret is not None
         and ret.index_unfinished
-        and not (state.draft_pending and state.has_edited_draft)
+        and not state.has_edited_draft
         and not (state.post_intent or state.doubts or state.answered_by or state.triage_file_path or state.is_escalated)
     )

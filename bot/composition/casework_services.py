@@ -13,8 +13,8 @@ from bot.casework.decisions import Decisions
 from bot.casework.escalate.escalation_watch import EscalationWatch
 from bot.casework.escalate.escalations import Escalations, LongRuns
 from bot.casework.escalate.long_run import run_environment
-from bot.casework.memory.lesson_notes import LessonNotes
 from bot.casework.mentions import Mentions
+from bot.casework.notes import Notes, address_prover
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.posting.auto_replies import ArmingService, AutoReplies
 from bot.casework.posting.feedback import FeedbackVotes
@@ -46,12 +46,11 @@ from bot.ports.collections import (
     CLASSIFIED,
     EVENTS,
     HEARTBEATS,
-    LESSON_BACKLOG,
     REMINDERS,
     REPLIES,
 )
 from handlers.answers import ephemeral_reply
-from handlers.buttons.reply_buttons import AuditButtons, LessonButtons
+from handlers.buttons.reply_buttons import AuditButtons
 from handlers.cards.card_posts import FeedbackPosts, PagePosts, SlackCardFiles
 from handlers.cards.ops_cards import AuditCards
 from handlers.commands.casework_commands import CaseworkCommands, autonomy_command
@@ -158,7 +157,6 @@ class CaseworkUpkeep:
         stored, zone = on.single(BRIEFS), on.zone(settings.brief.timezone)
         self.briefs = BriefSchedule(service, on.storage, settings.brief, stored, say=posts.say, zone=zone, hours=hours)
         self.feedback = FeedbackVotes(service, on.feedback, FeedbackPosts(poster), keep=settings.keep_runs_for)
-        self.lessons = LessonNotes(service, on.storage.notes, on.single(LESSON_BACKLOG))
 
 
 class CaseworkServices:
@@ -181,7 +179,7 @@ class CaseworkServices:
         self.fixes = FixServices(
             on.settings, on.environment, on.service, on.fixes, files, on.approvers, on.code.link_to
         )
-        self.lesson_buttons = LessonButtons(self.upkeep.lessons, on.approvers, say=on.say())
+        self.notes = Notes(on.service, address_prover(on.code.codebases, on.environment.secrets()))
         self.commands = CaseworkCommands(
             store=on.storage,
             approvers=on.approvers,

@@ -11,7 +11,7 @@ from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.files.atomic_write import create_folder
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.approvers import Approvers
-from bot.casework.card_marks import FeedbackCounts, lesson_offers
+from bot.casework.card_marks import FeedbackCounts
 from bot.casework.fixes.patch_check import PatchCodebases
 from bot.casework.ops_channel import OpsLines, OpsOutbox
 from bot.casework.pause import PauseSwitch
@@ -139,7 +139,6 @@ class SharedServices:
             link_to=self.code.link_to,
             team_language=settings.team_language,
             paused=self.pausing.words,
-            lesson=lesson_offers(self.storage.notes),
             pages=lambda: self.approvers.paged,
             fixes=self.fixes.marks(),
             votes=FeedbackCounts(self.feedback),

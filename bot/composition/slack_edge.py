@@ -14,6 +14,7 @@ from slack_bolt import App
 from slack_sdk import WebClient
 from slack_sdk.models.blocks import Block
 
+from blocks import ids
 from blocks.cards.draft_card import card_blocks
 from blocks.views.home_view import HomeData
 from bot.agent.run_records import RunRecorder
@@ -46,10 +47,12 @@ from handlers.answers import ephemeral_reply
 from handlers.buttons.decision_handler import Listener
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
 from handlers.buttons.fix_buttons import FixButtons
+from handlers.buttons.note_buttons import NoteButtons
 from handlers.buttons.removed_buttons import RemovedButtons
 from handlers.buttons.reply_buttons import FeedbackButtons
 from handlers.commands.casework_commands import metrics_command, status_command
 from handlers.commands.dispatcher import CommandDispatcher
+from handlers.commands.notes_command import notes_command
 from handlers.home import HomeTab, HomeTeam
 from handlers.routes import bolt_app
 from handlers.shortcuts import Shortcuts
@@ -82,6 +85,8 @@ class TeamEdge:
         self.watcher = _watcher(on, self.sorter, casework.questions.orchestrator)
         self.backfilling = Duty("backfill", on.leases)
         self.backfill = _backfill(on, self.watcher, router, self.backfilling)
+        answers = ClickReplies(on.tell(), home, on.store, on.approvers, ops_channel=on.ops_channel)
+        notes = NoteButtons(casework.notes, on.approvers, say=answers.say, team=on.team)
         self.listeners = TeamListeners(
             team=on.team,
             ops_channel=on.ops_channel,
@@ -94,7 +99,8 @@ class TeamEdge:
                 team_id=on.slack.me.team_id,
                 allow_external=on.settings.watcher.allow_external,
             ),
-            **_buttons(on, casework, beats, home),
+            **_buttons(on, casework, beats, answers, notes),
+            remember_this=notes.remember_this,
             owns=partial(_owns, on, sessions),
             has_card=lambda ts: any(one.card_ts == ts for one in on.store.open_threads()),
             say=on.say(),
@@ -132,18 +138,24 @@ def connect_to_slack(
 
 
 def _buttons(
-    on: SharedServices, casework: CaseworkServices, beats: HeartbeatSlack, home: HomeTab
+    on: SharedServices, casework: CaseworkServices, beats: HeartbeatSlack, answers: ClickReplies, notes: NoteButtons
 ) -> dict[str, dict[str, Listener]]:
     """Return the listeners of the team's buttons, `actions`, and of its dialogues, `views`, by their ids."""
     secrets = on.environment.secrets()
     runs = RunRecorder(on.storage.runs, on.clock, secrets)
     reader = EvidenceReader(repo=on.code.codebases, known_secrets=secrets, runs=runs, notes=on.storage.notes)
-    answers = ClickReplies(on.tell(), home, on.store, on.approvers, ops_channel=on.ops_channel)
     evidence = partial(draft_evidence, on.store, reader, on.code.link_to)
     kinds = (
-        DraftButtons(casework.questions.decisions, on.approvers, on.store, evidence=evidence, answers=answers),
+        DraftButtons(
+            casework.questions.decisions,
+            on.approvers,
+            on.store,
+            evidence=evidence,
+            answers=answers,
+            more=notes.menu,
+        ),
         FixButtons(casework.fixes.fixes, on.approvers, say=answers.say, known_secrets=on.environment.secrets()),
-        casework.lesson_buttons,
+        notes,
         casework.questions.autonomy.buttons,
         FeedbackButtons(casework.upkeep.feedback, ephemeral_reply(on.slack.client)),
         beats.alerts,
@@ -162,8 +174,8 @@ def _owned(sessions: SessionServices, user: str) -> frozenset[str]:
 
 
 def _owns(on: SharedServices, sessions: SessionServices, name: str) -> bool:
-    """Whether a thread, session or suggestion of this id is the team's; the id is hostile until then."""
-    if name in sessions.registry.names() or on.store.get(name) is not None:
+    """Whether a thread, session or suggestion of this id, or this name, is the team's; the id is hostile until then."""
+    if name == ids.team_value(on.team) or name in sessions.registry.names() or on.store.get(name) is not None:
         return True
     kinds: tuple[CollectionSpec[Any], ...] = (SUGGESTIONS, AUTO_REPLIES)
     for kind in kinds:
@@ -199,6 +211,7 @@ def _commands(on: SharedServices, casework: CaseworkServices, beats: HeartbeatSl
             "status": status_command(on.storage, on.approvers, on.clock, on.code.ids, on.replicas),
             "metrics": metrics_command(on.metrics),
             "autonomy": casework.questions.autonomy.command,
+            "notes": notes_command(on.storage.notes, on.approvers),
             **casework.commands.table(),
             "heartbeat": beats.heartbeat,
             "tiers": beats.tiers,

@@ -13,7 +13,7 @@ from yaml.nodes import MappingNode, Node
 KeyPath = tuple[str, ...]
 
 REMOVED: Final = {
-    "save_notes": "a note is saved by a click on its card, and by nothing else.",
+    "save_notes": "a note is saved in its dialogue (*Save note*, *Remember this*), and by nothing else.",
     "review": "`triage metrics --days 7` shows a week.",
     "brief.picture": "briefs have no picture; `triage metrics --days 7` shows a week.",
     "slack.posts_per_second": "posts keep to Slack's own limit: one a second to each channel, after a burst of three.",

@@ -39,11 +39,6 @@ _MENTION: Final = re.compile(r"<@(\w+)")
 
 _PEOPLE: Final = ("U", "W")
 
-NO_DRAFT: Final[Mapping[str, Any]] = MappingProxyType(
-    {"investigator_round": 0, "draft_pending": None, "draft_hash": None, "doubts": (), "stale_reasons": ()}
-)
-"""What `evolve` and `transition` take where a draft is withdrawn."""
-
 _THREAD_ID = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[0-9]+\.[0-9]+")
 
 
@@ -215,6 +210,13 @@ class EarlierReply(FrozenValue):
     """Its citations of files whose lines are no longer as they were."""
 
 
+class NewDraft(FrozenValue):
+    """The investigator's draft that is shown beside a human's text; bot/domain/drafts.py decides between them."""
+
+    text: str
+    hash: str
+
+
 class ThreadState(FrozenValue):
     """Everything known about one open thread; the document in state/<thread_id>.json."""
 
@@ -256,6 +258,12 @@ class ThreadState(FrozenValue):
     draft_pending: str | None = None
     draft_version: int = 0
     draft_hash: str | None = None
+    draft_edited_by: str | None = None
+    """Whose words the draft is; None where the investigator's, or where the record does not say whose."""
+    draft_new: NewDraft | None = None
+    """The investigator's draft beside a human's text."""
+    draft_decided_by: Annotated[str | None, Field(exclude_if=operator.not_)] = None
+    """Who last edited the draft, or chose between two."""
     card_channel: str | None = None
     card_ts: str | None = None
     followups: tuple[Followup, ...] = ()
@@ -266,6 +274,8 @@ class ThreadState(FrozenValue):
     """The same in words, as the card shows them."""
     wait: Annotated[Wait | None, Field(exclude_if=operator.not_)] = None
     """What the machine's work waits for, where it does."""
+    doubts_settled: Annotated[int, Field(exclude_if=operator.not_)] = 0
+    """How many of the `doubts`, which are a human's text's, `draft_new` has taken into account."""
     post_intent: PostIntent | None = None
     dismiss_reason: str | None = None
     orchestrator_tokens: int | None = None
@@ -309,9 +319,24 @@ class ThreadState(FrozenValue):
 
     @property
     def has_edited_draft(self) -> bool:
-        """Whether the draft's words are a human's rather than the investigator's."""
+        """Whether there is a draft whose words are a human's; where no editor is on record, the words tell."""
+        if not self.draft_pending or self.draft_edited_by:
+            return bool(self.draft_pending)
         ret = self.investigator_return
         return ret is None or self.draft_pending not in (ret.draft_reply, with_fix_link(ret.draft_reply, self.fix_url))
+
+    @property
+    def clicked_hash(self) -> str:
+        """What the buttons of the card name as the draft; "" while there is none to decide on."""
+        return "" if self.is_open and self.status is not ThreadStatus.PENDING_USER else self.draft_hash or ""
+
+    @property
+    def withdrawal(self) -> dict[str, Any]:
+        """What `transition` takes where the investigator's draft is withdrawn; a human's text and its doubts stay."""
+        gone = {"investigator_round": 0, "draft_new": None, "draft_decided_by": None}
+        if self.has_edited_draft:
+            return {**gone, "doubts_settled": len(self.doubts)}
+        return {**gone, "draft_pending": None, "draft_hash": None, "doubts": (), "stale_reasons": ()}
 
     @property
     def answered_by(self) -> str | None:
@@ -391,10 +416,13 @@ class ThreadState(FrozenValue):
         """Whether a person wrote the question."""
         return not self.from_bot and self.original_sender_id.startswith(_PEOPLE)
 
-    def with_draft(self, text: str) -> Self:
-        """Return a copy that proposes `text`: a new version and a new hash, so that earlier clicks no longer count."""
-        return self.model_copy(
-            update={"draft_pending": text, "draft_version": self.draft_version + 1, "draft_hash": hash_draft(text)}
+    def with_draft(self, text: str, *, by: str | None = None) -> Self:
+        """Return a copy that proposes `text`: a new version and a new hash, so that earlier clicks no longer count.
+
+        `by` is whose words they are; None: the investigator's.
+        """
+        return self.evolve(
+            draft_pending=text, draft_version=self.draft_version + 1, draft_hash=hash_draft(text), draft_edited_by=by
         )
 
     def transition(
@@ -428,8 +456,8 @@ class ThreadState(FrozenValue):
         )
 
     def reopened(self, *, at: datetime, why: str) -> Self:
-        """Return a waiting thread sent back to the investigator, its draft withdrawn and its doubts settled."""
-        return self.transition(ThreadStatus.INVESTIGATING, at=at, why=why, **NO_DRAFT)
+        """Return a waiting thread sent back to the investigator, whose draft is withdrawn; a human's text stays."""
+        return self.transition(ThreadStatus.INVESTIGATING, at=at, why=why, **self.withdrawal)
 
     def close(self, resolution: Resolution, *, at: datetime, why: str, **changes: Any) -> Self:
         """Return the thread closed, with how and when; raises IllegalTransition if it is closed already."""

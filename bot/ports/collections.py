@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from bot.domain.acknowledgement import Acknowledgement
 from bot.domain.fixes.fixes import Fix, check_fix_id
 from bot.domain.heartbeats.session_state import SessionOverride, SessionState, check_session_id
-from bot.domain.memory.notes import StoredNote, check_note_path
+from bot.domain.notes import StoredNote, check_note_path
 from bot.domain.questions.autonomy_record import AutoReply, check_auto_reply_id
 from bot.domain.questions.feedback import Feedback, check_feedback_id
 from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
@@ -47,9 +47,6 @@ GAPS: Final = "gaps"
 
 BRIEFS: Final = "briefs"
 """Which brief was said last, and when (bot/casework/reports/report_schedules.py)."""
-
-LESSON_BACKLOG: Final = "lesson_backlog"
-"""Cards to show anew after a lesson was kept (bot/casework/memory/lesson_notes.py)."""
 
 HANDED_OVER: Final = "handed_over"
 """Which team has what one team left, where replicas share that (bot/composition/team_homes.py)."""

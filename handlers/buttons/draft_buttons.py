@@ -83,7 +83,7 @@ def draft_evidence(store: Threads, reader: EvidenceReader, link_to: LinkTo, thre
 
 
 class DraftButtons:
-    """The listeners of a draft's buttons; `evidence` makes the dialogue with a thread's citations."""
+    """The listeners of a draft's buttons; `evidence` makes the dialogue with its citations, `more` are menu entries."""
 
     def __init__(
         self,
@@ -93,6 +93,7 @@ class DraftButtons:
         *,
         evidence: Callable[[str], View],
         answers: ClickReplies,
+        more: Mapping[str, Listener],
     ) -> None:
         self._decisions, self._store = decisions, store
         self._on = on = DecisionHandler(
@@ -110,13 +111,15 @@ class DraftButtons:
             ids.ESCALATE: on.decides(lambda click, draft: decisions.escalate(draft, by=click.user)),
             ids.ADD_CONTEXT: add_context,
             ids.SHOW_EVIDENCE: on.opens(lambda *_: loading_modal(), fill=lambda _, draft: evidence(draft.thread_id)),
-            ids.SAVE_NOTE: on.decides(lambda click, draft: decisions.save_note(draft, by=click.user)),
+            **more,
         }
         self.actions: Mapping[str, Listener] = {
             ids.APPROVE: on.decides(lambda click, draft: decisions.approve(draft, by=click.user)),
             ids.ANSWER_TOO: on.decides(lambda click, draft: decisions.approve(draft, by=click.user)),
             ids.NOT_SAME: on.decides(lambda click, draft: decisions.take_out(draft, by=click.user)),
             ids.EDIT: on.opens(self._editor),
+            ids.USE_MINE: on.decides(lambda click, draft: decisions.use_mine(draft, by=click.user)),
+            ids.USE_NEW: on.decides(lambda click, draft: decisions.use_new(draft, by=click.user)),
             ids.DISMISS: on.opens(lambda click, draft: dismiss_modal(draft, from_home=click.is_from_home)),
             ids.ADD_CONTEXT: add_context,
             ids.REINVESTIGATE: reinvestigate,
@@ -153,7 +156,7 @@ class DraftButtons:
         Once they are kept they are not given back; where posting fails the card shows them.
         """
         only_save = bool((field_of(click.view, ids.ONLY_SAVE) or {}).get("selected_options"))
-        edited = self._decisions.edit(draft, words or "")
+        edited = self._decisions.edit(draft, words or "", by=click.user)
         try:
             return self._decisions.refresh_card(edited) if only_save else self._decisions.approve(edited, by=click.user)
         except TriageError as error:

@@ -38,7 +38,7 @@ _FIXES: Final = (
 _NOTES: Final = (
     "Notes whose cited lines changed are no longer asked about; nothing was changed. Such a note says so itself "
     "wherever it is found. If it is still true, delete `cites:` with its lines from the head of `memory/<name>.md`. "
-    "To put it away, type `triage files retire memory/<name>.md` in the terminal."
+    "To put it away, type `/triage notes retire <name>`."
 )
 
 REMOVED_BUTTONS: Final[Mapping[str, str]] = MappingProxyType(

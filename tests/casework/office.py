@@ -15,7 +15,7 @@ from bot.casework.checks.validation import Validation
 from bot.casework.decisions import Decisions, DraftClick
 from bot.casework.escalate.escalation_watch import EscalationWatch
 from bot.casework.escalate.escalations import Escalations, LongRuns
-from bot.casework.memory.lesson_notes import LessonNotes
+from bot.casework.notes import Notes, Proved
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.pause import PauseSwitch
 from bot.casework.posting.auto_replies import ArmingService, AutoReplies
@@ -64,7 +64,6 @@ from tests.fakes import (
     MemoryDocuments,
     MemoryJobQueue,
     MemoryJournal,
-    MemorySingle,
     MemoryTerminal,
     MemoryThreads,
     RecordingAskerChat,
@@ -135,7 +134,7 @@ class Office:
         self.messenger = RecordingMessenger(faults=self.faults)
         self.workspace = FakeWorkspace()
         self.memory = FixedMemoryIndex()
-        self.shelf, self.lessons_stored = NoteFiles(folder / "memory"), MemorySingle()
+        self.shelf, self.proved = NoteFiles(folder / "memory"), Proved()
         self.log = MemoryJournal(faults=self.faults, name="replies")
         self.investigator = ScriptedInvestigator(*(script or (a_return(),)), faults=self.faults)
         self.validator = ScriptedValidator(*verdicts)
@@ -220,7 +219,7 @@ class Office:
             twins=self.twins,
         )
         self.rebuilding = ThreadRebuild(self.service, self.orchestrator, self.events, RULES, bot_user_id="U0BOT")
-        self.lessons = LessonNotes(self.service, self.shelf, self.lessons_stored)
+        self.notes = Notes(self.service, lambda _: self.proved)
         self.decisions = Decisions(self.service, self.replies, self._still_stands, self.escalations, self.twins)
         self.table = JobTable(
             (

@@ -89,7 +89,7 @@ class TestApprove:
     def test_an_old_card_is_refused_and_refreshed(self, office: Office) -> None:
         """A click bound to an earlier draft posts nothing, and the card is shown anew."""
         old = office.click()
-        office.decisions.edit(old, "My own words.")
+        office.decisions.edit(old, "My own words.", by=BEN)
         shown = len(office.messenger.cards[0].shown)
         with pytest.raises(Conflict, match="out of date"):
             office.decisions.approve(old, by=BEN)
@@ -242,7 +242,7 @@ class TestEdit:
 
     def test_edited_words_become_the_draft_and_are_posted_as_such(self, office: Office) -> None:
         """The new draft has its own click; the log keeps both texts."""
-        click = office.decisions.edit(office.click(), "It is five.")
+        click = office.decisions.edit(office.click(), "It is five.", by=BEN)
         office.decisions.approve(click, by=BEN)
         [record] = office.log.records()
         assert office.messenger.posts[0].text == "It is five."
@@ -252,7 +252,7 @@ class TestEdit:
 
     def test_saving_shows_the_words_and_posts_nothing(self, office: Office) -> None:
         """Edit and save: the card carries the new draft."""
-        click = office.decisions.edit(office.click(), "It is five.")
+        click = office.decisions.edit(office.click(), "It is five.", by=BEN)
         office.decisions.refresh_card(click)
         assert office.shown.draft_pending == "It is five."
         assert office.click() == click
@@ -260,12 +260,12 @@ class TestEdit:
 
     def test_unchanged_words_keep_the_draft(self, office: Office) -> None:
         """Submitting the editor as it opened is an approval of the same draft."""
-        assert office.decisions.edit(office.click(), a_return().draft_reply) == office.click()
+        assert office.decisions.edit(office.click(), a_return().draft_reply, by=BEN) == office.click()
 
     def test_a_human_may_write_where_there_is_no_draft(self, tmp_path: Path) -> None:
         """A failed investigation can still be answered; no verdict existed, and the log says so."""
         office = Office(tmp_path, ProviderError("away")).asked()
-        click = office.decisions.edit(office.click(), "It is five.")
+        click = office.decisions.edit(office.click(), "It is five.", by=BEN)
         office.decisions.approve(click, by=BEN)
         [record] = office.log.records()
         assert (record["validator_verdict"], record["edited"], record["draft_text"]) == ("none", True, None)
@@ -275,18 +275,18 @@ class TestEdit:
         """Empty, endless or secret."""
         before = office.state
         with pytest.raises(InputError):
-            office.decisions.edit(office.click(), text)
+            office.decisions.edit(office.click(), text, by=BEN)
         assert office.state == before
 
     def test_an_edit_of_an_old_or_decided_draft_is_refused(self, office: Office) -> None:
         """The editor was open while somebody else decided."""
         click = office.click()
-        office.decisions.edit(click, "First.")
+        office.decisions.edit(click, "First.", by=BEN)
         with pytest.raises(Conflict, match="out of date"):
-            office.decisions.edit(click, "Second.")
+            office.decisions.edit(click, "Second.", by=BEN)
         office.decisions.dismiss(office.click(), by=CARL, reason=None)
         with pytest.raises(Conflict, match=f"dismissed by <@{CARL}>"):
-            office.decisions.edit(click, "Third.")
+            office.decisions.edit(click, "Third.", by=BEN)
 
 
 class TestDismiss:
@@ -410,7 +410,7 @@ class TestAskAgain:
         office.decisions.reinvestigate(office.click(), by=BEN)
         office.work()
         assert office.state.pending_reason is PendingReason.FAILED
-        office.decisions.approve(office.decisions.edit(office.click(), "It is five."), by=BEN)
+        office.decisions.approve(office.decisions.edit(office.click(), "It is five.", by=BEN), by=BEN)
         [record] = office.log.records()
         assert record["validator_verdict"] == "none"
 
@@ -421,7 +421,7 @@ class TestWhatContextIsAbout:
     def test_context_for_an_older_draft_is_refused(self, office: Office) -> None:
         """Somebody edited it meanwhile: the card is refreshed and nothing is investigated."""
         old = office.click()
-        office.decisions.edit(old, "My own words.")
+        office.decisions.edit(old, "My own words.", by=BEN)
         with pytest.raises(Conflict, match="out of date"):
             office.decisions.add_context(old, "we mean v2", by=BEN)
         assert office.state.human_context == ()
@@ -495,7 +495,7 @@ class TestUnconfirmed:
             office.decisions.approve(office.click(), by=BEN)
         for decide in (
             lambda: office.decisions.dismiss(office.click(), by=CARL, reason=None),
-            lambda: office.decisions.edit(office.click(), "other words"),
+            lambda: office.decisions.edit(office.click(), "other words", by=BEN),
             lambda: office.decisions.reinvestigate(office.click(), by=CARL),
             lambda: office.decisions.add_context(office.click(), "x", by=CARL),
         ):

@@ -57,7 +57,7 @@ class TestDesk:
     def test_a_card_in_a_channel_that_is_closed_follows_once_it_is_open(self, tmp_path: Path) -> None:
         """The bot is invited again, or the token is renewed."""
         office = Office(tmp_path).asked()
-        office.decisions.edit(office.click(), "By hand.")
+        office.decisions.edit(office.click(), "By hand.", by=BEN)
         refuse_updates(office, CLOSED)
         assert not office.service.cards.show_card(THREAD_ID)
         office.service.cards.catch_up(at_once=True)
@@ -70,7 +70,7 @@ class TestDesk:
         """The one who comes second neither waits nor is forgotten."""
         office = Office(tmp_path).asked()
         with office.service.cards.turns.exclusive(THREAD_ID):
-            edited = office.decisions.edit(office.click(), "By hand.")
+            edited = office.decisions.edit(office.click(), "By hand.", by=BEN)
             assert office.decisions.refresh_card(edited).startswith("Saved")
             assert office.shown.draft_pending != "By hand."
         office.service.cards.catch_up()
@@ -95,7 +95,7 @@ class TestDesk:
         count = len(office.messenger.cards[0].shown)
         refuse_updates(office, BUSY)
         for number in range(20):
-            edited = office.decisions.edit(click_of(office.state), f"Version {number}.")
+            edited = office.decisions.edit(click_of(office.state), f"Version {number}.", by=BEN)
             office.decisions.refresh_card(edited)
         refuse_updates(office, None)
         office.service.cards.show_card(THREAD_ID)

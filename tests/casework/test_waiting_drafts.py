@@ -97,7 +97,7 @@ def test_a_new_draft_is_named_anew_after_its_own_wait(wait: Wait) -> None:
     """An edit is a touch: the time begins again, and the new version has its own reminder."""
     wait.after(4 * HOUR_S)
     wait.office.clock.advance(HOUR_S)
-    wait.office.decisions.edit(wait.office.click(), "Five times.")
+    wait.office.decisions.edit(wait.office.click(), "Five times.", by=BEN)
     assert len(wait.after(3 * HOUR_S)) == 1
     assert len(wait.after(HOUR_S)) == 2
 
@@ -203,7 +203,7 @@ def test_a_click_at_the_last_moment_wins(wait: Wait) -> None:
     wait.after(4 * HOUR_S)
     wait.office.clock.advance(3 * DAY_S)
     office = wait.office
-    office.store.memory.meanwhile = lambda: office.decisions.edit(office.click(), "Five times.")
+    office.store.memory.meanwhile = lambda: office.decisions.edit(office.click(), "Five times.", by=BEN)
     wait.waiting.tick()
     assert office.state.draft_pending == "Five times."
 
@@ -260,7 +260,7 @@ def test_questions_that_came_from_part_of_the_files_are_asked_of_all(tmp_path: P
 def test_an_edited_draft_and_a_whole_answer_stay(tmp_path: Path) -> None:
     """Nobody's words are thrown away."""
     edited, whole = Office(tmp_path, PARTIAL).asked(), Office(tmp_path).asked()
-    edited.decisions.edit(edited.click(), "It is 6.")
+    edited.decisions.edit(edited.click(), "It is 6.", by=BEN)
     for office in (edited, whole):
         repeat_partial_answers(office.service)
         assert office.state.status is ThreadStatus.PENDING_USER

@@ -15,7 +15,7 @@ import pytest
 from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.adapters.storage.postgres.postgres_documents import DocumentNotes
-from bot.casework.memory.note_saving import copy_shared_notes
+from bot.casework.notes import copy_shared_notes
 from bot.errors import InputError
 from bot.ports import NoteStore
 from tests.fakes import MemoryDocuments, MemoryJournal, unchanged

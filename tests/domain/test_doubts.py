@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, wrote_in_thread
-from bot.domain.threads import NO_DRAFT
 from tests.builders import NOW, a_thread
 from tests.tables import each_row
 
@@ -42,4 +41,4 @@ def test_a_thread_without_doubts_is_written_as_it_was() -> None:
     assert state.model_dump(mode="json")["doubts"] == [
         {"code": "wrote", "by": "U9", "about": f"{NOW:%Y-%m-%d %H:%M:%S}"}
     ]
-    assert "doubts" not in state.evolve(**NO_DRAFT).model_dump(mode="json")
+    assert "doubts" not in state.evolve(**state.withdrawal).model_dump(mode="json")

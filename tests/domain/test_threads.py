@@ -61,7 +61,8 @@ thread_id team_id chat_id chat_name original_message_id opened_by_message_id ori
 original_sender_name question permalink
 question_type status status_history pending_reason resolution rubric investigator_task_id investigator
 investigator_round investigator_return validator_task_id validator_return rounds is_escalated escalation_tmux_session
-escalation_transcript_path draft_pending draft_version draft_hash card_channel card_ts followups human_context
+escalation_transcript_path draft_pending draft_version draft_hash draft_edited_by draft_new card_channel card_ts
+followups human_context
 severity stale_reasons post_intent dismiss_reason orchestrator_tokens approved_by user_approved_at posted_message_id
 paging triage_file_path usage started_at last_event_at closed_at version
 """

@@ -9,8 +9,8 @@ from slack_sdk.models.blocks import Block
 
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.reply_cards import audit_blocks
-from bot.casework.card_marks import LessonMark
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, wrote_in_thread
+from bot.domain.drafts import edit_draft, propose_draft
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest
 from bot.domain.questions.autonomy_record import AutoJudgement, AutonomyMode, AutoReply
 from bot.domain.questions.escalation_rules import session_name
@@ -218,6 +218,14 @@ def shadowed(state: ThreadState) -> ThreadState:
     return state.evolve(auto=AutoJudgement(at=NOW, draft_hash=digest, mode=mode, qualifies=True, conditions=()))
 
 
+EDITED = "2 s to connect, 10 s to read, 45 s for pick lists."
+
+
+def _edited_and_investigated_again() -> ThreadState:
+    """Return a thread whose edit stands beside the draft of a later investigation."""
+    return propose_draft(edit_draft(drafted(), EDITED, by=ANA.user_id), RETURN.draft_reply)
+
+
 CARDS = Chapter(
     title="The card of a question",
     about="It stands in the private ops channel from the first second, one per question, and changes in place. "
@@ -398,7 +406,17 @@ CARDS = Chapter(
                 "A human rewrote the draft and saved it. No model has judged these words, so there is no ✓; "
                 "the evidence below belongs to the draft before."
             ),
-            shows=card(drafted().with_draft("2 s to connect, 10 s to read, 45 s for pick lists.")),
+            shows=card(drafted().with_draft(EDITED, by=ANA.user_id)),
+            said=(QUESTION,),
+        ),
+        Scene(
+            name="card-two-drafts",
+            title="Edited, and investigated again",
+            meaning=(
+                "Somebody saved an edit, then the question was investigated again. Approve posts the human's text; "
+                "*Use new* takes the draft below it instead."
+            ),
+            shows=card(_edited_and_investigated_again()),
             said=(QUESTION,),
         ),
         Scene(
@@ -510,21 +528,6 @@ CARDS = Chapter(
             title="Dismissed",
             meaning="Nothing was posted. The reason, if one was given, helps the next draft.",
             shows=card(DISMISSED),
-            said=(QUESTION,),
-        ),
-        Scene(
-            name="card-remember",
-            title="Something to remember",
-            meaning="A dismissal with a reason, or an edit, is a lesson. *Remember this* shows the note before it "
-            "is kept; the next investigation of a similar question reads it.",
-            shows=card(DISMISSED, lesson=LessonMark(is_offered=True)),
-            said=(QUESTION,),
-        ),
-        Scene(
-            name="card-remembered",
-            title="Remembered",
-            meaning="The card says where the note is. You can change or delete it there like any file.",
-            shows=card(DISMISSED, lesson=LessonMark(remembered_as="memory/dismissed-warehouse-timeouts.md")),
             said=(QUESTION,),
         ),
         Scene(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from slack_sdk.models.views import View
 
+from blocks import ids
 from blocks.cards.alert_card import playbook_modal
-from blocks.cards.draft_actions import click_of, context_modal, dismiss_modal, edit_modal, remember_modal
+from blocks.cards.draft_actions import click_of, context_modal, dismiss_modal, edit_modal, note_modal
 from blocks.cards.evidence_modal import evidence_modal
 from blocks.cards.playbook_cards import read_modal, reject_modal
 from bot.casework.checks.addresses import Lines, Missing
 from bot.casework.checks.shown_evidence import ShownCitation
 from bot.domain.citations.links import code_links
-from bot.domain.memory.lessons import build_lesson
 from bot.domain.returns import EvidenceKind, EvidenceRef
-from tests.gallery.cards import DISMISSED, DRAFT, FILE, LOG, PATCH, drafted
+from tests.gallery.cards import DRAFT, FILE, LOG, PATCH, drafted
 from tests.gallery.offers import OFFER, QUARANTINED
 from tests.gallery.scene import Chapter, Scene
 
@@ -50,9 +50,8 @@ _CITATIONS = (
 
 
 def _remember() -> View:
-    lesson = build_lesson(DISMISSED)
-    assert lesson is not None
-    return remember_modal(click_of(DISMISSED), DISMISSED, lesson)
+    words = "# Timeouts of the warehouse\n\n45 s for pick lists, else 10 s.\n\nSources:\n- config/warehouse.toml:3-7"
+    return note_modal(ids.REMEMBER_VIEW, ids.encode_click(click_of(_STATE)), words)
 
 
 DIALOGUES = Chapter(
@@ -100,8 +99,8 @@ DIALOGUES = Chapter(
         ),
         Scene(
             name="remember",
-            title="Remember this",
-            meaning="The note as it would be kept. Change what is wrong; nothing is kept before you press *Remember*.",
+            title="Save note, Remember this",
+            meaning="The whole note. What stands here when you press *Save* is what is kept, and nothing else.",
             shows=_remember(),
         ),
         Scene(

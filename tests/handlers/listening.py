@@ -15,7 +15,7 @@ from handlers.team_router import TeamListeners, TeamRouter
 def listening(url: str, me: Identity, executor: Executor, *, home: Any, **kinds: Any) -> App:
     """Return Bolt with one team behind it; `kinds` are its watcher, commands, shortcuts, and its tables of buttons."""
     router = TeamRouter(me)
-    tables = [kinds[name] for name in ("approvals", "alerts", "suggestions", "removed", "lessons", "audits")]
+    tables = [kinds[name] for name in ("approvals", "alerts", "suggestions", "removed", "notes", "audits")]
     router.add(
         TeamListeners(
             team="default",
@@ -24,6 +24,7 @@ def listening(url: str, me: Identity, executor: Executor, *, home: Any, **kinds:
             approvers=None,  # type: ignore[arg-type]  # with one team nobody is asked who belongs to it
             commands=kinds["commands"],
             shortcuts=kinds["shortcuts"],
+            remember_this=getattr(kinds["notes"], "remember_this", lambda **_: None),
             actions={name: listener for table in tables for name, listener in table.actions.items()},
             views={name: listener for table in tables for name, listener in table.views.items()},
             owns=lambda _: True,

@@ -42,9 +42,10 @@ from bot.ports.threads import Threads
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
+from handlers.buttons.note_buttons import NoteButtons
 from handlers.buttons.playbook_buttons import SuggestionActions, SuggestionButtons
 from handlers.buttons.removed_buttons import RemovedButtons
-from handlers.buttons.reply_buttons import AuditButtons, LessonButtons
+from handlers.buttons.reply_buttons import AuditButtons
 from handlers.commands.casework_commands import status_command
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.home import HomeTab, HomeTeam
@@ -153,6 +154,7 @@ class World:
             self.office.store,
             evidence=partial(draft_evidence, self.office.store, reader, lambda _: None),
             answers=ClickReplies(self._tell, home, self.office.store, approvers, ops_channel="C0OPS"),
+            more=NoteButtons(self.office.notes, approvers, say=self.say, team="").menu,
         )
         status = status_command(FileStore(self.folder), approvers, self.office.clock, ())
         commands = CommandDispatcher({"status": status}, team_id="T1", patience_s=600)
@@ -165,7 +167,7 @@ class World:
             "commands": commands,
             "removed": RemovedButtons(self.say),
             "shortcuts": Shortcuts(self.watcher, self.office.workspace, team_id="T1"),
-            "lessons": LessonButtons(self.office.lessons, approvers, say=self.say),
+            "notes": NoteButtons(self.office.notes, approvers, say=self.say, team=""),
             "home": home,
             "audits": AuditButtons(self.office.auto, approvers, say=self.say),
         }

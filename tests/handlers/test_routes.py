@@ -69,8 +69,15 @@ class Edge:
             RecordedButtons(actions=[ids.REMEMBER], views=[ids.REMEMBER_VIEW]),
             RecordedButtons(actions=[ids.TAKE_BACK]),
         ]
-        approvals, suggestions, lessons, audits = self.kinds
+        approvals, suggestions, notes, audits = self.kinds
         self.commanded: list[str] = []
+        self.remembered: list[str] = []
+
+        def remember_this(ack: Any, body: dict[str, Any], client: Any) -> None:
+            ack()
+            self.remembered.append(body["message"]["ts"])
+
+        notes.remember_this = remember_this  # type: ignore[attr-defined]
 
         def command(ack: Any, body: dict[str, Any], respond: Any) -> None:
             self.commanded.append(body["text"])
@@ -88,7 +95,7 @@ class Edge:
             removed=RecordedButtons(),  # type: ignore[arg-type]
             shortcuts=RecordedButtons(),  # type: ignore[arg-type]
             home=RecordedButtons(),  # type: ignore[arg-type]
-            lessons=lessons,  # type: ignore[arg-type]
+            notes=notes,  # type: ignore[arg-type]
             audits=audits,  # type: ignore[arg-type]
         )
 
@@ -133,6 +140,13 @@ def test_every_button_has_its_listener(edge: Edge, action_id: str) -> None:
     before = edge.taken
     assert edge.deliver(body) == 200
     assert sorted(edge.taken) == sorted([*before, action_id])
+
+
+def test_the_shortcut_of_a_message_reaches_the_notes(edge: Edge) -> None:
+    """By its callback id, with the message in its body."""
+    body = {**payload("message_action"), "callback_id": ids.REMEMBER_THIS}
+    assert edge.deliver(body) == 200
+    assert edge.remembered == [body["message"]["ts"]]
 
 
 @pytest.mark.parametrize("callback_id", [ids.EDIT_VIEW, ids.REMEMBER_VIEW, ids.REJECT_VIEW])

@@ -58,7 +58,7 @@ class Edge:
             commands=others,
             suggestions=others,
             home=others,
-            lessons=others,
+            notes=others,
             audits=others,
             removed=others,
             shortcuts=Shortcuts(self.watcher, self.workspace, team_id="T1"),
@@ -204,14 +204,15 @@ def test_an_old_reply_is_taken_in_its_thread(edge: Edge) -> None:
     assert edge.queued() == [f"T1.C0HELP.{root}"]
 
 
-def test_the_manifest_offers_the_shortcut_that_is_listened_to() -> None:
+def test_the_manifest_offers_the_shortcuts_that_are_listened_to() -> None:
     """Name and description within Slack's limits."""
     manifest = yaml.safe_load((Path(__file__).parents[2] / "manifest.yml").read_text())
-    [shortcut] = manifest["features"]["shortcuts"]
-    assert shortcut["callback_id"] == ids.TRIAGE_THIS
-    assert shortcut["type"] == "message"
-    assert len(shortcut["name"]) <= 24
-    assert len(shortcut["description"]) <= 150
+    offered = manifest["features"]["shortcuts"]
+    assert [shortcut["callback_id"] for shortcut in offered] == [ids.TRIAGE_THIS, ids.REMEMBER_THIS]
+    for shortcut in offered:
+        assert shortcut["type"] == "message"
+        assert len(shortcut["name"]) <= 24
+        assert len(shortcut["description"]) <= 150
     assert "commands" in json.dumps(manifest["oauth_config"]["scopes"]["bot"])
 
 

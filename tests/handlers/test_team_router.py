@@ -63,6 +63,7 @@ class Company:
                 approvers=People(self.people[team]),  # type: ignore[arg-type]
                 commands=None,  # type: ignore[arg-type]
                 shortcuts=None,  # type: ignore[arg-type]
+                remember_this=lambda **_: None,
                 actions={},
                 views={},
                 owns=lambda name: name in self.owned[team],

@@ -53,6 +53,29 @@ def test_ask_read_the_card_edit_and_post_in_the_browser(office: Office, page: Sl
     assert record["edited"]
 
 
+def test_a_saved_edit_and_a_new_draft_are_chosen_from_in_the_browser(
+    office: Office, page: SlackPage, pictures: Path
+) -> None:
+    """Ana saves an edit and has the question investigated again; both are shown, and she posts what she chose."""
+    ts = office.ask(TIMEOUTS)
+    page.act_as(ANA.real_name)
+    page.open_channel("triage-ops")
+    page.click(page.message("Search result, not an answer"), "Edit")
+    page.fill("Reply (Markdown)", EDITED)
+    page.check("Not yet?", "Only save it; I will post later")
+    page.submit()
+    office.choose(office.card(ts, "45 s for pick lists"), "Re-investigate")
+    card = page.message("edited by a human")
+    expect(card).to_contain_text("New draft")
+    expect(card).to_contain_text("45 s for pick lists")
+    assert _is_picture(page.screenshot(pictures / "two-drafts.png"))
+    page.click(card, "Use mine")
+    expect(card).not_to_contain_text("New draft")
+    page.click(card, "Approve")
+    page.message("edited and posted")
+    assert office.reply(ts)["text"] == EDITED
+
+
 def test_a_dismissal_in_the_browser_leaves_the_thread_alone(office: Office, page: SlackPage, pictures: Path) -> None:
     """Dismiss asks why, closes the card and posts nothing."""
     ts = office.ask(TIMEOUTS)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import LIMIT_S, Control
-from demo.headless import find_element, find_replies
+from demo.control import LIMIT_S, Control, checked, text_value
+from demo.headless import find_element, find_option, find_replies
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
 from tests import fork_server
@@ -120,6 +120,41 @@ def test_a_draft_outlives_its_bot_and_is_approved_after_the_restart(
         control.wait_for(lambda: list(replies.records()), "the record")
         assert len(find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id)) == 1
         assert len(list(replies.records())) == 1
+
+
+def test_a_saved_edit_outlives_kills_and_investigations(
+    slack: LocalSlack, control: Control, tmp_path: Path, config: Path
+) -> None:
+    """Killed after the edit and after the new draft came: both are on the card, and Approve posts what was written."""
+    home, words = tmp_path / "home", "Five times, see `shop/retry.py`."
+
+    def click(action: str) -> None:
+        element = find_element(_cards(control, ts)[0], action)
+        assert element is not None
+        control.click(OPS.channel_id, _cards(control, ts)[0]["ts"], ANA.user_id, **element.click_fields())
+
+    with running(slack, control, home, config):
+        ts = control.say(HELP.channel_id, CHLOE.user_id, RETRIES)
+        _draft(control, ts)
+        click(ids.EDIT)
+        control.wait_for(control.modals.current, "the editor")
+        only_save = {ids.ONLY_SAVE: {ids.INPUT: checked(ids.ONLY_SAVE)}}
+        control.modals.submit(ANA.user_id, {ids.REPLY: {ids.INPUT: text_value(words)}} | only_save)
+        control.wait_for(lambda: words in json.dumps(_cards(control, ts)), "the edit to be shown")
+    with running(slack, control, home, config):
+        element = find_option(_cards(control, ts)[0], "Re-investigate")
+        assert element is not None
+        control.click(OPS.channel_id, _cards(control, ts)[0]["ts"], ANA.user_id, **element.click_fields())
+        control.wait_for(lambda: find_element(_cards(control, ts)[0], ids.USE_NEW), "a new draft beside it")
+        assert words in json.dumps(_cards(control, ts))
+    with running(slack, control, home, config):
+        [stored] = [json.loads(path.read_text()) for path in list_files(home / "state", f"*{ts}.json")]
+        assert (stored["draft_pending"], stored["draft_edited_by"]) == (words, ANA.user_id)
+        assert stored["draft_new"]["text"]
+        click(ids.APPROVE)
+        control.wait_for(lambda: list(Journal(home / "replies.ndjson").records()), "the record")
+        [reply] = find_replies(control.messages(HELP.channel_id), ts, DEMO.bot_id)
+        assert reply["text"] == words
 
 
 def _answer(control: Control, text: str, says: str) -> str:

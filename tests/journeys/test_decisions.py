@@ -48,18 +48,41 @@ def test_an_edited_draft_is_posted_as_edited(office: Office, control: Control) -
 def test_a_saved_edit_waits_on_the_card(office: Office, control: Control) -> None:
     """Only save: the card shows the human's words, nothing is posted until somebody approves them."""
     ts = office.ask(SESSIONS)
-    office.click(office.draft(ts), ids.EDIT)
-    control.wait_for(control.modals.current, "the editor")
-    values = {
-        ids.REPLY: {ids.INPUT: text_value("Ask Ben, he wrote it.")},
-        ids.ONLY_SAVE: {ids.INPUT: checked(ids.ONLY_SAVE)},
-    }
-    control.modals.submit(ANA.user_id, values)
-    card = office.card(ts, "Ask Ben, he wrote it.", offering=ids.APPROVE)
+    card = save_edit(office, control, ts, "Ask Ben, he wrote it.")
     assert "Search result" not in shown_text(card)
     assert office.posted(ts) == []
     office.click(card, ids.APPROVE, user=BEN.user_id)
     assert office.reply(ts)["text"] == "Ask Ben, he wrote it."
+
+
+def save_edit(office: Office, control: Control, ts: str, words: str) -> Json:
+    """Let Ana save an edit of a draft; returns the card that shows it."""
+    office.click(office.draft(ts), ids.EDIT)
+    control.wait_for(control.modals.current, "the editor")
+    values = {
+        ids.REPLY: {ids.INPUT: text_value(words)},
+        ids.ONLY_SAVE: {ids.INPUT: checked(ids.ONLY_SAVE)},
+    }
+    control.modals.submit(ANA.user_id, values)
+    return office.card(ts, words, offering=ids.APPROVE)
+
+
+def test_a_saved_edit_stands_beside_what_is_found_later(office: Office, control: Control) -> None:
+    """Re-investigate puts its draft beside the edit; Use new takes it, and its words are posted."""
+    ts = office.ask(SESSIONS)
+    office.choose(save_edit(office, control, ts, "Ask Ben, he wrote it."), "Re-investigate")
+    both = office.card(ts, "New draft", offering=ids.USE_NEW)
+    assert "Ask Ben, he wrote it." in shown_text(both)
+    office.click(both, ids.USE_NEW, user=BEN.user_id)
+    office.click(both, ids.APPROVE)
+    office.told(ANA.user_id, f"<@{BEN.user_id}> changed what is proposed")
+    assert office.posted(ts) == []
+    chosen = office.card(ts, "Search result, not an answer", offering=ids.APPROVE)
+    assert "Ask Ben" not in shown_text(chosen)
+    office.click(chosen, ids.APPROVE)
+    assert "sessions.py" in shown_text(office.reply(ts))
+    (record,) = office.replies.records()
+    assert not record["edited"]
 
 
 def test_an_edit_with_a_secret_is_refused_in_the_dialogue(office: Office, control: Control) -> None:

@@ -27,7 +27,7 @@ TEAMS = {
     "platform": {**PLATFORM, "approvers": [BEN.user_id]},
 }
 HTTP = {"slack": {"mode": "http", "http": {"port": 0}}}
-INPUTS = (ids.REPLY, ids.REASON, ids.CONTEXT, ids.LESSON)
+INPUTS = (ids.REPLY, ids.REASON, ids.CONTEXT, ids.NOTE)
 REFUSALS = (
     *("Only approvers", "Only the session's owner", "from another version of triage", "is not a", "Thank you"),
     "no longer",

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from blocks import ids
-from demo.control import Control
+from demo.control import Control, text_value
 from demo.headless import find_element, shown_text
 from demo.journey import Journey
 from demo.slack_server import LocalSlack
@@ -340,7 +340,7 @@ def test_a_running_investigation_is_dismissed_and_what_it_finds_is_dropped(open_
 
 
 def test_a_proposed_note_is_saved_from_the_card_and_named_in_the_record(open_office: Open, tmp_path: Path) -> None:
-    """Chosen from the menu, kept under a bare name, found on the card and in the reply's line."""
+    """Chosen from the menu, read whole, kept as submitted, found on the card and in the reply's line."""
     script = yaml.safe_load((SCRIPTS / "pass.yml").read_text())
     answer = next(turn["answer"] for turn in script["roles"]["investigator"]["parts"][0]["turns"] if "answer" in turn)
     answer["proposed_triage_file"] = {"filename": "../../Sessions.md", "content": "# Sessions\n\nSigned by HMAC."}
@@ -348,6 +348,10 @@ def test_a_proposed_note_is_saved_from_the_card_and_named_in_the_record(open_off
     office, _ = open_office(tmp_path / "note.yml")
     ts = office.ask(SESSIONS)
     office.choose(office.draft(ts), "Save note")
+    view = office.control.wait_for(office.control.modals.current, "the dialogue")
+    assert "# Sessions\n\nSigned by HMAC." in view["blocks"][-1]["element"]["initial_value"]
+    assert not (office.home / "memory" / "sessions.md").exists()
+    office.control.modals.submit(ANA.user_id, {ids.NOTE: {ids.INPUT: text_value("# Sessions\n\nSigned by HMAC.")}})
     card = office.card(ts, "memory/sessions.md", offering=ids.APPROVE)
     text = (office.home / "memory" / "sessions.md").read_text()
     assert f'saved_by: "{ANA.user_id}"' in text

@@ -146,9 +146,13 @@ def test_an_acknowledged_finding_does_not_ring_again(old: Reopened) -> None:
 
 
 def test_a_saved_edit_is_posted_once(old: Reopened) -> None:
-    """The card shows the words of who edited it; two clicks on the old button post them one time."""
+    """Its record names no editor, and its words outlive an investigation; two clicks post them one time."""
     ts = old.asked("How many pauses")
     card = old.card_of("How many pauses", EDITED_REPLY, ids.APPROVE)
+    again = find_option(card, "Re-investigate")
+    assert again is not None
+    old.control.click(PAY_OPS.channel_id, card["ts"], ANA.user_id, **again.click_fields())
+    card = old.card_of("How many pauses", EDITED_REPLY, ids.USE_NEW)
     for _ in range(2):
         old.click(PAY_OPS, card, ids.APPROVE, ANA.user_id)
     assert EDITED_REPLY in shown_text(old.reply(ts, HELP))

@@ -50,7 +50,7 @@ def test_removed_keys_are_named_at_the_start_and_at_a_reload(
     office = Office(slack, control, home, shop, save_notes="never")
     office.bot.start()
     try:
-        _told(control, "save_notes was removed: a note is saved by a click on its card")
+        _told(control, "save_notes was removed: a note is saved in its dialogue")
         _reload(office, home, shop, fixes={"max_lines": 5})
         _told(control, "fixes.max_lines was removed: a patch may add and remove 500 lines")
         assert [record.levelname for record in caplog.records if " was removed: " in record.getMessage()] == [

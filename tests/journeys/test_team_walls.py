@@ -22,7 +22,7 @@ from tests.journeys.walled import AT_TRIAGE, PAY_OPS, RANDOM, WALLED, Walled
 from tests.workspaces import empty
 
 WORKERS = "How many workers does the queue get, and what is the minimum?"
-WRONG = "What happens to session cookies whose signature is wrong, which function verifies them?"
+AGAIN = "How are our session cookies signed, and how verified?"
 LENGTH = "How long may a signature of session cookies be, and which hash is signed?"
 SIMILAR = "Where are session cookies signed, and how are they verified?"
 
@@ -164,13 +164,13 @@ def test_a_note_of_one_team_is_met_by_the_other_while_it_is_shared(walled: Walle
     walled.control.wait_for(walled.control.modals.current, "the dialogue")
     lesson = {ids.REASON: {ids.INPUT: text_value("sessions moved to the gateway, ask Zoe")}}
     walled.control.modals.submit(ANA.user_id, lesson)
-    closed = walled.card(PAY_OPS, ts, HELP, offering=ids.REMEMBER)
-    walled.click(PAY_OPS, closed, ids.REMEMBER, BEN.user_id)
+    closed = walled.card(PAY_OPS, ts, HELP, showing="ask Zoe", offering=ids.MORE)
+    walled.choose(PAY_OPS, closed, "Remember this", BEN.user_id)
     walled.told(PAY_OPS, "Only approvers", user=BEN.user_id)
-    walled.click(PAY_OPS, closed, ids.REMEMBER, ANA.user_id)
+    walled.choose(PAY_OPS, closed, "Remember this", ANA.user_id)
     walled.control.wait_for(walled.control.modals.current, "the dialogue")
     walled.control.modals.submit(ANA.user_id, {})
-    walled.card(PAY_OPS, ts, HELP, showing="remembered as `memory/")
+    walled.told(PAY_OPS, "Saved as memory/", user=ANA.user_id)
     assert "ask Zoe" in shown_text(walled.draft(PAY_OPS, walled.ask(HELP, SIMILAR), HELP))
     assert "ask Zoe" not in shown_text(walled.draft(PLAT_OPS, walled.ask(ENG, SIMILAR), ENG))
     copies = walled.home / "teams" / "platform" / "memory"
@@ -178,7 +178,7 @@ def test_a_note_of_one_team_is_met_by_the_other_while_it_is_shared(walled: Walle
     copies.mkdir(exist_ok=True)
     (copies / "own.md").write_text("Session cookies and their signature: ask Pat.\n")
     walled.share("notes")
-    assert "ask Zoe" in shown_text(walled.draft(PLAT_OPS, walled.ask(ENG, WRONG), ENG))
+    assert "ask Zoe" in shown_text(walled.draft(PLAT_OPS, walled.ask(ENG, AGAIN), ENG))
     assert not list((walled.home / "teams" / "payments" / "memory").rglob("own.md"))
     walled.share()
     assert [one.name for one in copies.rglob("*.md")] == ["own.md"]

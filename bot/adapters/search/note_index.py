@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from bot.domain.memory.note_doubts import StaleCitations, lesson_notice, stale_lines_notice
-from bot.domain.memory.notes import TITLE_CHARS, NoteCitation, NoteHeader, cites_of, opening, paragraphs
+from bot.domain.notes import TITLE_CHARS, NoteCitation, StaleCitations, cites_of, paragraphs, stale_lines_notice
 from bot.domain.returns import evidence_in
 from bot.domain.search.passages import MemoryHit
 from bot.domain.search.ranking import rarity
@@ -46,14 +45,14 @@ class _Entry:
     title: str
     text: str
     stems: frozenset[str]
-    facts: NoteHeader
+    kept_cites: tuple[NoteCitation, ...] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
     """A reply's line in the log; its citations are read only once it is near enough."""
 
     @property
     def cites(self) -> tuple[NoteCitation, ...]:
         """The lines of code that the answer rests on."""
-        return self.facts.cites or cites_of(evidence_in(self.record))
+        return self.kept_cites or cites_of(evidence_in(self.record))
 
 
 class WordNoteIndex:
@@ -107,10 +106,8 @@ class WordNoteIndex:
             title=entry.title,
             excerpt=_excerpt(entry, stems),
             score=round(score, 4),
-            doubt=stale_lines_notice(stale),
-            caution=lesson_notice(entry.facts.kind, stale),
-            is_lesson=entry.facts.kind.is_lesson,
-            is_settled=stands and not entry.facts.kind.is_lesson,
+            caution=stale_lines_notice(stale),
+            is_settled=stands,
         )
         return hit if stands else replace(hit, score=round(score * STALE_WEIGHT, 4))
 
@@ -118,7 +115,7 @@ class WordNoteIndex:
         notes = self._notes.all()
         if notes is not self._known[0]:
             stems = [text_stems(f"{PurePosixPath(note.ref).stem} {note.text}") for note in notes]
-            entries = [_Entry(n.ref, n.title, n.text, s, n.facts) for n, s in zip(notes, stems, strict=True)]
+            entries = [_Entry(n.ref, n.title, n.text, s, n.cites) for n, s in zip(notes, stems, strict=True)]
             self._known = (notes, entries)
         return self._known[1]
 
@@ -128,7 +125,7 @@ class WordNoteIndex:
             if reply and record.get("thread_id") and not record.get("auto"):  # what nobody approved is no evidence
                 title = _first_line(question) or _first_line(reply)
                 stems = text_stems(f"{question} {reply}")
-                yield _Entry(f"reply/{record['thread_id']}", title, reply, stems, NoteHeader(), record)
+                yield _Entry(f"reply/{record['thread_id']}", title, reply, stems, record=record)
 
 
 def _weights(stems: frozenset[str], entries: Sequence[_Entry]) -> Callable[[frozenset[str]], float]:
@@ -141,14 +138,13 @@ def _weights(stems: frozenset[str], entries: Sequence[_Entry]) -> Callable[[froz
 def _excerpt(entry: _Entry, stems: frozenset[str]) -> str:
     """Return the paragraph that holds the most of the question, verbatim: its whole lines within EXCERPT_CHARS.
 
-    A first line that is longer ends behind a word.
-
-    Of a lesson it is the first, with what it announces, which says what people made of the draft: further down stand
-    the draft's own words.
+    A first line that is longer ends behind a word. What a note quotes, a dismissed draft say, comes last.
     """
-    if entry.facts.kind.is_lesson:
-        return _whole_lines(opening(entry.text))
-    best = max(paragraphs(entry.text), key=lambda part: len(stems & text_stems(part)), default=entry.text.strip())
+    best = max(
+        paragraphs(entry.text),
+        key=lambda part: (part[:1] != ">", len(stems & text_stems(part))),
+        default=entry.text.strip(),
+    )
     return _whole_lines(best)
 
 

@@ -50,7 +50,7 @@ SEARCH = (
 LOG = "List commits, newest first: of a path, by words of the message, or by a text they add or remove."
 SHOW = "Show a commit: its message, the files it changed and its diff. Cite its id."
 BLAME = "Show which commit last changed each line of a file."
-MEMORY = "Search approved notes, earlier replies and lessons from drafts. Cite ref:start-end; heed a line `caution:`."
+MEMORY = "Search approved notes and earlier replies. Cite ref:start-end; heed a line `caution:`."
 
 _REPOSITORY_TOOLS: Final = (
     ("read_file", READ, ReadFile, read_file_tool),

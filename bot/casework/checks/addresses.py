@@ -22,8 +22,7 @@ from bot.casework.checks.sources import Missing as Missing
 from bot.casework.checks.sources import Sources as Sources
 from bot.casework.checks.staleness import CitationStaleness
 from bot.domain.citations.citation_lines import MAX_LINES, CitedLines, parse_lines, quoted_lines
-from bot.domain.memory.note_doubts import lesson_notice
-from bot.domain.memory.notes import RETIRED, KeptNote
+from bot.domain.notes import RETIRED, KeptNote, stale_lines_notice
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn
 from bot.domain.search.files import is_secret_file
 from bot.domain.secrets import redact_lines
@@ -227,7 +226,7 @@ def _quoted_result(ref: EvidenceRef, asked: Sequence[QueryEntry], sources: Sourc
 def _note(ref: EvidenceRef, sources: Sources) -> Found:
     """Return lines of a note, counted in its file; an earlier reply can only have come up in a search.
 
-    A lesson from a draft proves nothing of the code, and neither does a note whose own lines have changed.
+    A note whose own lines have changed proves nothing of the code.
     """
     name = _name(ref)
     if sources.notes is None or ref.ref.startswith("reply/"):
@@ -262,7 +261,7 @@ def _lines_of_note(note: KeptNote, start: int, end: int, sources: Sources, name:
         start=start,
         path=note.ref,
         was_read=sources.ledger is not None and sources.ledger.came_up(note.ref),
-        caution=lesson_notice(note.facts.kind, CitationStaleness(sources.repo).stale(note.facts.cites)),
+        caution=stale_lines_notice(CitationStaleness(sources.repo).stale(note.cites)),
     )
     return _printable(found, name)
 

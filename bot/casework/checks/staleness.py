@@ -12,8 +12,7 @@ from pathlib import Path
 from bot.agent.git.git_repo import GitRepo, split_lines
 from bot.agent.git.repositories import Repositories
 from bot.domain.citations.citation_lines import quoted_lines
-from bot.domain.memory.note_doubts import StaleCitations
-from bot.domain.memory.notes import NoteCitation
+from bot.domain.notes import NoteCitation, StaleCitations
 from bot.domain.search.files import is_secret_file
 from bot.domain.secrets import redact_lines
 

@@ -20,7 +20,7 @@ from bot.casework.investigate.assignment import build_assignment, read_thread
 from bot.casework.thread_service import ThreadService
 from bot.domain.questions.escalation_rules import expected_minutes, session_name
 from bot.domain.returns import InvestigatorReturn
-from bot.domain.threads import NO_DRAFT, PendingReason, ThreadState, ThreadStatus
+from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import ConfigError, InputError, StoreError, TriageError
 from bot.ports import Lease, Leases, Terminal
 
@@ -106,7 +106,7 @@ class Escalations:
         return state.transition(ThreadStatus.ESCALATED, at=self._service.clock.now(), why=why, **fresh, **known)
 
     def by_hand(self, state: ThreadState, by: str) -> ThreadState:
-        """Return a waiting thread escalated by a human, its draft withdrawn and its doubts settled.
+        """Return a waiting thread escalated by a human; the investigator's draft is withdrawn, a human's text stays.
 
         Raises:
             InputError: it is switched off, or there is no model to do it.
@@ -118,7 +118,7 @@ class Escalations:
                 "A long investigation needs a model, and triage works offline here: set ANTHROPIC_API_KEY, or name a "
                 "harness in `escalation.command`. Re-investigate searches the code again."
             )
-        return self.escalated(state, f"<@{by}> asked for a long investigation", by=by, **NO_DRAFT)
+        return self.escalated(state, f"<@{by}> asked for a long investigation", by=by, **state.withdrawal)
 
     def launch(self, thread_id: str) -> None:
         """Start the run of an escalated thread unless it has been; what cannot be started goes to the human."""

@@ -11,8 +11,9 @@ from bot.casework.card_marks import ClientOf
 from bot.casework.fixes.fix_opening import words_of
 from bot.casework.fixes.patch_check import PatchCodebases
 from bot.casework.thread_service import ThreadService
+from bot.domain.drafts import name_request
 from bot.domain.fixes.fixes import Fix, FixStatus, PullRequest, hash_patch
-from bot.domain.threads import ThreadState, ThreadStatus, with_fix_link
+from bot.domain.threads import ThreadState, ThreadStatus
 from bot.errors import ProviderError, Unavailable
 from bot.ports import CardFiles
 from bot.ports.collections import Collection
@@ -135,7 +136,7 @@ def _naming(now: ThreadState, fix: Fix) -> ThreadState | None:
     is_its_own = patch is not None and hash_patch(patch) == hash_patch(fix.patch)
     if not waits or not is_its_own or fix.request is None or now.fix_url == fix.request.url:
         return None
-    return now.evolve(fix_url=fix.request.url).with_draft(with_fix_link(str(now.draft_pending), fix.request.url))
+    return name_request(now, fix.request.url)
 
 
 def _seen(fix: Fix, now: PullRequest, unseen: str | None, at: datetime) -> Fix:

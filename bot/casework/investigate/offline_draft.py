@@ -310,7 +310,7 @@ def compose_answer(
     question: str,
     excerpts: Sequence[Excerpt],
     notes: Sequence[MemoryHit],
-    lessons: Sequence[MemoryHit],
+    beside: Sequence[MemoryHit],
     *,
     is_report: bool,
 ) -> InvestigatorReturn:
@@ -320,7 +320,7 @@ def compose_answer(
         question: What is asked.
         excerpts: The lines to quote, best first.
         notes: Earlier answers that are close to the question.
-        lessons: Like notes whose lines have changed, these are for whoever approves: they stand among the evidence
+        beside: Notes that are near, or whose lines have changed; for whoever approves they stand among the evidence
             with what is to be known of them, and the reply does not mention them.
         is_report: The question is a report, of which each part was searched for.
     """
@@ -337,7 +337,7 @@ def compose_answer(
         confidence_reason=f"The first quote is the definition of `{defines}`." if defines else held,
         summary_for_orchestrator=f"Searched without a model; closest is {best}.",
         draft_reply="",
-        evidence_refs=(*_refs(excerpts, notes), *map(_cautioned, lessons)),
+        evidence_refs=(*_refs(excerpts, notes), *map(_beside, beside)),
     ).with_claims(compose_draft(excerpts, notes))
 
 
@@ -362,9 +362,9 @@ def _claim(excerpt: Excerpt, *, is_first: bool) -> str:
     return "Closest to the question." if is_first else "Also close to the question."
 
 
-def _cautioned(hit: MemoryHit) -> EvidenceRef:
-    """Return what people should read before they approve; a lesson's first words say what became of the draft."""
-    said = one_line("; ".join(filter(None, (hit.doubt, hit.excerpt if hit.is_lesson else ""))), CLAIM_CHARS)
+def _beside(hit: MemoryHit) -> EvidenceRef:
+    """Return what people should read before they approve."""
+    said = one_line("; ".join(filter(None, (hit.caution, hit.excerpt))), CLAIM_CHARS)
     return EvidenceRef(kind=EvidenceKind.MEMORY, ref=hit.ref, quote=hit.excerpt, supports_claim=said)
 
 

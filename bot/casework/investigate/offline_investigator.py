@@ -76,8 +76,8 @@ LEAST_PASSAGES = 100
 """A smaller codebase lacks many words that belong to what it does."""
 
 STRONG_MEMORY = 0.6
-NEAR_LESSON, NEAR_DOUBTFUL = 0.5, 0.3  # the search halves the score of what changed
-MAX_LESSONS = 2
+NEAR, NEAR_DOUBTFUL = 0.5, 0.3  # the search halves the score of what changed
+MAX_BESIDE = 2
 
 
 class _Question(NamedTuple):
@@ -177,10 +177,10 @@ class OfflineInvestigator:
                 return latest
         found = self._find(question, feedback, ledger, commit)
         notes = [hit for hit in assignment.memory_hits if _is_strong(hit)][:1]
-        lessons = [hit for hit in assignment.memory_hits if _is_warning(hit)][:MAX_LESSONS]
-        for hit in (*notes, *lessons):
+        beside = [hit for hit in assignment.memory_hits if hit not in notes and _is_near(hit)][:MAX_BESIDE]
+        for hit in (*notes, *beside):
             ledger.record_shown(MEMORY_TOOL, hit.ref)
-        return compose_answer(question.text, found.excerpts, notes, lessons, is_report=found.is_report)
+        return compose_answer(question.text, found.excerpts, notes, beside, is_report=found.is_report)
 
     def _is_bare_outage(self, text: str) -> bool:
         """Whether something is said to be down that the code has no name for: what changed last is all there is."""
@@ -336,10 +336,9 @@ def _is_strong(hit: MemoryHit) -> bool:
     return is_near and hit.is_settled and is_quotable(hit.title + hit.excerpt)
 
 
-def _is_warning(hit: MemoryHit) -> bool:
+def _is_near(hit: MemoryHit) -> bool:
     """Whether an entry of memory/ is something to know of before a reply is approved."""
-    is_near = hit.score >= (NEAR_LESSON if hit.is_lesson else NEAR_DOUBTFUL)
-    return is_near and bool(hit.caution) and hit.ref.startswith("memory/")
+    return hit.score >= (NEAR_DOUBTFUL if hit.caution else NEAR) and hit.ref.startswith("memory/")
 
 
 def _best_of_each_file(ranked: Sequence[Passage]) -> list[Passage]:

@@ -63,18 +63,6 @@ def put(scope: Scope, note: str) -> int:
     return 0
 
 
-@command.command("retire", help="put a note where no search looks")
-@note_argument
-@scoped
-def retire(scope: Scope, note: str) -> int:
-    """Retire a note; raises InputError where there is none."""
-    retired = store_at(scope.one_team(), is_reader=False).notes.retire(_note(note))
-    if retired is None:
-        raise InputError(f"there is no note {note[:200]!r}; `triage files show memory` lists them")
-    print(f"{note} is {retired} now; no search finds it.")
-    return 0
-
-
 def _note(path: str) -> str:
     if not path.startswith("memory/"):
         raise InputError(f"{path[:200]!r} is no note's path; one looks like memory/retries.md")

@@ -10,7 +10,8 @@ from bot.domain.severity import Severity
 from bot.domain.threads import PostIntent, ThreadState
 
 _OF_DRAFT: Final = (
-    *("approved_by", "user_approved_at", "draft_pending", "draft_hash", "pending_reason", "investigator"),
+    *("approved_by", "user_approved_at", "draft_pending", "draft_hash", "draft_edited_by"),
+    *("pending_reason", "investigator"),
     *("investigator_task_id", "investigator_round", "investigator_return", "validator_task_id", "validator_return"),
 )
 """What the record of a twin has of its first thread's, once that is answered."""

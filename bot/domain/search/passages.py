@@ -316,9 +316,8 @@ class IndexReport:
 class MemoryHit:
     """An earlier answer: `ref` is `memory/<file>.md` or `reply/<thread_id>`, `excerpt` at most 300 characters.
 
-    `caution` is what to know before relying on it, in words of ours, or empty; `doubt` the part of it that tells of
-    changed lines. A lesson tells what people made of a
-    draft; neither it nor a note whose lines of code have changed `is_settled`, that is counts as an answer.
+    `caution` is what to know before relying on it, in words of ours, or empty. One whose lines of code have changed is
+    not `is_settled`: it counts as no answer.
     """
 
     ref: str
@@ -326,6 +325,4 @@ class MemoryHit:
     excerpt: str
     score: float
     caution: str = ""
-    doubt: str = ""
-    is_lesson: bool = False
     is_settled: bool = True

@@ -8,8 +8,7 @@ import pytest
 
 from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.files.file_engine import NoteFiles
-from bot.domain.memory.note_doubts import UNKNOWN, StaleCitations
-from bot.domain.memory.notes import NoteCitation
+from bot.domain.notes import UNKNOWN, NoteCitation, StaleCitations
 from bot.errors import ProviderError, StoreError
 from tests.fakes import unchanged
 
@@ -230,7 +229,6 @@ def test_a_note_from_a_codebase_that_is_gone_says_so_and_settles_nothing(tmp_pat
     plain, cited = WordNoteIndex(NoteFiles(tmp_path), Replies(), all_unconfigured).search(QUESTION)
     assert (plain.ref, cited.ref, cited.is_settled) == ("memory/b-plain.md", "memory/a-cited.md", False)
     assert cited.caution == "cited from a codebase that is not configured here (a.py:2): nobody can check it"
-    assert cited.doubt == cited.caution
 
 
 def test_a_changed_note_makes_room_for_one_that_stands(tmp_path: Path) -> None:
@@ -267,10 +265,9 @@ def test_a_reply_whose_lines_changed_comes_with_a_warning(tmp_path: Path) -> Non
         assert (hit.caution, hit.is_settled) == ((told, False) if found.get("evidence_refs") == refs else ("", True))
 
 
-def test_a_lesson_shows_what_became_of_the_draft_and_not_what_it_said(tmp_path: Path) -> None:
-    """However well the draft's own words fit the question; and it is no answer."""
+def test_a_note_shows_its_own_words_before_what_it_quotes(tmp_path: Path) -> None:
+    """A lesson of an earlier release quotes the dismissed draft, however well its words fit the question."""
     (tmp_path / "dismissed.md").write_text(LESSON)
     [hit] = WordNoteIndex(NoteFiles(tmp_path), Replies(), unchanged).search(QUESTION)
     assert hit.excerpt.startswith("A draft that answered this was dismissed: the client is gone.")
-    assert (hit.is_lesson, hit.is_settled) == (True, False)
-    assert hit.caution.startswith("a lesson, not a fact about the code")
+    assert (hit.caution, hit.is_settled) == ("", True)

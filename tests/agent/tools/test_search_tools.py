@@ -7,7 +7,6 @@ from pydantic import ValidationError
 
 from bot.agent.tools.base import ToolProblem
 from tests.agent.tools.toolbox import SECRET, Toolbox
-from tests.casework.office import BEN, Office
 from tests.gitrepo import commit_files
 from tests.tables import each_row
 
@@ -118,21 +117,3 @@ def test_a_note_with_a_caution_says_it_before_its_words(tmp_path: Path) -> None:
     assert shown[1].startswith(f"caution: the cited lines changed since {tools.head[:7]} (a.py:1)")
     assert shown[2] == "6| # Deploy window"
     assert not any("saved_by" in line or line.startswith("caution: none") for line in shown)
-
-
-def test_a_lesson_that_people_kept_is_found_as_a_lesson(tmp_path: Path) -> None:
-    """Dismissed, remembered, asked again: the reason comes with a caution of ours, the draft as not to be repeated."""
-    tools = Toolbox(tmp_path, {"app/retry.py": "LIMIT = 5\n"})
-    (tmp_path / "home").mkdir()
-    office = Office(tmp_path / "home").asked("How often does the payment client retry?")
-    office.decisions.dismiss(office.click(), by=BEN, reason="the client is gone, ask the platform team")
-    ref = office.lessons.remember(office.click(), None, by=BEN)
-    name = ref.removeprefix("memory/")
-    (tools.memory / name).write_text((tmp_path / "home" / "memory" / name).read_text())
-    shown = tools("search_memory", query="how many retries does the payment client make?").split("\n")
-    assert shown[0] == f"ref: {ref}"
-    assert "a lesson, not a fact about the code: a draft that said this was dismissed" in shown[1]
-    words = [line.partition("| ")[2] for line in shown]
-    assert "A draft that answered this was dismissed on 2026-11-20: the client is gone, ask the platform team" in words
-    assert "The dismissed draft said, and it is not to be repeated:" in words
-    assert tools.ledger.came_up(ref)

@@ -16,6 +16,7 @@ from blocks.cards.draft_actions import click_of
 from blocks.cards.draft_card import CardFacts, card_blocks, card_text, draft_fits
 from bot.domain.citations.links import code_links
 from bot.domain.doubts import Doubt, DoubtCode, wrote_in_thread
+from bot.domain.drafts import edit_draft, propose_draft
 from bot.domain.paging import Paging
 from bot.domain.returns import (
     AgedClone,
@@ -141,21 +142,57 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
         *[(in_status(status), ["Add context", "Dismiss"]) for status in OPEN],
         (
             in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL),
-            ["Edit", "Approve", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
+            [
+                "Edit",
+                "Approve",
+                "Dismiss",
+                "Re-investigate",
+                "Add context",
+                "Escalate",
+                "Show evidence",
+                "Remember this",
+            ],
         ),
         (
             in_status(
                 ThreadStatus.PENDING_USER, PendingReason.APPROVAL, validator_return=a_verdict(validator_model="claude")
             ),
-            ["Approve", "Edit", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
+            [
+                "Approve",
+                "Edit",
+                "Dismiss",
+                "Re-investigate",
+                "Add context",
+                "Escalate",
+                "Show evidence",
+                "Remember this",
+            ],
         ),
         (
             in_status(ThreadStatus.PENDING_USER, PendingReason.DISAGREEMENT, investigator="claude"),
-            ["Approve", "Edit", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
+            [
+                "Approve",
+                "Edit",
+                "Dismiss",
+                "Re-investigate",
+                "Add context",
+                "Escalate",
+                "Show evidence",
+                "Remember this",
+            ],
         ),
         (
             in_status(ThreadStatus.PENDING_USER, PendingReason.CONTEXT),
-            ["Add context", "Write reply", "Dismiss", "Re-investigate", "Add context", "Escalate", "Show evidence"],
+            [
+                "Add context",
+                "Write reply",
+                "Dismiss",
+                "Re-investigate",
+                "Add context",
+                "Escalate",
+                "Show evidence",
+                "Remember this",
+            ],
         ),
         (
             in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED),
@@ -168,13 +205,14 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
                 "Add context",
                 "Escalate",
                 "Show evidence",
+                "Remember this",
             ],
         ),
-        (in_status(ThreadStatus.CLOSED), []),
+        (in_status(ThreadStatus.CLOSED), ["Remember this"]),
     ],
 )
 def test_each_state_offers_its_own_buttons(state: ThreadState, expected: list[str]) -> None:
-    """Nothing to approve without a draft, nothing to click on a closed card."""
+    """Nothing to approve without a draft, of a closed card a note may be saved."""
     assert actions(card(state)) == expected
 
 
@@ -227,12 +265,60 @@ def test_a_reply_written_after_a_failure_is_not_called_a_failure() -> None:
     assert "Why there is no draft" not in seen
 
 
+def buttons_of(blocks: list[Block]) -> list[dict[str, Any]]:
+    """Return every button and menu of a card as it is sent."""
+    return [element for block in blocks for element in block.to_dict().get("elements", []) if "action_id" in element]
+
+
+class TestTwoDrafts:
+    """A human's text, and the investigator's new draft beside it."""
+
+    MINE, NEW = "Ask Ben about it.", "The limit is seven."
+
+    def both(self, new: str = NEW, reason: PendingReason = PendingReason.APPROVAL) -> ThreadState:
+        """Return a thread that was investigated again after somebody saved an edit."""
+        edited = edit_draft(in_status(ThreadStatus.PENDING_USER, reason), self.MINE, by="U2")
+        return propose_draft(edited.evolve(investigator_return=a_return(draft_reply=new)), new)
+
+    def test_both_are_shown_each_with_what_it_rests_on(self) -> None:
+        """Approve stands for the human's text; the choice names the new draft by its hash."""
+        state = self.both()
+        seen = card(state)
+        assert self.MINE in shown(seen)
+        assert self.NEW in shown(seen)
+        assert "edited by a human* (<@U2>)" in shown(seen)
+        assert "*Evidence* of the new draft" in shown(seen)
+        values = {element["action_id"]: element.get("value") for element in buttons_of(seen)}
+        assert state.draft_new is not None
+        for choice in (ids.USE_MINE, ids.USE_NEW):
+            assert ids.decode_click(values[choice]).draft_hash == state.draft_new.hash
+        assert ids.decode_click(values[ids.APPROVE]).draft_hash == state.draft_hash
+
+    def test_objections_to_the_new_draft_do_not_stand_before_the_humans_text(self) -> None:
+        """Approve asks for no second confirmation while the draft objected to is the other one."""
+        seen = card(self.both(reason=PendingReason.DISAGREEMENT))
+        (approve,) = [element for element in buttons_of(seen) if element["action_id"] == ids.APPROVE]
+        assert "confirm" not in approve
+        assert "disagreement" in shown(seen)
+
+    def test_a_long_new_draft_is_shown_by_its_beginning(self) -> None:
+        """It cannot be approved before Use new, and the card stays within Slack's limit."""
+        seen = card(self.both(new="A long story. " * 600))
+        assert as_slack_takes_it(seen)
+        assert "This is the beginning only" in shown(seen)
+
+    def test_an_investigation_that_failed_is_told_beside_the_humans_text(self) -> None:
+        """The text stands, and the card says why nothing new is beside it."""
+        state = edit_draft(in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED), self.MINE, by="U2")
+        assert self.MINE in shown(card(state))
+        assert "*The last investigation failed:* as the test wants it" in shown(card(state))
+
+
 @each_row("state", STATES)
 def test_a_draft_is_shown_where_it_waits_or_was_posted_and_nowhere_else(state: ThreadState) -> None:
-    """A dismissed, withdrawn or running thread's card holds no draft."""
-    drafted = state.with_draft("The secret plan.")
-    expected = state.status is ThreadStatus.PENDING_USER
-    assert ("The secret plan." in shown(card(drafted))) == expected
+    """A dismissed or withdrawn thread's card holds no draft; a human's text stands while an investigation runs."""
+    drafted = state.with_draft("The secret plan.", by="U2")
+    assert ("The secret plan." in shown(card(drafted))) == state.is_open
     if not state.is_open:
         assert "The secret plan." in shown(card(drafted.evolve(posted_message_id="1.2")))
 

@@ -20,7 +20,7 @@ from bot.casework.checks.addresses import (
     print_evidence,
     resolve,
 )
-from bot.domain.memory.notes import note_text
+from bot.domain.notes import note_text
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from tests.builders import a_return
 from tests.codebases import make_codebases
@@ -419,15 +419,15 @@ def test_a_note_that_is_not_in_memory_does_not_resolve(repo: Path, tmp_path: Pat
 
 @each_row("edit", EDITORS)
 def test_what_stands_above_the_words_is_no_evidence(repo: Path, tmp_path: Path, edit: Edit) -> None:
-    """Whatever an editor made of it; a lesson proves nothing by itself."""
+    """Whatever an editor made of it; a lesson of an earlier release is a note."""
     lesson = note_text("# Dismissed: limit\n\nThe limit is five.", {"kind": "dismissal", "saved_by": "U1"})
     write_files(tmp_path / "memory", {"lesson.md": ""})
     (tmp_path / "memory" / "lesson.md").write_bytes(edit(lesson).encode())
     memory = tmp_path / "memory"
     found, oks = found_at(note("lesson.md", "The limit is five."), repo, memory=memory)
     assert isinstance(found, Lines)
-    assert oks == [None, True]
-    assert found_at(note(f"lesson.md:{found.start}"), repo, memory=memory)[1] == [None]
+    assert oks == [True, True]
+    assert found_at(note(f"lesson.md:{found.start}"), repo, memory=memory)[1] == [True]
     assert found_at(note("lesson.md:2"), repo, memory=memory)[1] == [False]
     assert found_at(note("lesson.md", "saved_by"), repo, memory=memory)[1] == [False]
 

@@ -8,7 +8,7 @@ import pytest
 
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.staleness import CitationStaleness
-from bot.domain.memory.notes import NoteCitation
+from bot.domain.notes import NoteCitation
 from bot.errors import ConfigError, ProviderError
 from tests.codebases import make_codebases
 from tests.gitrepo import commit_files, git, make_repo

@@ -222,35 +222,24 @@ def test_a_strong_earlier_answer_is_named_and_cited(code: Path) -> None:
     assert investigation.ledger.came_up("memory/retries.md")
 
 
-def test_lessons_are_for_whoever_approves_and_never_an_answer(code: Path) -> None:
-    """They stand among the evidence with what became of the draft; the reply names no lesson and no doubtful note."""
-    said = "A draft that answered this was dismissed: ask the platform team."
+def test_notes_whose_lines_changed_are_for_whoever_approves_and_never_an_answer(code: Path) -> None:
+    """They stand among the evidence with what is to be known of them; the reply names none."""
     hits = [
-        MemoryHit(
-            ref="memory/dismissed.md",
-            title="t",
-            excerpt=said,
-            score=0.95,
-            caution="a lesson",
-            is_lesson=True,
-            is_settled=False,
-        ),
         MemoryHit(
             ref="memory/old.md",
             title="Old",
             excerpt="4.",
             score=0.9,
             caution="changed",
-            doubt="changed",
             is_settled=False,
         ),
     ]
     investigation = investigate(code, "src/transport.py", memory_hits=hits)
     ret = investigation.ret
     shown = [(ref.ref, ref.supports_claim) for ref in ret.evidence_refs if ref.kind is EvidenceKind.MEMORY]
-    assert shown == [("memory/dismissed.md", said), ("memory/old.md", "changed")]
+    assert shown == [("memory/old.md", "changed; 4.")]
     assert "memory/" not in ret.draft_reply
-    assert investigation.ledger.came_up("memory/dismissed.md")
+    assert investigation.ledger.came_up("memory/old.md")
     assert investigate(code, memory_hits=hits).ret.draft_reply == ""
 
 

@@ -17,12 +17,12 @@ from bot.casework.approvers import UNKNOWN, Approvers
 from bot.casework.checks.addresses import Missing
 from bot.casework.checks.shown_evidence import ShownCitation
 from bot.casework.decisions import DraftClick
-from bot.domain.returns import TriageFile
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from bot.errors import ProviderError, Unconfirmed
 from bot.ports import Person
 from bot.ports.chat import IN_FLIGHT
 from handlers.buttons.draft_buttons import NOT_YOURS, ClickReplies, DraftButtons, draft_evidence
+from handlers.buttons.note_buttons import NoteButtons
 from tests.builders import THREAD_ID, a_return
 from tests.casework.office import ANN, BEN, Office
 from tests.payloads import payload
@@ -103,12 +103,14 @@ class Edge:
         self.approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=office.workspace)
         self.approvers.refresh()
         self.home = RecordedHome()
+        self.answers = ClickReplies(self._tell, self.home, office.store, self.approvers, ops_channel="C0OPS")  # type: ignore[arg-type]
         self.listeners = DraftButtons(
             office.decisions,
             self.approvers,
             office.store,
             evidence=partial(draft_evidence, office.store, NoLines(), lambda _: None),  # type: ignore[arg-type]
-            answers=ClickReplies(self._tell, self.home, office.store, self.approvers, ops_channel="C0OPS"),  # type: ignore[arg-type]
+            answers=self.answers,
+            more=NoteButtons(office.notes, self.approvers, say=self.answers.say, team="").menu,
         )
 
     def _tell(self, channel: str, user: str, text: str) -> None:
@@ -525,16 +527,6 @@ class TestMenu:
         assert "needs a model" in edge.last_word
         assert edge.office.state.status is ThreadStatus.PENDING_USER
 
-    def test_a_note_is_saved_by_whoever_may_approve(self, tmp_path: Path) -> None:
-        """And by nobody else; the answer names the file."""
-        note = TriageFile(filename="retries.md", content="# Retries")
-        edge = Edge(Office(tmp_path, a_return(proposed_triage_file=note)).asked())
-        value = ids.encode_option(ids.SAVE_NOTE, edge.office.click())
-        edge.choose(value, by=CARL)
-        assert edge.office.memory.notes == {}
-        edge.choose(value)
-        assert edge.last_word == "Saved as memory/retries.md."
-
     def test_evidence_of_a_closed_thread_can_still_be_read(self, edge: Edge) -> None:
         """From the archive; of an unknown thread there is none, and that is said."""
         value = self.option(edge, ids.SHOW_EVIDENCE)
@@ -672,7 +664,7 @@ class TestPages:
     def test_a_click_that_is_refused_for_another_reason_counts(self, page: Edge) -> None:
         """An approver was there, though the card was out of date."""
         old = page.value()
-        page.office.decisions.edit(page.office.click(), "Rolled back.")
+        page.office.decisions.edit(page.office.click(), "Rolled back.", by=BEN)
         page.press(ids.APPROVE, old)
         assert page.office.messenger.posts == []
         assert page.office.state.paging.acknowledged_by == BEN

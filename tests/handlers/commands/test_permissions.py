@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_engine import FileStore
+from bot.adapters.storage.files.file_engine import FileStore, NoteFiles
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
 from bot.domain.commands.command_specs import MANUAL, NOTHING
@@ -33,6 +33,7 @@ from handlers.commands.casework_commands import (
 )
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
 from handlers.commands.heartbeat_command import HeartbeatCommand
+from handlers.commands.notes_command import notes_command
 from handlers.commands.pollinate_command import PollinateCommand
 from handlers.commands.tiers_command import TiersCommand
 from tests.blocks.limits import texts
@@ -107,6 +108,8 @@ class Everything:
         shutil.copytree(lived.folder / "sent", folder / "garden" / "home", dirs_exist_ok=True)
         office.record_sent(lived.sent)
         self.arming, self.switch = office.arming, SingleDocument(office.past.documents, AUTONOMY)
+        self.notes = NoteFiles(folder / "memory")
+        self.notes.create("retries", f"# {SECRET}\n\nFive {SECRET}.\n")
         self.commands = CommandDispatcher(self._table(), team_id="T1", knows=self.approvers.knows, patience_s=600)
 
     def _table(self) -> dict[str, Any]:
@@ -154,6 +157,7 @@ class Everything:
             "heartbeat": heartbeat,
             "tiers": tiers,
             "pollinate": PollinateCommand(actions=office, pollination=garden.pollination),
+            "notes": notes_command(self.notes, self.approvers),
         }
 
     def type(self, text: str, *, by: str, team: str = "T1") -> str:
@@ -179,6 +183,7 @@ class Everything:
                 self.asked,
                 dict(self.switch.read()),
                 [one.status for one in self.garden.suggestions.all()],
+                [one.ref for one in self.notes.all()],
             ],
             default=str,
         )
@@ -192,7 +197,12 @@ def everything(tmp_path: Path, lived: Lived) -> Everything:
 def line_of(everything: Everything, path: str) -> str:
     """Return a line that a command's form allows."""
     form = MANUAL[path].form.replace("…", "").replace("[why]", "no").replace("[command]", "")
-    for name, word in {**FILLED, "<id>": everything.suggestion.id, "<question>": "Why five?"}.items():
+    for name, word in {
+        **FILLED,
+        "<id>": everything.suggestion.id,
+        "<note>": "retries",
+        "<question>": "Why five?",
+    }.items():
         form = form.replace(name, word)
     return form.strip()
 

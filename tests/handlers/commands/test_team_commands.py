@@ -64,6 +64,7 @@ class Office:
             approvers=approvers,
             commands=CommandDispatcher(table, team_id="T1", knows=approvers.knows),
             shortcuts=None,  # type: ignore[arg-type]
+            remember_this=lambda **_: None,
             actions={},
             views={},
             owns=lambda one: one == f"{name}-session",

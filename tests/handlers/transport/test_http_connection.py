@@ -44,7 +44,7 @@ class Ear:
                 removed=RecordedButtons(),
                 shortcuts=RecordedButtons(),
                 home=RecordedButtons(),
-                lessons=RecordedButtons(),
+                notes=RecordedButtons(),
                 audits=RecordedButtons(),
             ),
             Signatures(SECRET, SystemClock()),

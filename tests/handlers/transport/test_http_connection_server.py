@@ -70,7 +70,7 @@ class Edge:
             removed=RecordedButtons(),
             shortcuts=RecordedButtons(),
             home=RecordedButtons(),
-            lessons=RecordedButtons(),
+            notes=RecordedButtons(),
             audits=RecordedButtons(),
         )
         self.ear = RecordedEar()

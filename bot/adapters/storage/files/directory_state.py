@@ -41,7 +41,7 @@ from bot.adapters.storage.state_rows import (
 from bot.config.environment import TEAMS
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.domain.jobs import queue_order
-from bot.domain.memory.notes import RETIRED, StoredNote
+from bot.domain.notes import RETIRED, StoredNote
 from bot.errors import StoreError, refused
 from bot.ports.collections import DECISIONS, HANDED_OVER, NOTES, THREADS, inbox_of
 from bot.ports.migrations import sealed

@@ -29,7 +29,7 @@ from bot.adapters.storage.state_rows import (
 )
 from bot.config.environment import TEAMS
 from bot.domain.jobs import Job, queue_order
-from bot.domain.memory.notes import RETIRED, check_note_path
+from bot.domain.notes import RETIRED, check_note_path
 from bot.ports.collections import DECISIONS, HANDED_OVER, NOTES
 
 QUEUES: Final[Mapping[JobState, str]] = {

@@ -30,7 +30,7 @@ from bot.adapters.storage.files.json_files import list_names
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.config.environment import TEAMS
-from bot.domain.memory.notes import RETIRED, KeptNote, check_note_path
+from bot.domain.notes import RETIRED, KeptNote, check_note_path
 from bot.errors import refusal, refused
 from bot.ports import Clock, JobCounts
 from bot.ports.collections import DECISIONS, inbox_of

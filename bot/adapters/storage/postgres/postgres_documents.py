@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from bot.adapters.storage.files.file_documents import OF_PROCESS
 from bot.adapters.storage.postgres.database import Database
-from bot.domain.memory.notes import RETIRED, KeptNote, StoredNote, check_note_path
+from bot.domain.notes import RETIRED, KeptNote, StoredNote, check_note_path
 from bot.errors import Conflict, InputError
 from bot.ports import Documents
 from bot.ports.collections import NOTES, Collection

@@ -1,1 +1,0 @@
-"""Notes and lessons: kept on a click, checked at each HEAD."""

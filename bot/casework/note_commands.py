@@ -1,0 +1,44 @@
+"""What `notes list | show | retire` does, in Slack and at the terminal."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.domain.notes import KeptNote
+from bot.domain.text.did_you_mean import near_ones
+from bot.domain.text.sanitize import one_line
+from bot.errors import Conflict, InputError
+from bot.ports import NoteStore
+
+TITLE_CHARS: Final = 100
+
+
+def note_lines(notes: NoteStore) -> list[str]:
+    """Return a line for each note: its name and its title."""
+    return [f"{_name(note)} · {one_line(note.title, TITLE_CHARS)}" for note in notes.all()]
+
+
+def find_note(notes: NoteStore, typed: str) -> KeptNote:
+    """Return the note of that name, with or without `memory/` and `.md`; raises InputError where there is none."""
+    wanted = typed.removeprefix("memory/").removesuffix(".md")
+    known = {_name(note): note for note in notes.all()}
+    if wanted in known:
+        return known[wanted]
+    near = near_ones(wanted, list(known))
+    hint = f"Did you mean {' or '.join(near)}?" if near else "`notes list` names them."
+    raise InputError(f"There is no note {one_line(wanted, 80)!r}. {hint}" if wanted else f"Which note? {hint}")
+
+
+def retire_note(notes: NoteStore, typed: str) -> str:
+    """Put a note where no search looks; returns what was done, and raises InputError where there is none."""
+    note = find_note(notes, typed)
+    if note.is_shared:
+        raise InputError(f"{_name(note)} is the note of another team; only they can retire it.")
+    retired = notes.retire(note.ref)
+    if retired is None:
+        raise Conflict(f"{_name(note)} is not there any more.")
+    return f"{note.ref} is {retired} now; no search finds it."
+
+
+def _name(note: KeptNote) -> str:
+    return note.ref.removeprefix("memory/").removesuffix(".md")

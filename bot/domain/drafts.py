@@ -1,0 +1,47 @@
+"""Which words a thread proposes: the investigator's, or a human's, with a new draft of the investigator beside them.
+
+Once somebody saved an edit, no investigation replaces it: what comes later stands beside it until a human chooses. Each
+function returns a thread with a new draft version, so that no click on an earlier card counts. Pure.
+"""
+
+from __future__ import annotations
+
+from bot.domain.threads import NewDraft, ThreadState, hash_draft, with_fix_link
+
+
+def propose_draft(state: ThreadState, text: str) -> ThreadState:
+    """Return a thread with the investigator's draft: as what is proposed, or beside a human's text."""
+    if not state.has_edited_draft:
+        return state.with_draft(text)
+    is_same = text == state.draft_pending
+    return _next_version(state).evolve(draft_new=None if is_same else NewDraft(text=text, hash=hash_draft(text)))
+
+
+def edit_draft(state: ThreadState, text: str, *, by: str) -> ThreadState:
+    """Return a thread that proposes the words of `by`; what the investigator proposes beside them stays."""
+    return state.with_draft(text, by=by).evolve(draft_decided_by=by)
+
+
+def use_new_draft(state: ThreadState, *, by: str) -> ThreadState:
+    """Return a thread that proposes the investigator's new draft; doubts that it has taken into account are settled."""
+    assert state.draft_new is not None
+    chosen = state.with_draft(state.draft_new.text).evolve(draft_new=None, draft_decided_by=by, doubts_settled=0)
+    return chosen.in_doubt(state.doubts[state.doubts_settled :])
+
+
+def keep_human_text(state: ThreadState, *, by: str) -> ThreadState:
+    """Return a thread that proposes the human's text alone."""
+    return _next_version(state).evolve(draft_new=None, draft_decided_by=by)
+
+
+def name_request(state: ThreadState, url: str) -> ThreadState:
+    """Return a waiting thread in which the draft that proposed a patch names its pull request."""
+    named = state.evolve(fix_url=url)
+    if state.draft_new is None:
+        return named.with_draft(with_fix_link(state.draft_pending or "", url), by=state.draft_edited_by)
+    text = with_fix_link(state.draft_new.text, url)
+    return _next_version(named).evolve(draft_new=NewDraft(text=text, hash=hash_draft(text)))
+
+
+def _next_version(state: ThreadState) -> ThreadState:
+    return state.evolve(draft_version=state.draft_version + 1)

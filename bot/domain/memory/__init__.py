@@ -1,1 +1,0 @@
-"""Notes and lessons: values and rules."""

@@ -1,0 +1,107 @@
+"""A human's text and the investigator's new draft beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.domain.doubts import Doubt, DoubtCode
+from bot.domain.drafts import edit_draft, keep_human_text, name_request, propose_draft, use_new_draft
+from bot.domain.threads import PendingReason, ThreadState, ThreadStatus, hash_draft
+from tests.builders import NOW, a_return, in_status
+
+MINE, NEW = "Ask Ben.", "It is 7."
+CONTEXT = Doubt(code=DoubtCode.CONTEXT, by="U3")
+
+
+def waiting() -> ThreadState:
+    """Return a thread that waits with the investigator's draft."""
+    return in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
+
+
+def sent_back(state: ThreadState, draft: str = NEW) -> ThreadState:
+    """Return a thread that was investigated again, with that draft."""
+    again = state.reopened(at=NOW, why="<@U2> asked for another investigation")
+    drafted = again.transition(ThreadStatus.AWAITING_VALIDATION, at=NOW, why="draft of round 1")
+    proposed = propose_draft(drafted.evolve(investigator_return=a_return(draft_reply=draft)), draft)
+    return proposed.transition(ThreadStatus.PENDING_USER, at=NOW, why="passed", reason=PendingReason.APPROVAL)
+
+
+def test_a_draft_of_the_investigator_is_replaced() -> None:
+    """Nobody wrote anything: the new draft is the draft, and nothing stands beside it."""
+    state = sent_back(waiting())
+    assert (state.draft_pending, state.draft_new, state.draft_edited_by) == (NEW, None, None)
+
+
+def test_a_saved_edit_stands_and_the_new_draft_is_beside_it() -> None:
+    """The human's words and their hash stay; an earlier click does not fit the new version."""
+    edited = edit_draft(waiting(), MINE, by="U2")
+    state = sent_back(edited)
+    assert (state.draft_pending, state.draft_hash) == (MINE, hash_draft(MINE))
+    assert state.draft_new is not None
+    assert (state.draft_new.text, state.draft_new.hash) == (NEW, hash_draft(NEW))
+    assert state.draft_version == edited.draft_version + 1
+
+
+def test_an_edit_of_a_record_that_names_no_editor_stands_too() -> None:
+    """The record of an earlier version has no `draft_edited_by`: its words differ from the investigator's."""
+    old = waiting().evolve(draft_pending=MINE, draft_hash=hash_draft(MINE))
+    assert old.draft_edited_by is None
+    assert sent_back(old).draft_pending == MINE
+    assert sent_back(sent_back(old)).draft_pending == MINE
+
+
+def test_a_new_draft_with_the_same_words_is_not_shown_twice() -> None:
+    """The investigator came to what the human wrote."""
+    state = sent_back(edit_draft(waiting(), MINE, by="U2"), MINE)
+    assert (state.draft_pending, state.draft_new, state.draft_edited_by) == (MINE, None, "U2")
+
+
+def test_the_next_investigation_withdraws_only_the_draft_of_the_one_before() -> None:
+    """While it runs, the human's text stands alone."""
+    running = sent_back(edit_draft(waiting(), MINE, by="U2")).reopened(at=NOW, why="again")
+    assert (running.draft_pending, running.draft_new) == (MINE, None)
+    assert running.clicked_hash == ""
+
+
+def test_editing_again_keeps_the_new_draft_beside_it() -> None:
+    """Two people edit one after the other; the last one's words are proposed."""
+    state = edit_draft(sent_back(edit_draft(waiting(), MINE, by="U2")), "Ask Eve.", by="U3")
+    assert (state.draft_pending, state.draft_edited_by) == ("Ask Eve.", "U3")
+    assert state.draft_new is not None
+
+
+def test_use_new_proposes_the_new_draft() -> None:
+    """It counts as the investigator's, and as nobody's edit."""
+    state = use_new_draft(sent_back(edit_draft(waiting(), MINE, by="U2")), by="U3")
+    assert (state.draft_pending, state.draft_hash, state.draft_new) == (NEW, hash_draft(NEW), None)
+    assert not state.has_edited_draft
+    assert state.draft_decided_by == "U3"
+
+
+def test_use_mine_drops_the_new_draft() -> None:
+    """The version changes, so a click on the card with both counts no more."""
+    both = sent_back(edit_draft(waiting(), MINE, by="U2"))
+    state = keep_human_text(both, by="U3")
+    assert (state.draft_pending, state.draft_new, state.draft_edited_by) == (MINE, None, "U2")
+    assert state.draft_version == both.draft_version + 1
+
+
+def test_doubts_of_the_human_text_stay_and_are_settled_by_the_new_draft() -> None:
+    """What changed before the new investigation is known to its draft, and to the human's text not."""
+    doubted = edit_draft(waiting(), MINE, by="U2").with_doubts([CONTEXT])
+    later = Doubt(code=DoubtCode.CODE_CHANGED, about="a.py:1")
+    both = sent_back(doubted).with_doubts([later])
+    assert both.doubts == (CONTEXT, later)
+    assert use_new_draft(both, by="U3").doubts == (later,)
+    assert len(use_new_draft(both, by="U3").stale_reasons) == 1
+
+
+@pytest.mark.parametrize("is_beside", [False, True])
+def test_a_pull_request_is_named_in_the_draft_whose_patch_it_has(is_beside: bool) -> None:
+    """The human's text changes only where no draft of the investigator stands beside it."""
+    edited = edit_draft(waiting(), MINE, by="U2")
+    state = name_request(sent_back(edited) if is_beside else edited, "https://git.example/7")
+    new = state.draft_new.text if state.draft_new else ""
+    assert ("git.example" in new) is is_beside
+    assert ("git.example" in (state.draft_pending or "")) is not is_beside
+    assert state.draft_edited_by == "U2"
