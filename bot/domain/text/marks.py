@@ -80,7 +80,8 @@ def without_marks(text: str, *, keep_emoji: bool = False, keep_fences: bool = Fa
         is_edge = keep_fences and line.lstrip().startswith(("```", "~~~"))
         shown.append(line if is_edge or is_code else _harmless(line, keep_emoji=keep_emoji))
         is_code ^= is_edge
-    return "\n".join(shown)
+    whole = "\n".join(shown)
+    return whole if keep_fences else quoted_claims(whole)  # a claim may go over the end of a line
 
 
 def _harmless(line: str, *, keep_emoji: bool) -> str:

@@ -180,3 +180,25 @@ def test_what_is_no_time_stays_as_it_stands(text: str) -> None:
 def test_what_stands_behind_a_time_does_not_become_a_broadcast() -> None:
     """`UTC@here` was part of a word when it was escaped; the token in its place ends in a sign."""
     assert with_local_times(escape(f"{utc_text(AT)}@here")) == f"{TOKEN}@\u200bhere"
+
+
+@each_row("render", [escape, escape_text, to_mrkdwn])
+def test_a_claim_over_the_end_of_a_line_is_one(render: Callable[[str], str]) -> None:
+    """Words of everyday stay: nobody is said to have approved anything, or code did."""
+    assert render("so it was approved\nby Ada") == "so it was “approved\nby” Ada"
+    assert render("where is the address validated? We checked it.") == "where is the address validated? We checked it."
+
+
+def test_what_code_does_is_no_claim_in_a_reply() -> None:
+    """A draft says so all the time; emphasis elsewhere in the line stays."""
+    draft = "**Note** the token is validated by `check_token`, and `run()` validated it"
+    assert to_mrkdwn(draft) == draft.replace("**", "*")
+
+
+def test_a_reply_keeps_emoji_that_are_no_marks() -> None:
+    """People write replies with them; in other texts any name might be a workspace's own check mark."""
+    assert (
+        to_mrkdwn("Done :tada: :white_check_mark: a:x:b", keep_emoji=True)
+        == "Done :tada: (white check mark) a:\u200bx:b"
+    )
+    assert escape("Done :tada:") == "Done (tada)"
