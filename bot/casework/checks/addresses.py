@@ -106,7 +106,7 @@ def _lines_of_file(ref: EvidenceRef, sources: Sources) -> Found:
         return Missing(f"{name}: {problem}")
     if ref.commit is None:
         return Missing(f"{name}: no commit recorded, so nobody can tell which version was read")
-    if is_secret_file(cited.path):
+    if is_secret_file(place.path):
         return Missing(f"{name}: a file of this name may hold secrets, so nobody reads or cites it")
     commit = sources.commit(ref.commit, cited.path)
     if commit is None:
@@ -122,7 +122,7 @@ def _cut(file: CitedFile, cited: CitedLines, commit: str, sources: Sources, name
     if why := _beyond(file.lines, cited.start, cited.end):
         return Missing(f"{name}: {why} at {commit[:12]}" if cited.end > len(file.lines) else f"{name}: {why}")
     start, end = file.scan.widened(cited.start, cited.end)
-    place = place_of(cited.path)
+    place = place_of(sources.repo.locate(cited.path, commit).path)
     found = Lines(
         lines=tuple(file.lines[start - 1 : end]),
         shown=sources.redacted(file.lines, start, end),

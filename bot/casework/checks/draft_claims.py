@@ -57,8 +57,9 @@ def _missing(
     claim: Claim, refs: Sequence[EvidenceRef], found: Sequence[Found], files: _Checkout, question: str
 ) -> list[str]:
     """Return the words of a claim that its citations do not hold."""
-    unknown = [f"citation {index} does not exist" for index in claim.cites if not 0 <= index < len(refs)]
-    cited = [(refs[at], each) for at in claim.cites if 0 <= at < len(refs) and isinstance(each := found[at], Lines)]
+    cites = set(claim.cites)
+    unknown = [f"citation {at} does not exist" for at in sorted(cites.difference(range(len(refs))))]
+    cited = [(refs[at], each) for at, each in enumerate(found) if at in cites and isinstance(each, Lines)]
     lines = [line for _, each in cited for line in (*each.lines, *each.extra)]
     asked = question if claim.cites else ""
     missing = check_claim(
