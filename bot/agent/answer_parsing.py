@@ -28,13 +28,13 @@ class Unreadable(ValueError):
 
 
 def read_answer(text: str, kind: type[BaseModel]) -> BaseModel:
-    """Return the largest object in `text` that is a `kind`.
+    """Return the last object in `text` that is a `kind`: a model that corrects itself means its last words.
 
     Raises:
-        Unreadable: there is none; the message lists what is wrong with the largest object.
+        Unreadable: there is none; the message lists what is wrong with the last object.
     """
     problem = None
-    for found in sorted(objects(text), key=lambda found: len(json.dumps(found)), reverse=True):
+    for found in reversed(list(objects(text))):
         try:
             return kind.model_validate(found)
         except ValidationError as error:

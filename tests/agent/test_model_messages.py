@@ -33,6 +33,11 @@ def test_objects_that_are_no_answer_are_passed_over() -> None:
     assert read_answer(text, Answer) == Answer(text="this")
 
 
+def test_the_last_answer_is_the_answer() -> None:
+    """A model that corrects itself means what it says last, however short."""
+    assert read_answer('{"text": "It is five hundred."} No: {"text": "five"}', Answer) == Answer(text="five")
+
+
 @each_row("text, told", [("none", "no JSON object"), ('{"text": 1}', "text: Input"), ('{"words": "x"}', "text: Field")])
 def test_what_is_wrong_is_told_for_the_repair(text: str, told: str) -> None:
     """By field, in words the model can act on."""

@@ -88,6 +88,7 @@ def judged(**changes: Any) -> dict[str, Any]:
         "confidence_language_match": "match",
         "language_check": "match",
         "scope_drift": "none",
+        "cross_investigation_consistency": "no_overlap",
         "risk_gate_check": "passes",
         "risk": "none",
         "touches": "none",

@@ -75,6 +75,8 @@ def script_of(diff: str | None, path: Path, *, title: str = "Retry seven times",
     }
     verdict = {
         "verdict": "pass",
+        "reasons": ["The line says so."],
+        "cross_investigation_consistency": "no_overlap",
         "spot_check_ref": f"{codebase}shop/retry.py:3",
         "spot_check_result": "supports",
         "schema_check": "ok",

@@ -57,8 +57,9 @@ def _missing(
     claim: Claim, refs: Sequence[EvidenceRef], found: Sequence[Found], files: _Checkout, question: str
 ) -> list[str]:
     """Return the words of a claim that its citations do not hold; a note whose own lines changed backs nothing."""
-    unknown = [f"citation {index} does not exist" for index in claim.cites if not 0 <= index < len(refs)]
-    known = [(refs[at], found[at]) for at in claim.cites if 0 <= at < len(refs)]
+    cites = set(claim.cites)
+    unknown = [f"citation {at} does not exist" for at in sorted(cites.difference(range(len(refs))))]
+    known = [(refs[at], each) for at, each in enumerate(found) if at in cites]
     cited = [(ref, each) for ref, each in known if isinstance(each, Lines) and not each.caution]
     lines = [line for _, each in cited for line in (*each.lines, *each.extra)]
     asked = question if claim.cites else ""

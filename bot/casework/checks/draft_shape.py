@@ -15,6 +15,7 @@ from bot.domain.returns import (
     InvestigatorReturn,
     join_claims,
 )
+from bot.domain.text.sanitize import strip_hidden
 
 MAX_DRAFT_CHARS: Final = 12_000
 """What `check_outbound` lets leave: nobody could post a longer draft."""
@@ -48,7 +49,7 @@ def shape_checks(ret: InvestigatorReturn) -> Iterator[Check]:
 
 
 def _text(name: str, text: str, *, max_words: int | None = None, max_sentences: int | None = None) -> Check:
-    if not text.strip():
+    if not any(map(str.isalnum, strip_hidden(text)[0])):
         return _shape(name, False, f"{name} is empty")
     if max_words is not None:
         return _within(name, word_count(text), max_words, "words")

@@ -15,7 +15,7 @@ class ValidatorAnswer(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore", json_schema_extra=every_field_required)
 
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[str, ...]
     spot_check_ref: str | None = None
     spot_check_note: str = ""
     spot_check_result: Literal["supports", "contradicts", "fabricated", "uncheckable"]
@@ -23,7 +23,7 @@ class ValidatorAnswer(BaseModel):
     language_check: Literal["match", "mismatch"]
     confidence_language_match: Literal["match", "mismatch"]
     scope_drift: Literal["none", "minor", "major"]
-    cross_investigation_consistency: str = "no_overlap"
+    cross_investigation_consistency: str
     risk_gate_check: Literal["passes", "needs_high_confidence", "fails"]
     risk: Risk
     touches: Touches

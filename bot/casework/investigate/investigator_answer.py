@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidatorFunctionWrapHandler, WithJsonSchema, WrapValidator, model_validator
 from pydantic.json_schema import SkipJsonSchema
+from pydantic.types import StrictInt
 
 from bot.domain.returns import (
     Claim,
@@ -73,7 +74,7 @@ class AnswerClaim(_Answer):
 
     text: str
     kind: Annotated[ClaimKind, WrapValidator(_unless_known(ClaimKind.FACT))] = ClaimKind.FACT
-    cites: Annotated[tuple[int, ...], WrapValidator(_unless_known(()))] = ()
+    cites: Annotated[tuple[StrictInt, ...], WrapValidator(_unless_known(()))] = ()
 
 
 class InvestigatorAnswer(_Answer):

@@ -16,7 +16,7 @@ from bot.domain.tables import Alternatives, read_table
 MAX_LINES: Final = 40
 """How many lines one citation may span: a longer one points at nothing in particular."""
 
-_LINES: Final = re.compile(r"(?P<path>[^\0\n]+):(?P<start>[0-9]{1,9})(?:-(?P<end>[0-9]{1,9}))?")
+_LINES: Final = re.compile(r"(?P<path>[^\0\n]{1,1024}):(?P<start>[0-9]{1,9})(?:-(?P<end>[0-9]{1,9}))?")
 _IN_CODEBASE: Final = re.compile(r"^([a-z][a-z0-9_-]{0,39}):(?=[^:\0\n]+:[0-9])")
 
 LOOKED_AT_LINES: Final = 60

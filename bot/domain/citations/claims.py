@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
+from unicodedata import normalize
 
 from bot.domain.citations.units import Quantities, Spoken, is_line_word, is_unit, spoken_numbers
 from bot.domain.text.sanitize import strip_hidden
@@ -24,15 +27,18 @@ MAX_NUMBERS: Final = 1_000
 MAX_LINES_CHARS: Final = 1_000_000
 
 _WIDE: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x2212: "-", 0x3000: " "}
+_LETTERS: Final = re.compile(r"(?<![^\W_])[^\W\d_]+")
+"""Letters, or such digits as ³ and ½, which read as digits once they are normalized."""
+
 _FENCE: Final = re.compile(r"(?P<mark>```|~~~)[\w+-]{0,20}\n(?P<code>.*?)(?:(?P=mark)|\Z)", re.DOTALL)
 _SPAN: Final = re.compile(r"(?P<ticks>`{1,2})(?P<code>[^`\n]{1,400})(?P=ticks)")
 _IGNORED: Final = re.compile(
-    r"[a-z][a-z0-9+]{1,20}://[^\s<>`|)\]]{1,2000}|<[@#!][^>\n]{1,200}>|(?<!\w):[a-z][a-z0-9_+-]{1,60}:(?!\w)"
-    r"|^[ \t>]{0,12}\d{1,3}[.)](?=\s)|(?<![\w.])\d{1,4}(?:st|nd|rd|th|º|ª|er|e|ème)(?!\w)"
+    r"[a-z][a-z0-9+]{1,20}://[^\s<>`|)\]]{1,2000}|<[@#][A-Z][A-Z0-9]{5,20}(?=[|>])|(?<!\w):[a-z][a-z0-9_+-]{1,60}:(?!\w)"
+    r"|^[ \t>]{0,12}\d{1,2}[.)](?=\s)|(?<![\w.])(?:\d|1[0-2])(?:st|nd|rd|th|º|ª|er|e|ème)(?!\w)"
     r"|(?<![\w./-])[A-Z][a-z]+\.js(?![\w:])",
     re.MULTILINE,
 )
-"""Addresses, mentions, emoji, numbers of list items, ordinals, and products named like Node.js."""
+"""Addresses, mentions, emoji, numbers of list items, ordinals up to 12, and products named like Node.js."""
 
 _TOKEN: Final = re.compile(
     r"(?<![A-Za-z0-9_])(?:--|@|\.{0,2}/)?[A-Za-z0-9_]+(?:(?:\(\)\.|[-./:@~#>–]{1,2})[A-Za-z0-9_]+){0,40}(?:\(\)|/(?!\w))?"
@@ -43,7 +49,7 @@ _PLACE: Final = re.compile(
 )
 _CITED: Final = re.compile(r"(?P<path>.+?)(?::(?P<start>\d{1,7})(?:-(?P<end>\d{1,7}))?)?", re.DOTALL)
 _ENDING: Final = re.compile(r"[^/]*\.[A-Za-z][A-Za-z0-9]{0,9}")
-_COMMIT: Final = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}")
+_COMMIT: Final = re.compile(r"(?=[a-f]*\d|[a-f]{8})(?=\d*[a-f])[0-9a-f]{7,40}")
 _DOTTED: Final = re.compile(r"[A-Za-z_]\w*(?:(?:\(\))?(?:\.|::|#|->)[A-Za-z_]\w*)+", re.ASCII)
 _NAME: Final = re.compile(
     r"--[A-Za-z][\w-]*|@\w+|_{0,2}[A-Za-z]\w*_\w+|__?[A-Za-z]\w*[^\W_]|[A-Za-z]*[a-z][A-Z]\w*|[A-Z]{2,}[a-z]{2,}\w*",
@@ -59,6 +65,7 @@ _ANNOTATION: Final = re.compile(r"(?<=\w)\s{0,3}:\s{0,3}[^=,(){}:\n]{1,80}(?==[^
 _LINE_START: Final = re.compile(r"^[ \t]{0,80}(?:[+>#*-]|//){0,3}(?=[ \t\w])")
 _FENCED_NAME: Final = re.compile(r"[A-Za-z_]\w*(?=\(|\.\w|\s{0,2}=)|(?<=\.)[A-Za-z_]\w*", re.ASCII)
 _LAST_WORD: Final = re.compile(r"(\w+)[\s.*:]{0,4}$")
+_MARKUP: Final = re.compile(r"\*\*|`|(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])")
 _BETWEEN: Final = re.compile(r"\s{0,2}(?:[-–,+&]|[^\W\d]{1,5})?\s{0,2}")
 
 
@@ -88,8 +95,13 @@ def check_claim(
     >>> check_claim("`MAX_RETRIES` is 300, see a.py:9", ["MAX_RETRIES = 3"], paths=["a.py:3-5"])
     ['a.py:9', '300']
     """
-    claim = _Claim(strip_hidden(text)[0].translate(_WIDE), _Shown([*lines, *question.split("\n")], paths, commits))
-    return list(dict.fromkeys(claim.missing()))
+    plain = _LETTERS.sub(_normalized, strip_hidden(text)[0].translate(_WIDE))
+    shown = copy(_shown((*lines, *question.split("\n")), tuple(paths), tuple(commits)))
+    return list(dict.fromkeys(_Claim(plain, shown).missing()))
+
+
+def _normalized(found: re.Match[str]) -> str:
+    return found[0] if found[0][0].isalpha() else normalize("NFKC", found[0])
 
 
 class _Look(NamedTuple):
@@ -157,14 +169,15 @@ class _Shown:
 
     def has_path(self, path: str) -> bool:
         """Whether a path is cited, in full or by its last or first parts, or stands in the lines."""
-        wanted = f"/{path.removeprefix('./').strip('/')}/"
+        wanted = f"/{path.removeprefix('./').replace(':', '/').strip('/')}/"
         if any(wanted in f"/{cited.path}/" or wanted in f"/{cited.path.rpartition('.')[0]}/" for cited in self.ranges):
             return True
         return self._stands(path, r"[\w.-]")
 
     def has_place(self, path: str, start: int, end: int) -> bool:
         """Whether a path is cited with these lines."""
-        cited = [each for each in self.ranges if f"/{each.path}".endswith(f"/{path.removeprefix('./')}")]
+        wanted = f"/{path.removeprefix('./').replace(':', '/')}"
+        cited = [each for each in self.ranges if f"/{each.path}".endswith(wanted)]
         return all(any(not each.start or each.start <= line <= each.end for each in cited) for line in (start, end))
 
     def has_line(self, line: int) -> bool:
@@ -182,6 +195,10 @@ class _Shown:
     def is_of_a_path(self, words: Sequence[str]) -> bool:
         """Whether one of these words is a part of a cited path, so that all together mean to be one."""
         return not self._path_words.isdisjoint(words)
+
+
+_shown: Final = lru_cache(maxsize=4)(_Shown)
+"""Claims of one draft mostly share their citations, and a commit's patch may be long."""
 
 
 def _range(path: str) -> _Range:
@@ -298,7 +315,7 @@ class _Claim:
         return is_told or _ENDING.fullmatch(name) is not None or self._shown.is_of_a_path(token.split("/"))
 
     def _missing_numbers(self) -> Iterator[str]:
-        text = re.sub(r"\*\*|`", lambda found: " " * len(found[0]), self._rest)
+        text = _MARKUP.sub(lambda found: " " * len(found[0]), self._rest)
         line_end = -1
         numbers = list(islice(spoken_numbers(text), MAX_NUMBERS + 1))
         for said in sorted(numbers, key=lambda said: said.start):

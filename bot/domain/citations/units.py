@@ -85,7 +85,7 @@ _WORD: Final = (
     rf"(?i:(?P<word>{_any_of(filter(_is_spaced, _WORDS))})(?:s|n|en|e|es)?{_NO_LETTER})"
     rf"|(?P<cjk>{_any_of(word for word in _WORDS if not _is_spaced(word))})"
 )
-_UNIT: Final = rf"[\s\u00a0\u202f-]{{0,4}}(?:{_SYMBOL}|{_WORD})"
+_UNIT: Final = rf"[\s\u00a0\u202f(-]{{0,4}}(?:{_SYMBOL}|{_WORD})"
 _NUMBER: Final = (
     r"0[xX][0-9a-fA-F_]{1,32}|0[oO][0-7_]{1,32}|0[bB][01_]{1,64}"
     r"|\d{1,30}(?:(?:[.,'’_]|[\u00a0\u202f](?=\d{3}(?!\d)))\d{1,12}){0,9}(?:[eE][+-]?\d{1,2}(?![A-Za-z0-9_]))?"
@@ -110,6 +110,7 @@ _UNIT_BEHIND: Final = (
 )
 _BEHIND: Final = re.compile(_UNIT_BEHIND)
 _WITH_UNIT: Final = re.compile(rf"(?<![A-Za-z0-9])(?>{_NUMBER}){_UNIT_BEHIND}")
+_PLURAL: Final = re.compile(r"[a-z]+[^s]s")
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[%$€£]")
 
 
@@ -295,13 +296,19 @@ class Quantities:
         behind = _BEHIND.match(line, end)
         if behind and (unit := _unit_of(behind)):
             return [unit]
+        if argument[-1:] == "-" and argument[-2:-1].isalpha():  # a name such as utf-8
+            return []
         parts = _parts(argument)
-        named = [_CODE[part] for last, part in pairwise(["", *parts]) if part in _LONG_CODE and last != "to"]
+        known = [(last, part) for last, part in pairwise(["", *parts]) if part in _LONG_CODE]
+        named = [_CODE[part] for last, part in known if last not in {"to", "per"}]
         if parts and parts[-1] in _TABLE.last:
             named.append(_CODE[parts[-1]])
         if named:
             return named[-1:]  # SECONDS.toMillis(5) are five seconds
-        if implied := [_IMPLIED[part] for part in parts if part in _IMPLIED]:
+        if known and "per" in parts:  # a rate
+            return []
+        implied = [_IMPLIED[part] for part in parts if part in _IMPLIED]
+        if implied and (parts[-1] in _IMPLIED or not _PLURAL.fullmatch(parts[-1])):  # keepalive_connections is no time
             return self._implied(implied[-1], at)
         return list(self._named[at]) if is_only else []
 
@@ -322,6 +329,8 @@ class Quantities:
         for factor in factors:
             product *= factor
         self._bare.add(product)
+        if 1024 in factors:  # `1024 * 16` may be entries as well as bytes
+            self._add([product], [])
         shown = _unit_of_product(factors, {unit.dimension for unit in units})
         is_plain = len(factors) == 2 and {60, 1024}.intersection(factors)  # 5 * 60 may be minutes, if a name says so
         self._add([product], [shown] if shown and not (units and is_plain) else units)

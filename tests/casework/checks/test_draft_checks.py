@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,9 @@ from tests.gitrepo import commit_files, git, make_repo, write_files
 from tests.tables import each_row
 
 APP = "RETRY_LIMIT = 5\n\n\ndef retry():\n    return RETRY_LIMIT\n"
+SECONDS_FOR_HOSTILE = 30
+"""Far more than it takes on a busy machine."""
+
 DRAFT = "The retry limit is 5, and it is set in `src/app.py`."
 
 
@@ -442,6 +446,26 @@ def test_a_folder_without_git_is_the_operator_s_to_mend(repo: Path, tmp_path: Pa
         check_return(returned(repo), repo=tmp_path, ledger=None)
 
 
+@each_row("text", ["\u200b", "\u2800", "**", "-", "```\n```", "…"])
+def test_a_draft_without_a_word_is_empty(repo: Path, text: str) -> None:
+    """What a reader does not see, and marks alone, answer nothing."""
+    assert "schema.draft_reply" in failures(repo, draft_reply=text)
+
+
+def test_no_address_is_too_long_to_be_refused(repo: Path) -> None:
+    """Longer ones than any command line holds included."""
+    assert "ref[0].resolves" in failures(repo, evidence_refs=(evidence(repo, ref="a/" * 100_000 + "x.py:1"),))
+
+
+def test_a_citation_that_is_named_again_and_again_counts_once(repo: Path) -> None:
+    """Time and memory do not grow with how often a claim names one."""
+    claims = (Claim(text="The retry limit is 5.", cites=(0,) * 100_000),) * 100
+    began = time.monotonic()
+    failed = failures(repo, claims=claims, draft_reply=join_claims(claims))
+    assert not any(name.startswith("claim[") for name in failed)
+    assert time.monotonic() - began < SECONDS_FOR_HOSTILE
+
+
 class TestSeveralCodebases:
     """A draft over several codebases says which one it means."""
 
@@ -464,6 +488,22 @@ class TestSeveralCodebases:
     def test_another_codebase_s_place_may_not(self, tmp_path: Path, place: str) -> None:
         """The same path in another repository is another file."""
         assert "claim[0]" in self.checked(tmp_path, f"The limit is 5 (`{place}`).")
+
+    @pytest.mark.parametrize("name", [".env", "id_rsa", "server.pem", "secrets/prod.yaml"])
+    def test_a_file_of_secrets_exists_for_nobody(self, tmp_path: Path, name: str) -> None:
+        """The codebase in front of its name does not open it."""
+        code = make_codebases(tmp_path, shop={name: "LIMIT = 5\n"}, infra={"a.py": "LIMIT = 5\n"})
+        ref = EvidenceRef(kind=EvidenceKind.FILE, ref=f"shop:{name}:1", commit=newest(tmp_path / "shop"))
+        checks = check_return(returned(tmp_path / "shop", evidence_refs=(ref,)), repo=code, ledger=None)
+        assert ref_marks(checks, 1) == [False]
+
+    def test_a_test_is_no_program_code(self, tmp_path: Path) -> None:
+        """The folder at the top of a codebase says so, also behind the codebase's name."""
+        code = make_codebases(tmp_path, shop={"tests/limits.py": "LIMIT = 5\n"}, infra={"a.py": "LIMIT = 5\n"})
+        ref = EvidenceRef(kind=EvidenceKind.FILE, ref="shop:tests/limits.py:1", commit=newest(tmp_path / "shop"))
+        ret = returned(tmp_path / "shop", evidence_refs=(ref,), confidence="high", question_type="technical_qa")
+        checks = check_return(ret, repo=code, ledger=None)
+        assert "confidence.place" in {check.name for check in checks if check.ok is False}
 
     def test_reading_another_codebase_s_file_is_no_reading(self, tmp_path: Path) -> None:
         """Medium confidence needs these very lines."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from bot.adapters.storage.files.file_engine import FileRunFolders, NoteFiles
 from bot.agent.git.git_repo import GitRepo
@@ -118,6 +119,13 @@ def test_a_pass_against_its_own_fields_is_corrected_and_logged(
     assert verdict is Verdict.BOUNCE
     assert reasons[0].startswith("the validator said pass; corrected to bounce")
     assert [r.action for r in caplog.records if hasattr(r, "action")] == ["verdict_corrected"]
+
+
+@each_row("field", [name for name in judged() if name not in {"spot_check_ref", "verdict"}])
+def test_a_verdict_that_leaves_a_field_out_is_none(field: str) -> None:
+    """What was not said objects to nothing, so it has to be said."""
+    with pytest.raises(ValidationError, match=field):
+        ValidatorAnswer.model_validate({name: value for name, value in judged().items() if name != field})
 
 
 @each_row(

@@ -106,7 +106,7 @@ def test_an_unknown_kind_of_claim_is_a_fact() -> None:
     assert returned(**answered(claims=[claimed("It is 5.", 0, kind="guess")])).claims[0].kind is ClaimKind.FACT
 
 
-@each_row("cites", [None, "0", [1.5], {"0": 0}])
+@each_row("cites", [None, "0", [1.5], [True], {"0": 0}])
 def test_citations_that_are_no_numbers_are_none(cites: Any) -> None:
     """The claim then rests on nothing, and is marked."""
     assert returned(**answered(claims=[{**claimed("It is 5."), "cites": cites}])).claims[0].cites == ()
