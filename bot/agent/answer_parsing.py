@@ -28,18 +28,23 @@ class Unreadable(ValueError):
 
 
 def read_answer(text: str, kind: type[BaseModel]) -> BaseModel:
-    """Return the last object in `text` that is a `kind`: a model that corrects itself means its last words.
+    """Return the object in `text` that is a `kind`.
 
     Raises:
-        Unreadable: there is none; the message lists what is wrong with the last object.
+        Unreadable: there is none, and the message lists what is wrong with the last object; or there are several that
+            differ, since one of them may be a quotation.
     """
-    problem = None
-    for found in reversed(list(objects(text))):
+    problem, answers = None, list[BaseModel]()
+    for found in objects(text):
         try:
-            return kind.model_validate(found)
+            answers.append(kind.model_validate(found))
         except ValidationError as error:
-            problem = problem or _explain(error)
-    raise Unreadable(problem or "there is no JSON object in it")
+            problem = _explain(error)
+    if any(answer != answers[0] for answer in answers):
+        raise Unreadable("there are several JSON objects that answer, and they differ; send one")
+    if not answers:
+        raise Unreadable(problem or "there is no JSON object in it")
+    return answers[0]
 
 
 def objects(text: str) -> Iterator[dict[str, Any]]:
