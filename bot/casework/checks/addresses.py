@@ -32,7 +32,8 @@ MAX_PRINTED_CHARS: Final = 20_000
 """Of the lines of one citation; more of them is data that nobody reads."""
 
 MAX_PATHS: Final = 200
-MAX_PATCH_LINES: Final = 20_000
+MAX_PATCH_LINES: Final = 5_000
+"""Of a commit, to be compared with claims; each claim that cites it is held against all of them."""
 
 CALL_LINES: Final = re.compile(r"([0-9]{1,6}):([0-9]{1,9})(?:-([0-9]{1,9}))?")
 

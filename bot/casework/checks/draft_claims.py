@@ -20,6 +20,10 @@ from bot.domain.text.sanitize import one_line
 
 SHOWN_CHARS: Final = 60
 MISSING_AT_MOST: Final = 5
+MAX_COMPARED: Final = 60
+"""Claims of a draft that are compared; no draft of its length needs more, and each one costs a pass over the lines."""
+
+_TOO_MANY: Final = f"only the first {MAX_COMPARED} claims are compared"
 
 _WORD: Final = re.compile(r"[\w.@+~\[(][\w./@+~\[\]()-]{0,300}")
 """A word as files are named; whether it names one is told by the checkout."""
@@ -37,7 +41,8 @@ def claim_checks(
     """
     files = _Checkout(repos, [each.path for each in found if isinstance(each, Lines) and each.path])
     for index, claim in enumerate(ret.said_claims):
-        missing = _missing(claim, ret.evidence_refs, found, files, question)
+        is_compared = index < MAX_COMPARED
+        missing = _missing(claim, ret.evidence_refs, found, files, question) if is_compared else [_TOO_MANY]
         yield _check(f"claim[{index}]", claim, missing)
 
 

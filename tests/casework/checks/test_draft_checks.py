@@ -11,6 +11,7 @@ import pytest
 from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.agent.ledger import OWN_TOOLS, Ledger
 from bot.casework.checks.draft_checks import check_return
+from bot.casework.checks.draft_claims import MAX_COMPARED
 from bot.casework.checks.draft_words import MAX_DRAFT_CHARS
 from bot.casework.posting.freshness import MAX_REPLY_CHARS
 from bot.domain.questions.rubrics import Rubric, rubric_for
@@ -388,6 +389,12 @@ def test_a_claim_that_cites_what_is_not_there_is_refuted(repo: Path) -> None:
     assert claims(repo, Claim(text="The limit is 5.", cites=(3,)), Claim(text="It is 5.", cites=(-1,))) == [False] * 2
     refs = (evidence(repo, ref="src/none.py:1"),)
     assert claims(repo, Claim(text="The limit is 5.", cites=(0,)), evidence_refs=refs) == [False]
+
+
+def test_of_very_many_claims_the_later_ones_are_marked_without_being_compared(repo: Path) -> None:
+    """Nobody waits for a thousand comparisons, and none of them looks backed."""
+    true = Claim(text="`RETRY_LIMIT` is 5.", cites=(0,))
+    assert claims(repo, *[true] * (MAX_COMPARED + 2)) == [*[True] * MAX_COMPARED, False, False]
 
 
 def test_a_refuted_claim_names_the_missing_words(repo: Path) -> None:
