@@ -46,7 +46,7 @@ _SSH_DOORS: Final = {
 }
 """Hosts that take SSH on port 443, and where the pages are."""
 
-_SCP: Final = re.compile(r"(\[)?(?:[^/@\s]*@)?(?P<host>[^/:@\s\[\]]+)(?(1)(?::\d+)?\]):(?P<path>[^:]*)")
+_SCP: Final = re.compile(r"(\[)?(?:[^/@\s]*@)?(?P<host>[^/:@\s\[\]]+)(?(1)(?::\d+)?\]):(?P<path>[^:?#]*)")
 _HOST: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
 _ADDRESS: Final = re.compile(r".+\.(?:[a-z]{2,}|xn--[a-z0-9-]+|\d{1,3})")
 """A host that is no alias of somebody's ssh config, as `work` and `github.com-work` are."""
