@@ -19,7 +19,7 @@ from blocks.text.outgoing_text import code_line, context, escape, inline_code, l
 from blocks.text.splitting import LINK_CHARS
 from bot.casework.checks.sources import place_of
 from bot.casework.decisions import DraftClick
-from bot.domain.citations.citation_lines import outdated_words, path_in_codebase, shown_ref, telling_line
+from bot.domain.citations.citation_lines import path_in_codebase, shown_ref
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange, claim_reasons
 from bot.domain.secrets import redact
@@ -49,6 +49,7 @@ CLAIM_CHARS = 120
 UNBACKED_CHARS = 300
 SHOWN_CLAIMS = 5
 CAUTION_CHARS = 300
+SHOWN_LINES = 3
 LINE_CHARS = 100
 
 _MARKS = {True: "✓", False: "✗", None: "?"}
@@ -129,7 +130,7 @@ def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
         return []
     before = " of the draft before it was edited" if state.has_edited_draft else ""
     before = " of the new draft" if state.draft_new else before
-    lines = [context(_ref_line(ref, mark, link_to(ref), state.question)) for ref, mark in cited[:SHOWN_REFS]]
+    lines = [context(_ref_line(ref, mark, link_to(ref))) for ref, mark in cited[:SHOWN_REFS]]
     more = len(cited) - SHOWN_REFS
     rest = [context(f"… and {more} more")] if more > 0 else []
     return [context(_evidence_title([mark for _, mark in cited], before)), *lines, *rest, *_unbacked(state)]
@@ -148,8 +149,8 @@ def _evidence_title(marks: Sequence[bool | None], before: str) -> str:
     return " · ".join([f"*Evidence*{before}", *(words for mark, words in meant.items() if mark in marks)])
 
 
-def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None, question: str) -> str:
-    """Return a citation: mark, place and claim, the most telling line of its quote, and what that says of itself."""
+def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None) -> str:
+    """Return a citation: mark, place and claim, and the first of the lines that were printed."""
     place = shown_ref(ref.ref).replace("`", "")
     is_commit = ref.kind is EvidenceKind.GIT_COMMIT
     name = escape(plain(f"commit {place[:SHA_CHARS]}" if is_commit else place, REF_CHARS))
@@ -159,8 +160,7 @@ def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None, question: s
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
     claim = escape(plain(ref.supports_claim, CLAIM_CHARS))
     head = f"{_MARKS[mark]} {shown}{at}{_kind_of_place(ref)}{f' · {claim}' if claim else ''}"
-    quote = redact(strip_hidden(ref.quote)[0])
-    return "\n".join([head, *_quoted_line(quote, f"{question} {ref.supports_claim}"), *_standing(quote, ref)])
+    return "\n".join([head, *_first_lines(redact(strip_hidden(ref.quote)[0]))])
 
 
 def _kind_of_place(ref: EvidenceRef) -> str:
@@ -169,15 +169,9 @@ def _kind_of_place(ref: EvidenceRef) -> str:
     return f" · {place}" if place and place != "program" else ""
 
 
-def _quoted_line(quote: str, about: str) -> list[str]:
-    """Return the quote's most telling line as code, and how many lines there are beside it."""
-    line = telling_line(quote, about)
-    others = sum(bool(each.strip()) for each in quote.split("\n")) - 1
-    more = f" and {counted(others, 'more line')}" if others > 0 else ""
-    return [f"{code_line(line, LINE_CHARS)}{more}"] if line.strip() else []
-
-
-def _standing(quote: str, ref: EvidenceRef) -> list[str]:
-    """Return a warning where a quote calls itself outdated."""
-    words = outdated_words(quote, ref.ref if ref.kind is EvidenceKind.FILE else "")
-    return [f":warning: *may be outdated*: it says “{escape(plain(words, LINE_CHARS))}”"] if words else []
+def _first_lines(quote: str) -> list[str]:
+    """Return the first printed lines as code, and how many there are more."""
+    lines = [line.strip() for line in quote.split("\n") if line.strip()]
+    more = len(lines) - SHOWN_LINES
+    shown = [code_line(line, LINE_CHARS) for line in lines[:SHOWN_LINES]]
+    return [*shown, f"… and {counted(more, 'more line')}"] if more > 0 else shown

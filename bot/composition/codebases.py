@@ -19,7 +19,6 @@ from bot.adapters.search.index_process import IndexProcess
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import CodebaseLinks, Codebases
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.staleness import CitationStaleness
 from bot.config.codebase_settings import CodebaseSettings
 from bot.config.environment import Environment, process_home
 from bot.config.settings import Settings
@@ -37,7 +36,6 @@ class TeamCode:
 
     codebases: Codebases
     ids: set[str]
-    staleness: CitationStaleness
     link_to: LinkTo
     clones: CloneService | None = None
 
@@ -77,7 +75,6 @@ class ProcessCode:
         return TeamCode(
             codebases=members,
             ids={one.id for one in members},
-            staleness=CitationStaleness(members),
             link_to=CodebaseLinks(members, partial(self.code_host, default=settings.code_host)),
             clones=self._clones,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 
 from blocks.cards.draft_card import CardFacts
 from bot.adapters.process.clocks import local_zone
@@ -12,6 +13,7 @@ from bot.adapters.storage.files.atomic_write import create_folder
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.approvers import Approvers
 from bot.casework.card_marks import FeedbackCounts
+from bot.casework.checks.staleness import stale_citations
 from bot.casework.fixes.patch_check import PatchCodebases
 from bot.casework.ops_channel import OpsLines, OpsOutbox
 from bot.casework.pause import PauseSwitch
@@ -61,7 +63,7 @@ class SharedServices:
         self.home, self.ops_channel = self.environment.home, settings.ops_channel
         lines = OpsLines(self.clock)
         self._open_storage(process, lines)
-        replies, is_stale = self.storage.journal(REPLIES), self.code.staleness.stale
+        replies, is_stale = self.storage.journal(REPLIES), partial(stale_citations, self.code.codebases)
         self.note_index = WordNoteIndex(self.storage.notes, replies, is_stale)
         self.pausing = PauseSwitch(self.storage.documents, self.clock)
         patched = PatchCodebases(self.code.codebases, lambda chat_id: self.service.codebases.picked(chat_id))

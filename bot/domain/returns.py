@@ -243,6 +243,16 @@ def ref_marks(checks: Sequence[Check], refs: int) -> list[bool | None]:
     return [False if False in oks else True if oks and None not in oks else None for oks in found]
 
 
+def why_marked(checks: Sequence[Check], index: int, mark: bool | None) -> str:
+    """Return why a citation has its mark, in the words of the last check that gave it.
+
+    >>> why_marked([Check(name="ref[0].resolves", ok=False, reason="there is no such file")], 0, False)
+    'there is no such file'
+    """
+    mine = (check.reason for check in reversed(checks) if check.name.startswith(f"ref[{index}].") and check.ok is mark)
+    return next(mine, "" if mark else "its check was not recorded")
+
+
 def claim_marks(checks: Sequence[Check], claims: int) -> list[bool | None]:
     """Return one mark for each of `claims`: True if it is backed, False if a word of it is not, None if unchecked.
 

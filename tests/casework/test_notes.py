@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.staleness import CitationStaleness
+from bot.casework.checks.staleness import stale_citations
 from bot.casework.notes import NoteSource, Proved, address_prover
 from bot.domain.notes import MAX_NOTE_CHARS, NoteCitation, read_cites
 from bot.domain.returns import TriageFile
@@ -185,7 +186,7 @@ def test_addresses_are_proved_at_head_and_again_when_the_lines_change(tmp_path: 
     assert proved.cites[0].quote == "LIMIT = 5\nWAIT = 2"
     assert len(proved.problems) == 3
     assert "there are 2 lines" in proved.problems[0]
-    staleness = CitationStaleness(code)
-    assert staleness.stale(proved.cites).is_empty
+    staleness = partial(stale_citations, code)
+    assert staleness(proved.cites).is_empty
     commit_files(repo, {"app/retry.py": "LIMIT = 7\nWAIT = 2\n"})
-    assert [cite.ref for cite in staleness.stale(proved.cites).changed] == ["app/retry.py:1-2"]
+    assert [cite.ref for cite in staleness(proved.cites).changed] == ["app/retry.py:1-2"]

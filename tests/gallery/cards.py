@@ -262,7 +262,7 @@ CARDS = Chapter(
             meaning=(
                 "No API key is set, so no model was used. The draft quotes the closest lines of the code, "
                 "word for word; nobody has reasoned about them. *Edit* comes first: write the answer from "
-                "them. A quote that says that it is outdated is marked."
+                "them."
             ),
             shows=card(
                 drafted(

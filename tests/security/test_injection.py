@@ -93,7 +93,7 @@ def test_a_draft_that_repeats_it_stays_inside_its_section_too(repo: GitRepo, tmp
     """The validator reads it as data, and has read_file and nothing else."""
     clock, runner = FakeClock(), ScriptedRunner(judged())
     runs = RunRecorder(FileRunFolders(tmp_path), clock)
-    code = CodeValidator(repo.root, NoteFiles(tmp_path / "memory"), runs, clock)
+    code = CodeValidator(repo, NoteFiles(tmp_path / "memory"), runs, clock)
     specialist = a_specialist(runner, tmp_path, validator=True)
     ref = EvidenceRef(kind=EvidenceKind.FILE, ref="app/retry.py:3", commit=repo.head())
     said = {"open_questions": (text,), "research_notes": text, "gloss": text, "confidence": "low"}

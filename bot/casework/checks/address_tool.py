@@ -44,9 +44,10 @@ def address_tool(refs: Sequence[EvidenceRef], sources: Sources, ledger: Ledger) 
     return Tool(name="read_file", description=DESCRIPTION, call=call, arguments=OpenAddress)
 
 
-def was_opened(found: Lines, ledger: Ledger) -> bool:
-    """Whether the tool showed all of these lines to the run of this ledger."""
-    return ledger.covers(found.source, found.start, found.end)
+def was_opened(ref: EvidenceRef, sources: Sources, ledger: Ledger) -> bool | None:
+    """Whether the tool showed all lines of a citation to the run of this ledger; None where nobody can open it."""
+    found = resolve(ref, sources)
+    return ledger.covers(found.source, found.start, found.end) if isinstance(found, Lines) else None
 
 
 def _open(refs: Sequence[EvidenceRef], sources: Sources, ledger: Ledger, given: OpenAddress) -> str:

@@ -11,17 +11,17 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from bot.agent.git.git_history import GitHistory
 from bot.agent.ledger import QueryEntry, result_lines
-from bot.casework.checks.sources import CitedFile, place_of
 from bot.casework.checks.sources import Found as Found
 from bot.casework.checks.sources import Lines as Lines
 from bot.casework.checks.sources import Missing as Missing
 from bot.casework.checks.sources import Sources as Sources
-from bot.casework.checks.staleness import CitationStaleness
-from bot.domain.citations.citation_lines import MAX_LINES, CitedLines, parse_lines, quoted_lines
+from bot.casework.checks.sources import place_of
+from bot.casework.checks.staleness import stale_citations
+from bot.domain.citations.citation_lines import BAD_RANGE, MAX_LINES, parse_lines, quoted_lines
 from bot.domain.notes import RETIRED, KeptNote, stale_lines_notice
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn
 from bot.domain.search.files import is_secret_file
@@ -32,7 +32,8 @@ MAX_PRINTED_CHARS: Final = 20_000
 """Of the lines of one citation; more of them is data that nobody reads."""
 
 MAX_PATHS: Final = 200
-MAX_PATCH_LINES: Final = 20_000
+MAX_PATCH_LINES: Final = 5_000
+"""Of a commit, to be compared with claims; each claim that cites it is held against all of them."""
 
 CALL_LINES: Final = re.compile(r"([0-9]{1,6}):([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
@@ -114,41 +115,38 @@ def _lines_of_file(ref: EvidenceRef, sources: Sources) -> Found:
     file = sources.file(place, commit)
     if isinstance(file, Missing):
         return file
-    return _cut(file, cited, commit, sources, name)
-
-
-def _cut(file: CitedFile, cited: CitedLines, commit: str, sources: Sources, name: str) -> Found:
-    """Return the cited lines of a file, with the rest of a comment or string in which they begin or end."""
     if why := _beyond(file.lines, cited.start, cited.end):
         return Missing(f"{name}: {why} at {commit[:12]}" if cited.end > len(file.lines) else f"{name}: {why}")
-    start, end = file.scan.widened(cited.start, cited.end)
     kind = place_of(file.path)
-    found = Lines(
-        lines=tuple(file.lines[start - 1 : end]),
-        shown=sources.redacted(file.lines, start, end),
-        start=start,
+    is_comment = kind == "program" and file.scan.is_comment(cited.start, cited.end)
+    return _cut(
+        file.lines,
+        *file.scan.widened(cited.start, cited.end),
+        sources,
+        name,
         path=cited.path,
         commit=commit,
-        place="comment" if kind == "program" and file.scan.is_comment(cited.start, cited.end) else kind,
+        place="comment" if is_comment else kind,
         was_read=sources.was_read(cited, commit) or sources.was_read(cited._replace(path=file.path), commit),
     )
-    return _printable(found, name)
+
+
+def _cut(lines: Sequence[str], start: int, end: int, sources: Sources, name: str, **facts: Any) -> Found:
+    """Return the lines `start`..`end` of a text, which has them, with `facts` about them."""
+    printed = tuple(lines[start - 1 : end])
+    chars = sum(map(len, printed))
+    if chars > MAX_PRINTED_CHARS:
+        return Missing(f"{name} has {chars:,} characters, too many to print", None)
+    return Lines(lines=printed, shown=sources.redacted(lines, start, end), start=start, **facts)
 
 
 def _beyond(lines: Sequence[str], start: int, end: int) -> str | None:
     """Return why a text does not have these lines, or has too many; None where they can be printed."""
     if start < 1 or end < start:
-        return "lines are counted from 1, and a range ends where it begins or below"
+        return BAD_RANGE
     if end - start >= MAX_LINES:
         return f"a citation has at most {MAX_LINES} lines; cite only those that matter"
     return f"there are {len(lines)} lines" if end > len(lines) else None
-
-
-def _printable(found: Lines, name: str) -> Found:
-    chars = sum(map(len, found.lines))
-    if chars > MAX_PRINTED_CHARS:
-        return Missing(f"{name} has {chars:,} characters, too many to print", None)
-    return found
 
 
 def _commit(ref: EvidenceRef, sources: Sources) -> Found:
@@ -159,18 +157,18 @@ def _commit(ref: EvidenceRef, sources: Sources) -> Found:
         return Missing(f"{ref.ref[:12]} and {ref.commit[:12]!r} are not the same commit")
     history = GitHistory(sources.repo.holder(sha))
     (commit,) = history.commits(sha, limit=1)
-    message = commit.message.split("\n")
-    about = f"{commit.author}, {commit.date}"
-    printed = message[:MAX_LINES]
-    found = Lines(
-        lines=tuple(printed),
-        shown=sources.redacted(message, 1, len(printed)),
+    message, about = commit.message.split("\n"), f"{commit.author}, {commit.date}"
+    return _cut(
+        message,
+        1,
+        min(len(message), MAX_LINES),
+        sources,
+        f"commit {sha[:12]}",
         commit=sha,
         extra=(f"commit {sha}", about, *message[MAX_LINES:], *_patch(history, sha)),
         was_read=sources.ledger is not None and sources.ledger.was_shown(sha),
         about=about,
     )
-    return _printable(found, f"commit {sha[:12]}")
 
 
 def _patch(history: GitHistory, sha: str) -> list[str]:
@@ -204,10 +202,7 @@ def _result_lines(entry: QueryEntry, start: int, end: int, sources: Sources, nam
     lines = result_lines(entry.result or "")
     if why := _beyond(lines, start, end):
         return Missing(f"{name}: {why}")
-    shown = sources.redacted(lines, start, end)
-    cut = tuple(lines[start - 1 : end])
-    found = Lines(lines=cut, shown=shown, start=start, was_read=True, tool=entry.tool, call=entry.call)
-    return _printable(found, name)
+    return _cut(lines, start, end, sources, name, was_read=True, tool=entry.tool, call=entry.call)
 
 
 def _quoted_result(ref: EvidenceRef, asked: Sequence[QueryEntry], sources: Sources) -> Found:
@@ -255,15 +250,9 @@ def _lines_of_note(note: KeptNote, start: int, end: int, sources: Sources, name:
         return Missing(f"{name}: {why}")
     if start < note.first_line:
         return Missing(f"{name}: these lines stand above the note's own words")
-    found = Lines(
-        lines=tuple(lines[start - 1 : end]),
-        shown=sources.redacted(lines, start, end),
-        start=start,
-        path=note.ref,
-        was_read=sources.ledger is not None and sources.ledger.came_up(note.ref),
-        caution=stale_lines_notice(CitationStaleness(sources.repo).stale(note.cites)),
-    )
-    return _printable(found, name)
+    was_read = sources.ledger is not None and sources.ledger.came_up(note.ref)
+    caution = stale_lines_notice(stale_citations(sources.repo, note.cites))
+    return _cut(lines, start, end, sources, name, path=note.ref, was_read=was_read, caution=caution)
 
 
 def _name(ref: EvidenceRef) -> str:

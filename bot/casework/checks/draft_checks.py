@@ -13,11 +13,10 @@ from typing import Final
 
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Repositories
-from bot.agent.ledger import Ledger
+from bot.agent.ledger import OWN_TOOLS, Ledger
 from bot.casework.checks.addresses import Found, Lines, Sources, address_checks, resolve
 from bot.casework.checks.draft_claims import claim_checks
-from bot.casework.checks.draft_shape import shape_checks
-from bot.casework.checks.draft_words import word_checks
+from bot.casework.checks.draft_words import shape_checks, word_checks
 from bot.domain.questions.rubrics import Rubric, rubric_for
 from bot.domain.questions.verdict_rules import GROUNDED
 from bot.domain.returns import Check, EvidenceKind, InvestigatorReturn, ref_marks
@@ -75,16 +74,16 @@ def check_return(
         for check in address_checks(index, ref, each)
     ]
     marks = ref_marks(addresses, len(found))
-    cited = [line for each in found if isinstance(each, Lines) for line in each.lines]
+    lines = [each for each in found if isinstance(each, Lines)]
     return [
         *shape_checks(ret),
         *addresses,
-        _required(ret, marks, rubric),
+        _required(ret, found, marks, rubric),
         _grounded(marks),
         _read(ret, found, has_ledger=ledger is not None),
-        _place(ret, found, rubric),
+        _place(ret, lines, rubric),
         *claim_checks(shown, found, repos, question),
-        *word_checks(shown, cited, known_secrets, team_language),
+        *word_checks(shown, [line for each in lines for line in each.lines], known_secrets, team_language),
     ]
 
 
@@ -94,9 +93,14 @@ def _rubric_of(ret: InvestigatorReturn, rubric: Rubric | None) -> Rubric:
     return rubric_for(corrected) if corrected else rubric or rubric_for(QuestionType.OTHER)
 
 
-def _required(ret: InvestigatorReturn, marks: Sequence[bool | None], rubric: Rubric) -> Check:
+def _required(ret: InvestigatorReturn, found: Sequence[Found], marks: Sequence[bool | None], rubric: Rubric) -> Check:
+    """A proved citation of a kind that the rubric asks for; what our own tools answered is no result of a log."""
+    proved = {
+        ref.kind
+        for ref, each, mark in zip(ret.evidence_refs, found, marks, strict=True)
+        if mark and isinstance(each, Lines) and each.tool not in OWN_TOOLS
+    }
     kinds = " or ".join(_KIND_WORDS.get(kind, kind) for kind in sorted(rubric.required_kinds))
-    proved = {ref.kind for ref, mark in zip(ret.evidence_refs, marks, strict=True) if mark}
     ok = not rubric.required_kinds or not proved.isdisjoint(rubric.required_kinds)
     asked = f"a question of type {rubric.question_type} needs {kinds} as proved evidence"
     return Check(name="required_evidence", ok=ok, reason=asked if kinds else "any kind of citation will do")
@@ -110,24 +114,23 @@ def _grounded(marks: Sequence[bool | None]) -> Check:
 
 def _read(ret: InvestigatorReturn, found: Sequence[Found], *, has_ledger: bool) -> Check:
     """`high` is for a draft all of whose cited lines this run has read, `medium` for one of which it has read some."""
-    lines = [
-        (ref.ref[:80], each) for ref, each in zip(ret.evidence_refs, found, strict=True) if isinstance(each, Lines)
-    ]
-    unread = [name for name, each in lines if not each.was_read]
+    pairs = zip(ret.evidence_refs, found, strict=True)
+    was_read = [(ref.ref[:80], each.was_read) for ref, each in pairs if isinstance(each, Lines)]
     if ret.confidence == "low":
         return Check(name="confidence.read", ok=True, reason="confidence low asks for no proof of reading")
     if ret.confidence == "medium" and not has_ledger:
         return Check(name="confidence.read", ok=None, reason="there is no record of what was read")
-    ok = bool(lines) and (not unread if ret.confidence == "high" else len(unread) < len(lines)) and has_ledger
-    named = ", ".join(unread) or "anything it rests on"
+    enough = all if ret.confidence == "high" else any
+    ok = has_ledger and bool(was_read) and enough(is_read for _, is_read in was_read)
+    named = ", ".join(name for name, is_read in was_read if not is_read) or "anything it rests on"
     wrong = f"{ret.confidence} confidence, but not read in this run: {named}; read the lines, or say less"
     right = f"what {ret.confidence} confidence rests on was read in this run"
     return Check(name="confidence.read", ok=ok, reason=right if ok else wrong)
 
 
-def _place(ret: InvestigatorReturn, found: Sequence[Found], rubric: Rubric) -> Check:
+def _place(ret: InvestigatorReturn, lines: Sequence[Lines], rubric: Rubric) -> Check:
     """`high` on how the code works needs a line of program code: no test, comment or document alone."""
-    places = {each.place for each in found if isinstance(each, Lines) and each.place}
+    places = {each.place for each in lines if each.place}
     needs = ret.confidence == "high" and rubric.question_type in _OF_CODE
     ok = not needs or "program" in places
     wrong = f"high confidence needs a cited line of program code, not only: {', '.join(sorted(places)) or 'no file'}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 from typing import Final
 
 from bot.agent.git.repositories import Repositories
@@ -19,6 +20,10 @@ from bot.domain.text.sanitize import one_line
 
 SHOWN_CHARS: Final = 60
 MISSING_AT_MOST: Final = 5
+MAX_COMPARED: Final = 60
+"""Claims of a draft that are compared; no draft of its length needs more, and each one costs a pass over the lines."""
+
+_TOO_MANY: Final = f"only the first {MAX_COMPARED} claims are compared"
 
 _WORD: Final = re.compile(r"[\w.@+~\[(][\w./@+~\[\]()-]{0,300}")
 """A word as files are named; whether it names one is told by the checkout."""
@@ -36,7 +41,8 @@ def claim_checks(
     """
     files = _Checkout(repos, [each.path for each in found if isinstance(each, Lines) and each.path])
     for index, claim in enumerate(ret.said_claims):
-        missing = _missing(claim, ret.evidence_refs, found, files, question)
+        is_compared = index < MAX_COMPARED
+        missing = _missing(claim, ret.evidence_refs, found, files, question) if is_compared else [_TOO_MANY]
         yield _check(f"claim[{index}]", claim, missing)
 
 
@@ -82,7 +88,6 @@ class _Checkout:
 
     def __init__(self, repos: Repositories, cited: Sequence[str]) -> None:
         self._repos, self._cited = repos, cited
-        self._paths: frozenset[str] | None = None
 
     def misnamed(self, text: str, cited: Sequence[str], known: str) -> list[str]:
         """Return the files that a text names, but does not cite or does not name in full; `known` holds what it may."""
@@ -96,20 +101,19 @@ class _Checkout:
         return self._repos.locate(path).path
 
     def _flaw(self, name: str, cited: Collection[str]) -> str | None:
-        paths = [path for path in self.paths() if path == name or path.endswith(f"/{name}")]
+        paths = [path for path in self._paths if path == name or path.endswith(f"/{name}")]
         if not paths or name in cited:
             return None
         if not any(path in cited for path in paths):
             return f"`{name}` is not cited"
         return f"`{name}` is the name of {len(paths)} files; give its whole path" if len(paths) > 1 else None
 
-    def paths(self) -> frozenset[str]:
-        """Return the paths of every file at the HEADs."""
-        if self._paths is None:
-            located = [self._repos.locate(path).repo for path in self._cited or ("",)]
-            repos = {repo.root: repo for repo in located}.values()
-            self._paths = frozenset(entry.path for repo in repos for entry in repo.tree(repo.head()))
-        return self._paths
+    @cached_property
+    def _paths(self) -> frozenset[str]:
+        """The paths of every file at the HEADs."""
+        located = [self._repos.locate(path).repo for path in self._cited or ("",)]
+        repos = {repo.root: repo for repo in located}.values()
+        return frozenset(entry.path for repo in repos for entry in repo.tree(repo.head()))
 
 
 def _holds(text: str, name: str) -> bool:

@@ -1,6 +1,7 @@
-"""What a draft says, whatever it cites: confidence words, risk, tone, broadcasts, language and secrets. Pure.
+"""What a return says, whatever it cites: caps, confidence, risk, tone, broadcasts, language and secrets. Pure.
 
-The words are English and few; risk and language are read from fields of the return, never from its sentences.
+Every cap is a check of its own, `schema.…` by field. The words are English and few; risk and language are read from
+fields of the return, never from its sentences.
 """
 
 from __future__ import annotations
@@ -9,15 +10,70 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
-from bot.domain.questions.draft_language import CODE_SEGMENT, hedges, overclaims, own_sentences, primary, tone_faults
+from bot.domain.questions.draft_language import (
+    CODE_SEGMENT,
+    hedges,
+    overclaims,
+    own_sentences,
+    primary,
+    sentences,
+    tone_faults,
+    word_count,
+)
 from bot.domain.questions.risk_gate import risky_commands
-from bot.domain.returns import Check, InvestigatorReturn
+from bot.domain.returns import (
+    MAX_DRAFT_WORDS,
+    MAX_EVIDENCE_REFS,
+    MAX_NOTES_WORDS,
+    Check,
+    InvestigatorReturn,
+    join_claims,
+)
 from bot.domain.secrets import find_secrets
+from bot.domain.text.sanitize import strip_hidden
 
+MAX_DRAFT_CHARS: Final = 12_000
+"""What `check_outbound` lets leave: nobody could post a longer draft."""
+
+MAX_SUMMARY_SENTENCES: Final = 2
+_NOTE_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}\.md")
 _BROADCAST: Final = re.compile(
     r"<!(?:channel|here|everyone|group|subteam)\b[^>\n]{0,80}>?|(?<![A-Za-z0-9])@(?:channel|here|everyone|group)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
+
+
+def shape_checks(ret: InvestigatorReturn) -> Iterator[Check]:
+    """Yield one check for each cap of a return."""
+    longest = max((len(sentences(ref.supports_claim)) for ref in ret.evidence_refs), default=0)
+    sizes = (
+        ("draft_reply", _visible_words(ret.draft_reply), "words", 1, MAX_DRAFT_WORDS),
+        ("draft_chars", len(ret.draft_reply), "characters", 0, MAX_DRAFT_CHARS),
+        ("evidence_refs", len(ret.evidence_refs), "citations", 1, MAX_EVIDENCE_REFS),
+        ("summary", len(sentences(ret.summary_for_orchestrator)), "sentences", 1, MAX_SUMMARY_SENTENCES),
+        ("confidence_reason", len(sentences(ret.confidence_reason)), "sentences", 1, 1),
+        ("supports_claim", longest, "sentences", 0, 1),
+        ("research_notes", word_count(ret.research_notes), "words", 0, MAX_NOTES_WORDS),
+    )
+    for name, count, unit, least, most in sizes:
+        yield _rule(name, least <= count <= most, f"{name} has {count} {unit}; it must have {least} to {most}")
+    is_whole = not ret.claims or join_claims(ret.claims).strip() == ret.draft_reply.strip()
+    yield _rule("claims", is_whole, "draft_reply must be what the claims make together")
+    note = ret.proposed_triage_file
+    is_named = note is None or _NOTE_NAME.fullmatch(note.filename) is not None
+    yield _rule("triage_file", is_named, "a proposed note must have a bare file name ending in .md")
+    is_said = not ret.escalation_requested or bool((ret.escalation_reason or "").strip())
+    yield _rule("escalation", is_said, "an escalation must say why")
+
+
+def _visible_words(text: str) -> int:
+    """Return how many words a text has; none where nothing in it can be read aloud, as in `**` or hidden signs."""
+    shown = strip_hidden(text)[0]
+    return word_count(shown) if any(map(str.isalnum, shown)) else 0
+
+
+def _rule(name: str, ok: bool, rule: str) -> Check:
+    return Check(name=f"schema.{name}", ok=ok, reason=rule)
 
 
 def word_checks(

@@ -17,11 +17,10 @@ from bot.agent.model_run import ModelUnavailable, OnProgress, RunFailed, RunStop
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.casework.checks.address_tool import address_tool, was_opened
-from bot.casework.checks.addresses import Lines, Sources, resolve
 from bot.casework.checks.validation import CodeValidator, Validation
 from bot.casework.checks.validator_answer import ValidatorAnswer
 from bot.domain.questions.verdict_rules import enforce, problems_of
-from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, ValidatorReturn
+from bot.domain.returns import Check, InvestigatorReturn, ValidatorReturn
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import ThreadState
 from bot.ports import Clock
@@ -79,7 +78,7 @@ class ModelValidator:
             spent, limits = error.usage, error.limits()
             return Validation(ret=None, checks=checks, usage=spent, ledger=ledger, problem=str(error), limits=limits)
         assert isinstance(result.answer, ValidatorAnswer)
-        opened = {ref.ref: _was_opened(ref, sources, ledger) for ref in ret.evidence_refs}
+        opened = {ref.ref: was_opened(ref, sources, ledger) for ref in ret.evidence_refs}
         verdict = _ruled(self._said(result.answer, ledger), checks, state, opened)
         forced = result.convergence_forced
         return Validation(ret=verdict, checks=checks, usage=result.usage, ledger=ledger, convergence_forced=forced)
@@ -136,12 +135,6 @@ def _ruled(
     )
     note = f"the validator said {said.verdict}; corrected to {ruled.verdict}, because its own findings forbid it"
     return ruled.model_copy(update={"reasons": (note, *ruled.reasons)})
-
-
-def _was_opened(ref: EvidenceRef, sources: Sources, ledger: Ledger) -> bool | None:
-    """Whether the validator's own run read what a citation points at; None where nobody can open it."""
-    found = resolve(ref, sources)
-    return was_opened(found, ledger) if isinstance(found, Lines) else None
 
 
 def _json(value: object) -> str:

@@ -5,14 +5,14 @@ The lines are looked up anew, from the codebase, the run's ledger and the notes,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from bot.agent.git.repositories import Repositories
 from bot.agent.run_records import RunRecorder
 from bot.casework.checks.addresses import Found, Lines, Missing, Sources, resolve, stands_at
-from bot.domain.returns import Check, EvidenceRef
+from bot.domain.returns import EvidenceRef, why_marked
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import ThreadState
@@ -50,7 +50,7 @@ class EvidenceReader:
         ledger = self.runs.ledger(run) if self.runs and run else None
         sources = Sources(self.repo, ledger, self.notes, self.known_secrets)
         return [
-            self._shown(ref, mark, _reason(state.checks, index, mark), sources)
+            self._shown(ref, mark, why_marked(state.checks, index, mark), sources)
             for index, (ref, mark) in enumerate(state.citations[:at_most])
         ]
 
@@ -87,9 +87,3 @@ def _plain(line: str) -> str:
     clean = strip_hidden(line)[0].replace("\n", " ")
     more = len(clean) - MAX_LINE_CHARS
     return f"{clean[:MAX_LINE_CHARS]} … {more} more characters" if more > 0 else clean
-
-
-def _reason(checks: Sequence[Check], index: int, mark: bool | None) -> str:
-    """Return why a citation has its mark, in the words of the first check that gave it."""
-    mine = (check for check in checks if check.name.startswith(f"ref[{index}].") and check.ok is mark)
-    return next((check.reason for check in mine), "" if mark else "its check was not recorded")

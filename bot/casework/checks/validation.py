@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 
-from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
@@ -73,24 +71,19 @@ class Validator(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
 class CodeValidator:
     """Port Validator: free, deterministic, the same answer every time.
 
     With `team_language` a draft may be in that language, whatever the question's is.
     """
 
-    def __init__(
-        self,
-        codebase: Path | Repositories,
-        notes: NoteStore,
-        runs: RunRecorder,
-        clock: Clock,
-        *,
-        secrets: Collection[str] = (),
-        team_language: str | None = None,
-    ) -> None:
-        self._codebase, self._notes, self._runs, self._clock = codebase, notes, runs, clock
-        self._secrets, self._team_language = secrets, team_language
+    codebase: Repositories
+    notes: NoteStore
+    runs: RunRecorder
+    clock: Clock
+    secrets: Collection[str] = field(default=(), kw_only=True)
+    team_language: str | None = field(default=None, kw_only=True)
 
     def validate(
         self,
@@ -102,24 +95,23 @@ class CodeValidator:
     ) -> Validation:
         """Return the verdict of the code checks on the thread's latest draft; raises ProviderError when git fails."""
         assert state.investigator_return is not None
+        sources = self.sources(state)
         checks = check_return(
             state.investigator_return,
-            repo=self._codebase,
-            ledger=self._ledger(state),
+            repo=sources.repo,
+            ledger=sources.ledger,
             rubric=rubric_for(state.question_type),
-            notes=self._notes,
-            known_secrets=self._secrets,
+            notes=self.notes,
+            known_secrets=self.secrets,
             question=state.question,
-            team_language=self._team_language,
+            team_language=self.team_language,
         )
-        return Validation(ret=verdict_of_checks(checks, at=self._clock.now()), checks=tuple(checks))
+        return Validation(ret=verdict_of_checks(checks, at=self.clock.now()), checks=tuple(checks))
 
     def sources(self, state: ThreadState) -> Sources:
-        """Return where the citations of a thread's latest draft are looked up."""
-        repos = GitRepo(self._codebase) if isinstance(self._codebase, Path) else self._codebase
-        return Sources(repos, self._ledger(state), self._notes, self._secrets)
+        """Return where the citations of a thread's latest draft are looked up.
 
-    def _ledger(self, state: ThreadState) -> Ledger:
-        """Return what the investigator's run has read; one whose record is gone has read nothing that can be shown."""
-        kept = self._runs.ledger(state.investigator_task_id) if state.investigator_task_id else None
-        return kept or Ledger()
+        An investigator's run whose record is gone has read nothing that can be shown.
+        """
+        read = self.runs.ledger(state.investigator_task_id) if state.investigator_task_id else None
+        return Sources(self.codebase, read or Ledger(), self.notes, self.secrets)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from bot.adapters.process.clocks import SystemClock
 from bot.adapters.search.note_index import WordNoteIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.model_run import RunFailed
-from bot.casework.checks.staleness import CitationStaleness
+from bot.casework.checks.staleness import stale_citations
 from bot.casework.evaluation.question_run import QuestionRun, QuestionRunner, Say
 from bot.cli.arguments import Scope
 from bot.cli.data_directory import environment_at, settings_at
@@ -25,12 +26,10 @@ from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.storage_engine import open_store
 from bot.config.environment import Environment, process_home
 from bot.config.settings import Settings, find_config
-from bot.domain.citations.citation_lines import outdated_words, telling_line
 from bot.domain.fixes.patch_files import fenced_diff, patch_summary
 from bot.domain.questions.approval_basis import basis_of, passed_words, quotes_that_match
 from bot.domain.questions.verdict_rules import objections
 from bot.domain.returns import (
-    EvidenceKind,
     EvidenceRef,
     ProposedPatch,
     SuspectChange,
@@ -39,7 +38,7 @@ from bot.domain.returns import (
     ref_marks,
 )
 from bot.domain.secrets import redact
-from bot.domain.text.humanize import utc_text
+from bot.domain.text.humanize import counted, utc_text
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.errors import CodebaseUnreadable, ConfigError, TriageError
 from bot.ports.collections import REPLIES
@@ -47,6 +46,9 @@ from bot.ports.collections import REPLIES
 MAX_NAME: Final = 1_000
 _NO_CHANNEL: Final = "C0000000000"
 MAX_DIFF_LINES: Final = 200
+SHOWN_LINES: Final = 3
+"""Of a citation; `triage verify --lines` shows all."""
+
 SUSPECTS: Final = "Suspect changes where the stack trace leads; nobody has judged them"
 
 
@@ -89,9 +91,7 @@ def render(findings: QuestionRun, home: Path) -> str:
     blocks = [_indented(ret.draft_reply) if ret.draft_reply.strip() else "  (no draft)"]
     if ret.evidence_refs:
         marks = ref_marks(findings.validation.checks, len(ret.evidence_refs))
-        lines = [
-            _evidence(ref, mark, findings.state.question) for ref, mark in zip(ret.evidence_refs, marks, strict=True)
-        ]
+        lines = [_evidence(ref, mark) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]
         blocks.append("\n".join(["Evidence", *lines]))
     if ret.suspect_changes:
         blocks.append("\n".join([SUSPECTS, *map(_suspect, ret.suspect_changes)]))
@@ -180,16 +180,14 @@ def _facts(findings: QuestionRun) -> str:
     )
 
 
-def _evidence(ref: EvidenceRef, mark: bool | None, question: str) -> str:
-    """Return a citation: its mark and place, its claim, and the most telling line of its quote."""
+def _evidence(ref: EvidenceRef, mark: bool | None) -> str:
+    """Return a citation: its mark and place, its claim, and the first of the lines that were printed."""
     at = f" at {one_line(ref.commit[:7], 7)}" if ref.commit else ""
     claim = f"\n{textwrap.indent(textwrap.fill(ref.supports_claim, WIDTH - 6), '      ')}" if ref.supports_claim else ""
-    quote = redact(ref.quote)
-    line = one_line(telling_line(quote, f"{question} {ref.supports_claim}"), WIDTH - 8)
-    said = f"\n      | {line}" if line else ""
-    old = outdated_words(quote, ref.ref if ref.kind is EvidenceKind.FILE else "")
-    warning = f"\n      ! may be outdated: it says “{one_line(old, WIDTH - 34)}”" if old else ""
-    return f"  {MARKS[mark]} {one_line(ref.ref, MAX_NAME)}{at}{claim}{said}{warning}"
+    lines = [one_line(line, WIDTH - 8) for line in redact(ref.quote).split("\n") if line.strip()]
+    said = "".join(f"\n      | {line}" for line in lines[:SHOWN_LINES])
+    more = f"\n      … and {counted(len(lines) - SHOWN_LINES, 'more line')}" if len(lines) > SHOWN_LINES else ""
+    return f"  {MARKS[mark]} {one_line(ref.ref, MAX_NAME)}{at}{claim}{said}{more}"
 
 
 def _point(text: str) -> str:
@@ -224,7 +222,7 @@ def open_any_sources(scope: Scope, codebase: Path | None) -> InvestigationInputs
     if codebase is None:
         return open_sources(settings, environment)
     members = open_codebases(codebase, environment.home, scope.config)
-    code = TeamCode(codebases=members, ids=set(), staleness=CitationStaleness(members), link_to=lambda _: None)
+    code = TeamCode(codebases=members, ids=set(), link_to=lambda _: None)
     return open_sources(settings, environment, code=code)
 
 
@@ -242,7 +240,7 @@ def open_sources(
         environment=environment,
         code=code,
         storage=storage,
-        memory=WordNoteIndex(storage.notes, storage.journal(REPLIES), code.staleness.stale),
+        memory=WordNoteIndex(storage.notes, storage.journal(REPLIES), partial(stale_citations, code.codebases)),
         clock=SystemClock(),
         is_long=is_long,
     )

@@ -30,7 +30,7 @@ from bot.cli.options import FILE
 from bot.cli.output import MARKS, WIDTH, wrapped
 from bot.composition.codebases import open_team_code
 from bot.domain.citations.citation_lines import parse_lines
-from bot.domain.returns import EvidenceKind, EvidenceRef, evidence_in, ref_marks
+from bot.domain.returns import EvidenceKind, EvidenceRef, evidence_in, ref_marks, why_marked
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.domain.threads import ThreadState
@@ -172,7 +172,7 @@ def _finding(ref: EvidenceRef, found: Found, sources: Sources) -> Finding:
         return Finding(ref=ref, ok=False, reason=why, is_here=False)
     checks = list(address_checks(0, ref, found))
     ok = ref_marks(checks, 1)[0]
-    return Finding(ref=ref, ok=ok, reason=next(check.reason for check in reversed(checks) if check.ok is ok))
+    return Finding(ref=ref, ok=ok, reason=why_marked(checks, 0, ok))
 
 
 def render(answer: CitedAnswer, findings: Sequence[Finding]) -> str:

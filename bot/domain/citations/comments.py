@@ -60,7 +60,8 @@ class Scan:
         text = "\n".join(lines)
         self._spans = list(_spans(path, text))
         self._span_starts = [span.start for span in self._spans]
-        self._blocks = sorted(self._find_blocks(path, text))
+        blocks = sorted(self._find_blocks(path, text))
+        self._block_at = {line: (first, last) for first, last in blocks for line in range(first, last + 1)}
 
     def widened(self, start: int, end: int) -> tuple[int, int]:
         r"""Return a range with the rest of the comment or string in which it begins or ends, MAX_WIDENED lines at most.
@@ -68,7 +69,7 @@ class Scan:
         >>> Scan("a.py", ["# Never", "# do this:", "x = 1"]).widened(2, 3)
         (1, 3)
         """
-        first, last = self._block_at(start)[0], self._block_at(end)[1]
+        first, last = self._block_at.get(start, (start, start))[0], self._block_at.get(end, (end, end))[1]
         above = min(start - first, MAX_WIDENED)
         return start - above, end + min(last - end, MAX_WIDENED - above)
 
@@ -119,12 +120,6 @@ class Scan:
                     break
                 last = number if line.strip() else last
             yield first, last
-
-    def _block_at(self, line: int) -> tuple[int, int]:
-        """Return the comment or string of several lines that holds a line; else the line by itself."""
-        index = bisect_right(self._blocks, (line, len(self._lines) + 1)) - 1
-        first, last = self._blocks[index] if index >= 0 else (line, line)
-        return (first, last) if first <= line <= last else (line, line)
 
     def _line_of(self, place: int) -> int:
         return bisect_right(self._starts, place)

@@ -46,7 +46,7 @@ _SSH_DOORS: Final = {
 }
 """Hosts that take SSH on port 443, and where the pages are."""
 
-_SCP: Final = re.compile(r"(\[)?(?:[^/@\s]*@)?(?P<host>[^/:@\s\[\]]+)(?(1)(?::\d+)?\]):(?P<path>[^:]*)")
+_SCP: Final = re.compile(r"(\[)?(?:[^/@\s]*@)?(?P<host>[^/:@\s\[\]]+)(?(1)(?::\d+)?\]):(?P<path>[^:?#]*)")
 _HOST: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
 _ADDRESS: Final = re.compile(r".+\.(?:[a-z]{2,}|xn--[a-z0-9-]+|\d{1,3})")
 """A host that is no alias of somebody's ssh config, as `work` and `github.com-work` are."""
@@ -152,18 +152,13 @@ def _place(remote: str) -> tuple[str, str] | None:
 
     None for a folder, an alias of somebody's ssh config, or what is no remote at all.
     """
-    scheme, port = "ssh", None
-    if "://" in remote:
-        try:
-            url = urlsplit(remote)
-            scheme, host, port, path = url.scheme, url.hostname or "", url.port, url.path
-        except ValueError:
-            return None
-    elif match := _SCP.fullmatch(remote):
-        host, path = match["host"].lower(), match["path"]
-    else:
+    match = None if "://" in remote else _SCP.fullmatch(remote)
+    try:
+        url = urlsplit(f"ssh://{match['host']}/{match['path']}" if match else remote)
+        scheme, host, port = url.scheme, url.hostname or "", url.port
+    except ValueError:
         return None
-    path = path.strip("/").removesuffix(".git")
+    path = url.path.strip("/").removesuffix(".git")
     is_place = _HOST.fullmatch(host) and _PATH.fullmatch(path) and {".", ".."}.isdisjoint(path.split("/"))
     if not is_place or scheme not in _SCHEMES or ("ssh" in scheme and not _ADDRESS.fullmatch(host)):
         return None

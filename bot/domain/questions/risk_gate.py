@@ -9,9 +9,8 @@ such as `destroy`. What kind of advice a draft gives is not read here: both mode
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from bot.domain.questions.draft_language import CODE_SEGMENT, own_sentences
@@ -19,7 +18,9 @@ from bot.domain.tables import Alternatives, Parts, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 
 _SEPARATOR: Final = LinearPattern(r"[\n;]|&&|\|\|?|\$\(|`")
-_PROMPT: Final = "$#% \t"
+_EDGES: Final = "$#%|;&(` \t\n"
+"""A prompt, or an opening, before or behind a simple command."""
+
 _FENCE_MARK: Final = re.compile(r"^(?:```|~~~)[\w+-]*\n?|`", re.MULTILINE)
 SHOWN_CHARS: Final = 80
 
@@ -85,9 +86,10 @@ def commands_in_code(code: str) -> list[RiskyCommand]:
     >>> commands_in_code("grep -rn 'rm -rf' scripts"), commands_in_code("git log")
     ([], [])
     """
-    simple = [part for part in _simple_commands(code) if not _only_reads(part)]
-    found = _found(_ANYWHERE, _without_readers(code))
-    return found or [one for part in simple for one in _found(_IN_CODE, part.strip(_PROMPT))]
+    parts = list(_simple_commands(code))
+    acting = "".join(f"{_acting(part)}{mark}" for part, mark in parts)
+    simple = (part.strip(_EDGES) for part, _ in parts)
+    return _found(_ANYWHERE, acting) or [one for part in simple if _acting(part) for one in _found(_IN_CODE, part)]
 
 
 def commands_in_prose(text: str) -> list[RiskyCommand]:
@@ -104,26 +106,18 @@ def _found(patterns: dict[str, LinearPattern], text: str) -> list[RiskyCommand]:
     return [RiskyCommand(kind, text[span[0] : span[1]].strip()) for kind, span in spans.items() if span]
 
 
-def _simple_commands(code: str) -> list[str]:
-    """Return the parts of a command line between pipes, semicolons and line ends."""
-    cuts = [0, *(end for _, end in _SEPARATOR.spans(code)), len(code)]
-    return [code[start:end].strip("|;&$(`\n") for start, end in itertools.pairwise(cuts)]
-
-
-def _only_reads(command: str) -> bool:
-    return _HARMLESS.is_in(command) or (_READS.is_in(command) and ">" not in command)
-
-
-def _without_readers(code: str) -> str:
-    """Return code without the arguments of what only reads, its pipes and redirections left; dry runs are left out."""
-    kept: list[str] = []
+def _simple_commands(code: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a command line between pipes, semicolons and line ends, each with the mark behind it."""
     start = 0
     for begin, end in [*_SEPARATOR.spans(code), (len(code), len(code))]:
-        part = code[start:begin]
-        if _HARMLESS.is_in(part):
-            part = ""
-        elif _READS.is_in(part):
-            part = part[part.find(">") :] if ">" in part else ""
-        kept += [part, code[begin:end]]
+        yield code[start:begin], code[begin:end]
         start = end
-    return "".join(kept)
+
+
+def _acting(command: str) -> str:
+    """Return what of a simple command can do harm: of what only reads its redirection, of a dry run nothing."""
+    if _HARMLESS.is_in(command):
+        return ""
+    if not _READS.is_in(command):
+        return command
+    return command[command.find(">") :] if ">" in command else ""

@@ -16,6 +16,9 @@ from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict
 GROUNDED: Final = "grounded"
 """The check that a citation could be proved."""
 
+MAX_PROBLEMS: Final = 10
+"""How many of the failed checks a verdict names; the others are counted."""
+
 
 class Effect(StrEnum):
     """What an objection does: it is only shown, it asks for confidence `high`, or it forbids a `pass`."""
@@ -140,12 +143,16 @@ def verdict_of_checks(checks: Sequence[Check], at: datetime) -> ValidatorReturn:
 
 
 def problems_of(checks: Sequence[Check]) -> list[str]:
-    """Return why the code checks do not let a draft pass; to have made none is a problem too."""
-    failed = [check.reason for check in checks if check.ok is False]
-    if not any(check.name == GROUNDED for check in checks):
-        return [*failed, "the citations were not checked"]
-    unproved = any(check.name == GROUNDED and check.ok is None for check in checks)
-    return [*failed, "no citation could be proved"] if unproved else failed
+    """Return why the code checks do not let a draft pass, claims last; to have made none is a problem too.
+
+    Of very many the first are named and the others counted.
+    """
+    grounded = next((check.ok for check in checks if check.name == GROUNDED), None)
+    unproved = ["no citation was proved"] if grounded is None else []
+    failed = sorted((check for check in checks if check.ok is False), key=lambda check: check.name.startswith("claim["))
+    problems = [*unproved, *dict.fromkeys(check.reason for check in failed)]
+    more = len(problems) - MAX_PROBLEMS
+    return [*problems[:MAX_PROBLEMS], f"and {more} more"] if more > 0 else problems
 
 
 def _found(verdict: ValidatorReturn) -> Iterator[tuple[str, Objection]]:

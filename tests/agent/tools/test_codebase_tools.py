@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from bot.agent.codebases import Codebases
 from bot.agent.ledger import Ledger
 from bot.agent.tools.base import ToolProblem
 from bot.agent.tools.codebase_tools import investigator_tools
-from bot.casework.checks.staleness import CitationStaleness
+from bot.casework.checks.staleness import stale_citations
 from tests.codebases import SHOP, make_codebases
 from tests.fakes import MemoryJournal
 from tests.gitrepo import commit_files, git
@@ -27,7 +28,7 @@ class Tools:
         (base / "memory").mkdir(exist_ok=True)
         self.ledger = Ledger()
         kept = NoteFiles(base / "memory")
-        notes = WordNoteIndex(kept, MemoryJournal(), CitationStaleness(code).stale)
+        notes = WordNoteIndex(kept, MemoryJournal(), partial(stale_citations, code))
         tools = investigator_tools(code, notes, kept, self.ledger)
         self.known = {tool.name: tool for tool in tools}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.tools.codebase_tools import investigator_tools
-from bot.casework.checks.staleness import CitationStaleness
+from bot.casework.checks.staleness import stale_citations
 from tests.fakes import MemoryJournal
 from tests.gitrepo import git, make_repo
 
@@ -37,7 +38,7 @@ class Toolbox:
         repo = GitRepo(self.code)
         self.ledger = Ledger()
         self.head = git(self.code, "rev-parse", "HEAD")
-        notes = WordNoteIndex(NoteFiles(self.memory), MemoryJournal(), CitationStaleness(repo).stale)
+        notes = WordNoteIndex(NoteFiles(self.memory), MemoryJournal(), partial(stale_citations, repo))
         index = SqlitePassageIndex(repo, self.base / "passages.db")
         code, kept = Codebases.named([("", repo, index)]), NoteFiles(self.memory)
         tools = investigator_tools(code, notes, kept, self.ledger, known_secrets=self.known_secrets)

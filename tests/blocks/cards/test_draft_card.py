@@ -504,7 +504,7 @@ def test_a_search_result_is_there_to_be_edited() -> None:
 
 
 class TestEvidence:
-    """Each citation on its own: mark, place, claim, the line it rests on, and what that says of itself."""
+    """Each citation on its own: mark, place, claim, and the lines it rests on."""
 
     def seen(self, **changes: Any) -> str:
         ret = a_return(evidence_refs=(REF.model_copy(update=changes),))
@@ -526,32 +526,13 @@ class TestEvidence:
         assert "*Evidence* of the draft before it was edited" in shown(card(state.with_draft("Mine.")))
         assert "before it was edited" not in shown(card(state))
 
-    def test_the_quoted_line_stands_beside_its_mark_and_claim(self) -> None:
-        """Of several lines the one that holds the question's words."""
-        quote = "def go():\n    timeout = 9\n    retries = 5\n"
-        seen = self.seen(quote=quote, supports_claim="Five of them.")
-        assert "✓ `app/retry.py:10-12` at aaaaaaa · Five of them.\n`retries = 5` and 2 more lines" in seen
-
-    @pytest.mark.parametrize(
-        ("changes", "words"),
-        [
-            ({"quote": "RETRIES = 5  # no longer used"}, "no longer used"),
-            ({"quote": "retries = 5\n# TODO remove"}, "TODO remove"),
-            ({"quote": "@deprecated\ndef retries(): ..."}, "deprecated"),
-            ({"quote": "old: retries = 5"}, "old"),
-            ({"quote": "# nicht mehr verwendet\nretries = 5"}, "nicht mehr verwendet"),
-            ({"quote": "# 非推奨\nretries = 5"}, "非推奨"),
-            ({"ref": "src/legacy/retry.py:1-2"}, "legacy/"),
-        ],
-    )
-    def test_a_quote_that_calls_itself_outdated_is_shown_as_that(self, changes: dict[str, str], words: str) -> None:
-        """In its own words."""
-        assert f":warning: *may be outdated*: it says “{words}”" in self.seen(**changes)
-
-    @pytest.mark.parametrize("quote", ["retries = 5", "threshold: 3", "# used by the client", "return unusedly"])
-    def test_other_quotes_are_not(self, quote: str) -> None:
-        """No warning without a word for it."""
-        assert "outdated" not in self.seen(quote=quote)
+    def test_the_first_printed_lines_stand_below_their_mark_and_claim(self) -> None:
+        """Without blank ones; what is left out is counted."""
+        quote = "def go():\n\n    timeout = 9\n    retries = 5\n"
+        seen = self.seen(quote=f"{quote}    return 7\n", supports_claim="Five of them.")
+        head = "✓ `app/retry.py:10-12` at aaaaaaa · Five of them."
+        assert f"{head}\n`def go():`\n`timeout = 9`\n`retries = 5`\n… and 1 more line" in seen
+        assert "more line" not in self.seen(quote=quote)
 
     def test_a_secret_in_a_quote_is_not_shown(self) -> None:
         """The card is no place for it."""

@@ -11,7 +11,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.casework.checks.address_tool import OpenAddress, address_tool, was_opened
-from bot.casework.checks.addresses import Lines, Sources, resolve
+from bot.casework.checks.addresses import Sources
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from tests.gitrepo import commit_files, make_repo, write_files
 from tests.tables import each_row
@@ -52,11 +52,9 @@ def test_each_citation_can_be_opened(tmp_path: Path, index: int, line: str) -> N
     """As it is written in the draft; after that, and not before, the ledger shows it."""
     judge = Judge(tmp_path)
     ref = judge.refs[index]
-    found = resolve(ref, judge.sources)
-    assert isinstance(found, Lines)
-    assert not was_opened(found, judge.ledger)
+    assert was_opened(ref, judge.sources, judge.ledger) is False
     assert line in judge(ref.ref).split("\n")
-    assert was_opened(found, judge.ledger)
+    assert was_opened(ref, judge.sources, judge.ledger) is True
 
 
 def test_addresses_beside_the_citations_can_be_opened(judge: Judge) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from bot.adapters.storage.files.file_engine import NoteFiles
-from bot.agent.ledger import Ledger
+from bot.agent.ledger import OWN_TOOLS, Ledger
 from bot.casework.checks.draft_checks import check_return
-from bot.casework.checks.draft_shape import MAX_DRAFT_CHARS
+from bot.casework.checks.draft_claims import MAX_COMPARED
+from bot.casework.checks.draft_words import MAX_DRAFT_CHARS
 from bot.casework.posting.freshness import MAX_REPLY_CHARS
 from bot.domain.questions.rubrics import Rubric, rubric_for
 from bot.domain.returns import (
@@ -146,6 +147,17 @@ def test_proved_evidence_of_the_rubric_s_kind_is_required(repo: Path) -> None:
     made_up = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref="f" * 40)
     found = failures(repo, rubric=rubric_for(QuestionType.STATUS_CHECK), evidence_refs=(evidence(repo), made_up))
     assert {"required_evidence", "ref[1].resolves"} <= set(found)
+
+
+@each_row("tool, ok", [("logs__query", True), *((tool, False) for tool in sorted(OWN_TOOLS))])
+def test_what_our_own_tools_answered_is_no_log(repo: Path, tool: str, ok: bool) -> None:
+    """A cited search of the code says nothing of the state of things."""
+    ledger = Ledger().record_query(tool, "RETRY_LIMIT", "RETRY_LIMIT = 5 in src/app.py")
+    result = EvidenceRef(kind=EvidenceKind.LOG_QUERY, ref="1:1")
+    found = failures(
+        repo, ledger=ledger, rubric=rubric_for(QuestionType.STATUS_CHECK), evidence_refs=(result, evidence(repo))
+    )
+    assert ("required_evidence" not in found) is ok
 
 
 def test_the_investigator_may_correct_the_type_of_a_question(repo: Path) -> None:
@@ -381,6 +393,12 @@ def test_a_claim_that_cites_what_is_not_there_is_refuted(repo: Path) -> None:
     assert claims(repo, Claim(text="The limit is 5.", cites=(3,)), Claim(text="It is 5.", cites=(-1,))) == [False] * 2
     refs = (evidence(repo, ref="src/none.py:1"),)
     assert claims(repo, Claim(text="The limit is 5.", cites=(0,)), evidence_refs=refs) == [False]
+
+
+def test_of_very_many_claims_the_later_ones_are_marked_without_being_compared(repo: Path) -> None:
+    """Nobody waits for a thousand comparisons, and none of them looks backed."""
+    true = Claim(text="`RETRY_LIMIT` is 5.", cites=(0,))
+    assert claims(repo, *[true] * (MAX_COMPARED + 2)) == [*[True] * MAX_COMPARED, False, False]
 
 
 def test_a_refuted_claim_names_the_missing_words(repo: Path) -> None:

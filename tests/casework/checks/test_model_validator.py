@@ -56,7 +56,7 @@ class Court:
         ret = a_return("Retries stop after 5.", **{"evidence_refs": (ref,), **draft})
         clock = FakeClock()
         self.runs = RunRecorder(FileRunFolders(folder), clock)
-        code = CodeValidator(repo.root, NoteFiles(folder / "memory"), self.runs, clock)
+        code = CodeValidator(repo, NoteFiles(folder / "memory"), self.runs, clock)
         self.commit = repo.head()
         self.runner = ScriptedRunner(*(script or (after_reading(),)))
         specialist = a_specialist(self.runner, folder / "runs", validator=True)

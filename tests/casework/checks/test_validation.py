@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.adapters.storage.files.file_engine import FileRunFolders, NoteFiles
+from bot.agent.git.git_repo import GitRepo
 from bot.agent.run_records import RunRecorder
 from bot.casework.checks.validation import CodeValidator
 from bot.domain.threads import ThreadStatus
@@ -18,7 +19,9 @@ def failures(folder: Path, question: str, *, secrets: frozenset[str] = frozenset
     """Return the reasons of the checks of speech that fail."""
     repo, clock = make_repo(folder / "code", {"a.py": "LIMIT = 5\n"}), FakeClock()
     runs = RunRecorder(FileRunFolders(folder), clock)
-    validator = CodeValidator(repo, NoteFiles(folder / "memory"), runs, clock, secrets=secrets, team_language="en")
+    validator = CodeValidator(
+        GitRepo(repo), NoteFiles(folder / "memory"), runs, clock, secrets=secrets, team_language="en"
+    )
     state = in_status(ThreadStatus.AWAITING_VALIDATION, question=question, investigator_return=a_return(**draft))
     checks = validator.validate(state, run_id="v1").checks
     return {check.name: check.reason for check in checks if check.ok is False and check.name in ("language", "secrets")}

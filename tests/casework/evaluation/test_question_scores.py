@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from bot.adapters.storage.files.file_engine import FileStore
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.run_records import RunRecorder
-from bot.casework.checks.staleness import CitationStaleness
+from bot.casework.checks.staleness import stale_citations
 from bot.casework.checks.validation import CodeValidator
 from bot.casework.evaluation.question_run import QuestionRunner
 from bot.casework.evaluation.question_scores import Hits, ask_questions
@@ -35,7 +36,7 @@ def runner(tmp_path: Path) -> QuestionRunner:
         investigator=OneCodebaseInvestigator(codebases, OfflineInvestigator.in_codebase),
         validator=CodeValidator(codebases, store.notes, runs, clock),
         runs=runs,
-        memory=WordNoteIndex(store.notes, store.journal(REPLIES), CitationStaleness(codebases).stale),
+        memory=WordNoteIndex(store.notes, store.journal(REPLIES), partial(stale_citations, codebases)),
         clock=clock,
         home=tmp_path / "home",
     )

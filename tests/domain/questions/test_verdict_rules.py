@@ -153,6 +153,18 @@ def test_anything_less_than_green_bounces_and_says_why(checks: list[Check]) -> N
         assert all(check.reason in ret.bounce_feedback for check in checks if check.ok is False)
 
 
+def test_of_very_many_failed_checks_the_first_are_named_and_the_others_counted() -> None:
+    """Claims come last: 300 of them do not hide a secret."""
+    claims = [Check(name=f"claim[{index}]", ok=False, reason=f"claim {index} is not backed") for index in range(300)]
+    checks = [*GREEN, *claims, Check(name="secrets", ok=False, reason="looks like a secret")]
+    for ret in (verdict_of_checks(checks, AT), ruled(judged(), checks)):
+        assert len(ret.reasons) == 11
+        assert ret.reasons[0] == "looks like a secret"
+        assert ret.reasons[-1] == "and 291 more"
+        assert ret.bounce_feedback is not None
+        assert len(ret.bounce_feedback.split("\n")) == 11
+
+
 def test_green_checks_pass() -> None:
     """Uncheckable is neutral where a citation is proved; the verdict says that no model was asked."""
     ret = verdict_of_checks(GREEN, AT)
