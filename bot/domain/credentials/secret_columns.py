@@ -32,11 +32,12 @@ _Cell = tuple[int, int]
 
 def in_columns(text: str, names: Sequence[Name]) -> Iterator[SecretSpan]:
     """Yield where a credential stands below one of the names for one."""
+    text += "\n"
     kinds_by_end = {name.end: name.kind for name in names if name.is_telling}
     done = 0
     for name in names:
         if name.start >= done:
-            start, done = text.rfind("\n", 0, name.start) + 1, _line_end(text, name.start)
+            start, done = text.rfind("\n", 0, name.start) + 1, text.index("\n", name.start)
             heading = text[start:done] if done - start <= _MAX_HEADING_CHARS else ""
             for sign in (pattern for sign, pattern in _SIGNS.items() if sign in heading):
                 kinds = _kinds(text, _cells(text, start, done, sign), kinds_by_end)
@@ -62,8 +63,8 @@ def _kinds(text: str, cells: Sequence[_Cell], kinds_by_end: dict[int, str]) -> l
 
 def _below(text: str, done: int, sign: re.Pattern[str], kinds: Sequence[str]) -> Generator[SecretSpan, None, int]:
     """Yield the credentials of the rows behind `done`, the end of their heading; return the end of the last row."""
-    while done < len(text):
-        start, end = done + 1, _line_end(text, done + 1)
+    while done < len(text) - 1:
+        start, end = done + 1, text.index("\n", done + 1)
         cells = _cells(text, start, end, sign)
         if len(cells) < 2 and not _RULE.fullmatch(text, start, end):
             break
@@ -88,8 +89,3 @@ def _cells(text: str, start: int, end: int, sign: re.Pattern[str]) -> list[_Cell
 def _stripped(text: str, start: int, end: int) -> _Cell:
     start = end - len(text[start:end].lstrip(_AROUND))
     return start, start + len(text[start:end].rstrip(_AROUND))
-
-
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end

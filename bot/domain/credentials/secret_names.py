@@ -15,10 +15,10 @@ from typing import Final, NamedTuple
 
 from bot.domain.credentials.secret_forms import SecretSpan
 from bot.domain.credentials.secret_values import HOLE, JUDGED_CHARS, Judge, is_plain, is_secret, is_sentence
-from bot.domain.tables import Alternatives, Parts, Pattern, Words, WordSet, fill, read_table
+from bot.domain.tables import Alternatives, Parts, Pattern, Words, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 
-_BEFORE_CHARS: Final = 200
+_BEFORE_CHARS: Final = 120
 _NEAR_CHARS: Final = 600
 _MAX_VALUE_CHARS: Final = 4_000
 _NAMES_KEPT: Final = 1_024
@@ -47,7 +47,6 @@ class _SecretNamesTable(NamedTuple):
     telling: Alternatives
     hinting: Alternatives
     kinds: dict[str, str]
-    short: WordSet
     of_no_secret: str
     suffix: Pattern
     parts: Parts
@@ -97,7 +96,7 @@ def names_in(text: str) -> Iterator[Name]:
     """Yield the names for credentials."""
     for start, end in _STEMS.spans(text):
         suffix = _LISTS.suffix.match(text, end)
-        if suffix and not _is_part_of_a_word(text, start, end):
+        if suffix:
             before = text[max(0, start - _OWNER_CHARS) : start]
             yield Name(
                 start, suffix.end(), *_kind_of(before, text[start:end].lower(), text[end : suffix.end()].lower())
@@ -108,12 +107,6 @@ def names_in(text: str) -> Iterator[Name]:
 def _kind_of(before: str, stem: str, suffix: str) -> tuple[str, bool]:
     kind = "key" if stem.endswith("key") else _LISTS.kinds.get(stem, "password")
     return kind, _TELLING.is_in(stem + suffix) and not _OF_NO_SECRET.search(before)
-
-
-def _is_part_of_a_word(text: str, start: int, end: int) -> bool:
-    before = text[max(0, start - 1) : start]
-    is_inside = before.isalpha() and (not text[start].isupper() or not before.islower())
-    return is_inside and text[start:end].lower() in _LISTS.short
 
 
 def named(text: str, names: Iterable[Name]) -> Iterator[SecretSpan]:
@@ -134,8 +127,8 @@ def placed(text: str) -> Iterator[SecretSpan]:
     values = _Values(text)
     for place, pattern in _PLACES:
         for match in pattern.finditer(text) if any(needle in text for needle in place.needles) else ():
-            groups = match.groupdict()
-            value = _Value(*match.span("value")) if "value" in groups else values.at(match.end(), groups.get("quote"))
+            is_marked = match.groupdict().get("value")
+            value = _Value(*match.span("value")) if is_marked else values.at(match.end())
             if is_secret(values.shown(value), place.kind, place.judge):
                 yield SecretSpan(value.start, value.end, place.kind)
 
@@ -184,16 +177,10 @@ class _Values:
             if is_found:
                 yield line.span("value")
 
-    def at(self, start: int, quote: str | None = None) -> _Value:
-        """Return the value that starts at `start`: up to the quote that closes it, or the run without blanks.
-
-        Args:
-            start: Where it stands, with the quote that opens it.
-            quote: One that was opened before.
-        """
-        opening = None if quote else _OPENING.match(self._text, start)
-        inner, quote = (opening.end(), opening[1]) if opening else (start, quote)
-        quoted = _body(quote).match(self._text, inner) if quote else None
+    def at(self, start: int) -> _Value:
+        """Return the value that starts at `start`: up to the quote that closes it, or the run without blanks."""
+        opening = _OPENING.match(self._text, start)
+        quoted = _body(opening[1]).match(self._text, opening.end()) if opening else None
         if quoted:
             return _Value(*quoted.span(1), is_quoted=True)
         hole = HOLE.match(self._text, start)

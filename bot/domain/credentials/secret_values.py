@@ -7,9 +7,7 @@ it. Where a place only hints at a credential, the value must be no plain word, o
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from typing import Final, Literal, NamedTuple
 
 from bot.domain.tables import Alternatives, Parts, Pattern, WordSet, fill, read_table
@@ -18,16 +16,16 @@ JUDGED_CHARS: Final = 256
 _MIN_CHARS: Final = {"password": 4, "secret": 4}
 _MIN_ISSUED_CHARS: Final = 8
 _MIN_MIXED_CHARS: Final = 10
-_MIN_BITS: Final = 3.0
+_MIN_DISTINCT_CHARS: Final = 8
 _MIN_DIGITS: Final = 6
 _MIN_KINDS_OF_CHAR: Final = 3
 _MIN_PHRASE_WORDS: Final = 3
 _MAX_WORDS: Final = 12
 _SYMBOL: Final = re.compile(r".[^\n]{0,254}?[!#$%&*?@^~]")
 _HAS_HUMPS: Final = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
-_HUGGED: Final = re.compile(r"[\w\s./:?&=,'\"`()@+-]*")
-_PART: Final = re.compile(r"[^\W_]+")
-_SHORT_PART: Final = re.compile(r"[A-Za-z][a-z]{0,14}\d?|[A-Z]{1,15}")
+_AROUND_HOLES: Final = re.compile(
+    r"(?>(?:[\s_./:?&=,'\"`()@+-]|(?<![A-Za-z0-9])(?:[A-Za-z][a-z]{0,14}\d?|[A-Z]{1,15})(?![A-Za-z0-9]))*)"
+)
 _PUNCTUATION: Final = " \t()[]{}\"'`,.;:!?*"
 
 Judge = Literal["value", "word", "generated"]
@@ -53,21 +51,14 @@ def is_secret(value: str, kind: str, judge: Judge) -> bool:
 
     >>> [is_secret("hunter", "password", judge) for judge in ("value", "word", "generated")]
     [True, False, False]
-    """
-    if judge == "word":
-        judge = "value" if value.isascii() and not is_plain(value) else "generated"
-    return (judge == "value" or looks_generated(value)) and is_value(value, kind)
-
-
-def is_value(value: str, kind: str) -> bool:
-    """Whether what follows a telling name is a credential of its kind.
-
-    >>> [is_value(value, "password") for value in ("hunter", "${X}", "changeme", "$kq2Lz9!pW", "set it in the vault")]
-    [True, False, False, True, False]
+    >>> [is_secret(value, "password", "value") for value in ("${X}", "changeme", "$kq2Lz9!pW", "set it in the vault")]
+    [False, False, True, False]
     """
     shown = value[:JUDGED_CHARS].strip()
     least = max(_MIN_CHARS.get(kind, _MIN_ISSUED_CHARS), _MIN_DIGITS if shown.isdigit() else 0)
-    return len(shown) >= least and not is_stand_in(shown) and not is_sentence(shown)
+    is_word = judge == "word" and shown.isascii() and not is_plain(shown)
+    is_asked = judge == "value" or is_word or looks_generated(shown)
+    return is_asked and len(shown) >= least and not is_stand_in(shown) and not is_sentence(shown)
 
 
 def looks_generated(value: str) -> bool:
@@ -84,7 +75,7 @@ def looks_generated(value: str) -> bool:
     kinds = [any(map(test, shown)) for test in (str.isupper, str.islower, str.isdigit)]
     if sum(kinds) + (len(shown) >= _MIN_MIXED_CHARS) < _MIN_KINDS_OF_CHAR:
         return False
-    is_mixed = kinds[2] and not _LISTS.path.fullmatch(shown) and _bits_per_char(shown) >= _MIN_BITS
+    is_mixed = kinds[2] and not _LISTS.path.fullmatch(shown) and len(set(shown)) >= _MIN_DISTINCT_CHARS
     return is_mixed or bool(_SYMBOL.match(shown))
 
 
@@ -117,9 +108,4 @@ def is_stand_in(value: str) -> bool:
     if _STAND_IN.fullmatch(value):
         return True
     rest, holes = HOLE.subn(" ", value)
-    return holes > 0 and bool(_HUGGED.fullmatch(rest)) and all(map(_SHORT_PART.fullmatch, _PART.findall(rest)))
-
-
-def _bits_per_char(value: str) -> float:
-    counts = Counter(value).values()
-    return -sum(count / len(value) * math.log2(count / len(value)) for count in counts)
+    return holes > 0 and bool(_AROUND_HOLES.fullmatch(rest))
