@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+from bot.domain.credentials.secret_values import Judge
 from bot.domain.tables import Parts, Words, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 
@@ -48,19 +49,23 @@ class _Begun(NamedTuple):
     follows: str
 
 
-class _Shaped(NamedTuple):
-    """A form without a beginning of its own; `needle`, or what `quick` matches, stands in every text that holds it."""
+class Place(NamedTuple):
+    """Where a credential stands: in the group `value`, or in all that a form of its own matches, or behind the match.
+
+    One of `needles`, or what `quick` matches, stands in every text that holds it.
+    """
 
     kind: str
-    needle: str
-    form: str
+    needles: Words
+    pattern: str
     quick: str = ""
+    judge: Judge = "value"
 
 
 class _SecretFormsTable(NamedTuple):
     parts: Parts
     beginnings: tuple[_Begun, ...]
-    shapes: tuple[_Shaped, ...]
+    shapes: tuple[Place, ...]
 
 
 class _Forms:
@@ -79,43 +84,31 @@ class _Forms:
         }
         self.any_beginning = LinearPattern("|".join(map(re.escape, longest)))
         self.at_start = re.compile(lists.parts["START"])
-        self.shapes = [
-            (shape.kind, shape.needle or LinearPattern(shape.quick), re.compile(fill(shape.form, lists.parts)))
-            for shape in lists.shapes
-        ]
+        self.shapes = [one._replace(pattern=fill(one.pattern, lists.parts), judge="form") for one in lists.shapes]
 
 
 @cache
-def _forms() -> _Forms:
+def forms() -> _Forms:
+    """Return the published forms."""
     return _Forms()
 
 
 def issued(text: str) -> Iterator[SecretSpan]:
     """Yield where `text` holds a credential that its own form gives away."""
     yield from _begun(text)
-    yield from _shaped(text)
     yield from _private_keys(text)
 
 
 def _begun(text: str) -> Iterator[SecretSpan]:
-    forms = _forms()
+    table = forms()
     done: dict[int, int] = {}  # how far each form has read: what it read once it does not read again
-    for start, end in forms.any_beginning.spans(text):
-        rows = forms.by_beginning[text[start:end]] if forms.at_start.match(text, start) else ()
+    for start, end in table.any_beginning.spans(text):
+        rows = table.by_beginning[text[start:end]] if table.at_start.match(text, start) else ()
         for kind, size, follows in rows:
             match = follows.match(text, start + size) if start >= done.get(id(follows), 0) else None
             if match:
                 done[id(follows)] = match.end()
                 yield SecretSpan(match.start("value") if "value" in follows.groupindex else start, match.end(), kind)
-
-
-def _shaped(text: str) -> Iterator[SecretSpan]:
-    forms = _forms()
-    encoded = text.encode()
-    for kind, needle, pattern in forms.shapes:
-        if needle in text if isinstance(needle, str) else needle.is_in(encoded):
-            for match in pattern.finditer(text):
-                yield SecretSpan(*match.span("value" if "value" in pattern.groupindex else 0), kind)
 
 
 def _private_keys(text: str) -> Iterator[SecretSpan]:

@@ -13,15 +13,14 @@ from collections.abc import Iterable, Iterator
 from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from bot.domain.credentials.secret_forms import SecretSpan
+from bot.domain.credentials.secret_forms import Place, SecretSpan, forms
 from bot.domain.credentials.secret_values import HOLE, JUDGED_CHARS, Judge, is_plain, is_secret, is_sentence
-from bot.domain.tables import Alternatives, Parts, Pattern, Words, fill, read_table
+from bot.domain.tables import Alternatives, Parts, Pattern, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 
 _BEFORE_CHARS: Final = 120
 _NEAR_CHARS: Final = 600
 _MAX_VALUE_CHARS: Final = 4_000
-_NAMES_KEPT: Final = 1_024
 _OWNER_CHARS: Final = 13
 
 
@@ -32,15 +31,6 @@ class _Joint(NamedTuple):
     judge: Judge = "value"
     sure_after: Pattern | None = None
     cell: Pattern | None = None
-
-
-class _Place(NamedTuple):
-    """A place made for a credential: its group `value`, or what follows."""
-
-    kind: str
-    needles: Words
-    pattern: str
-    judge: Judge = "value"
 
 
 class _SecretNamesTable(NamedTuple):
@@ -56,7 +46,7 @@ class _SecretNamesTable(NamedTuple):
     words: Pattern
     run_end: Pattern
     block: Pattern
-    places: tuple[_Place, ...]
+    places: tuple[Place, ...]
 
 
 class Name(NamedTuple):
@@ -83,7 +73,10 @@ _OF_NO_SECRET: Final = re.compile(_LISTS.of_no_secret, re.I)
 _JOINTS: Final = re.compile(
     "|".join(f"(?P<{name}>{fill(joint.pattern, _LISTS.parts)})" for name, joint in _LISTS.joints.items())
 )
-_PLACES: Final = [(place, re.compile(fill(place.pattern, _LISTS.parts))) for place in _LISTS.places]
+_PLACES: Final = [
+    (place, LinearPattern(place.quick), re.compile(fill(place.pattern, _LISTS.parts)))
+    for place in (*forms().shapes, *_LISTS.places)
+]
 _CODE: Final = LinearPattern(f"(?m:{_LISTS.code})")
 _OPENING: Final = re.compile(r"[rbfuRBFU@]?(\\?(?:\"\"\"|'''|[\"'`]))")
 _CLOSES: Final = r"[\s,;:)}\]>/|.&?\\%+]|$|[\"'`][\s,;)}\]]"
@@ -103,7 +96,7 @@ def names_in(text: str) -> Iterator[Name]:
             )
 
 
-@lru_cache(_NAMES_KEPT)
+@lru_cache(1_024)
 def _kind_of(before: str, stem: str, suffix: str) -> tuple[str, bool]:
     kind = "key" if stem.endswith("key") else _LISTS.kinds.get(stem, "password")
     return kind, _TELLING.is_in(stem + suffix) and not _OF_NO_SECRET.search(before)
@@ -124,11 +117,13 @@ def named(text: str, names: Iterable[Name]) -> Iterator[SecretSpan]:
 
 def placed(text: str) -> Iterator[SecretSpan]:
     """Yield where a credential stands in a place made for one."""
-    values = _Values(text)
-    for place, pattern in _PLACES:
-        for match in pattern.finditer(text) if any(needle in text for needle in place.needles) else ():
-            is_marked = match.groupdict().get("value")
-            value = _Value(*match.span("value")) if is_marked else values.at(match.end())
+    values, encoded = _Values(text), text.encode()
+    for place, quick, pattern in _PLACES:
+        is_near = any(needle in text for needle in place.needles) or (place.quick and quick.is_in(encoded))
+        for match in pattern.finditer(text) if is_near else ():
+            span = match.span("value" if match.groupdict().get("value") else 0)
+            is_all = span != match.span() or place.judge == "form"
+            value = _Value(*span) if is_all else values.at(match.end())
             if is_secret(values.shown(value), place.kind, place.judge):
                 yield SecretSpan(value.start, value.end, place.kind)
 

@@ -28,8 +28,8 @@ _AROUND_HOLES: Final = re.compile(
 )
 _PUNCTUATION: Final = " \t()[]{}\"'`,.;:!?*"
 
-Judge = Literal["value", "word", "generated"]
-"""What a place asks of a value: any value at all, no plain word, or one that looks generated."""
+Judge = Literal["form", "value", "word", "generated"]
+"""What a place asks of a value: nothing, its form says all; any value; no plain word; one that looks generated."""
 
 
 class _SecretValuesTable(NamedTuple):
@@ -58,7 +58,8 @@ def is_secret(value: str, kind: str, judge: Judge) -> bool:
     least = max(_MIN_CHARS.get(kind, _MIN_ISSUED_CHARS), _MIN_DIGITS if shown.isdigit() else 0)
     is_word = judge == "word" and shown.isascii() and not is_plain(shown)
     is_asked = judge == "value" or is_word or looks_generated(shown)
-    return is_asked and len(shown) >= least and not is_stand_in(shown) and not is_sentence(shown)
+    is_value = is_asked and len(shown) >= least and not is_stand_in(shown) and not is_sentence(shown)
+    return is_value or judge == "form"
 
 
 def looks_generated(value: str) -> bool:
