@@ -141,6 +141,5 @@ def _spans(text: str, known: Collection[str]) -> list[SecretSpan]:
 
 def _known(text: str, known: Collection[str]) -> Iterator[SecretSpan]:
     for value in known:
-        if len(value) >= MIN_KNOWN_CHARS:
-            for match in re.finditer(re.escape(value), text):
-                yield SecretSpan(*match.span(), OWN_SECRET)
+        for match in re.finditer(re.escape(value), text) if len(value) >= MIN_KNOWN_CHARS else ():
+            yield SecretSpan(*match.span(), OWN_SECRET)

@@ -113,16 +113,13 @@ def _begun(text: str) -> Iterator[SecretSpan]:
 
 def _private_keys(text: str) -> Iterator[SecretSpan]:
     """Yield the keys in armour; one whose end is not shown reaches to the end of the text."""
-    if "PRIVATE KEY" not in text:
-        return
     ends = [match.end() for match in _KEY_END.finditer(text)]
     done = 0
     for begin in _KEY_BEGIN.finditer(text):
-        if begin.start() < done:
-            continue
         at = bisect_left(ends, begin.end())
         end = ends[at] if at < len(ends) else len(text)
         is_closed = at < len(ends) and end <= begin.end() + _MAX_CLOSED_KEY_CHARS
-        if _KEY_BODY.match(text, begin.end()) or (is_closed and _KEY_LINE.search(text, begin.end(), end)):
+        is_key = _KEY_BODY.match(text, begin.end()) or (is_closed and _KEY_LINE.search(text, begin.end(), end))
+        if is_key and begin.start() >= done:
             done = end
             yield SecretSpan(begin.start(), end, PRIVATE_KEY)
