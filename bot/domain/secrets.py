@@ -1,9 +1,8 @@
 """Finds credentials in text, and blacks them out; the values found never leave this module.
 
 Pure. Redact before truncating: half a token is still a leak and no longer matches. A value is known by the form that
-its issuer gave it, else by the name before it (secret_names), the heading above it (secret_columns) or its place: the
-flag of a command, a part of a URL. The places stand in credentials/secret_places.yml; each pattern is run only on a
-text that holds its needle, and every repeat in it is bounded, so the time is proportional to the text's length.
+its issuer gave it, else by the name before it or its place (secret_names), or by the heading above it (secret_columns).
+The time is proportional to the text's length.
 Source: the issuers' published forms; the rule and why no library, docs/decisions/secret-patterns.md.
 """
 
@@ -11,22 +10,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final
 
 from bot.domain.credentials.secret_columns import in_columns
 from bot.domain.credentials.secret_forms import SecretSpan, issued
-from bot.domain.credentials.secret_names import Values, named, names_in
-from bot.domain.credentials.secret_values import JUDGED_CHARS, is_stand_in, is_value, looks_generated
-from bot.domain.tables import Parts, fill, read_table
+from bot.domain.credentials.secret_names import named, names_in, placed
+from bot.domain.credentials.secret_values import is_stand_in
 from bot.domain.text.linear_patterns import encodable
 from bot.domain.text.sanitize import strip_hidden
 
-_MIN_MANIFEST_CHARS: Final = 3
 _IN_CLUSTER: Final = re.compile(r"(?m)^kind:[ \t]{1,8}Secret\b")
-_MANIFEST_LINE: Final = re.compile(
-    r"(?m)^(?P<indent>[ \t]{0,20})(?P<name>[\w.-]{1,100}):[ \t]{0,20}(?P<value>[^\n]{0,20000})"
-)
+_DOCUMENT: Final = re.compile(r"(?ms)(?:(?!^---).)+")
+_DATA: Final = re.compile(r"(?m)^(?:data|stringData):[ \t]*\n(?:[ \t].*\n?)*+")
+_ENTRY: Final = re.compile(r"(?m)^[ \t]{1,20}[\w.-]{1,100}:[ \t]{1,20}(?P<value>.{3,})")
 
 MIN_KNOWN_CHARS: Final = 8
 OWN_SECRET: Final = "secret of this process"  # noqa: S105 - the name of a kind
@@ -36,67 +32,13 @@ _HUNK: Final = re.compile(r"^(@@ -\S+ \+\S+ @@).*$", re.M)
 _ENCODED: Final = re.compile(r"^[ +-](?![0-9a-fA-F]+$)[A-Za-z0-9+/]{48,}={0,2}$", re.M)
 
 
-class _Row(NamedTuple):
-    """A command with one of its `flags`, or any `pattern`: a credential is behind it, or is its group `value`."""
-
-    kind: str
-    needles: tuple[str, ...]
-    pattern: str = ""
-    command: str = ""
-    flags: str = ""
-    value: str = ""
-    judge: Literal["value", "generated"] = "value"
-
-
-class _SecretPlacesTable(NamedTuple):
-    parts: Parts
-    places: tuple[_Row, ...]
-
-
-@cache
-def _places() -> tuple[tuple[_Row, re.Pattern[str]], ...]:
-    lists = read_table(__file__, "credentials/secret_places.yml", _SecretPlacesTable)
-    return tuple((row, re.compile(fill(_pattern(row), lists.parts))) for row in lists.places)
-
-
-def _pattern(row: _Row) -> str:
-    return row.pattern or rf"\b(?:{row.command})\b{{REST}}(?:{row.flags}){{TO}}{row.value}"
-
-
-def placed(text: str) -> Iterator[SecretSpan]:
-    """Yield where a credential stands in a place made for one."""
-    values = Values(text)
-    for place, pattern in _places():
-        for match in pattern.finditer(text) if any(needle in text for needle in place.needles) else ():
-            start, end = _value_in(match, values)
-            shown = text[start : min(end, start + JUDGED_CHARS)]
-            if is_value(shown, place.kind) and (place.judge == "value" or looks_generated(shown)):
-                yield SecretSpan(start, end, place.kind)
-    if "kind:" in text and _IN_CLUSTER.search(text):
-        yield from _in_manifests(text)
-
-
-def _value_in(match: re.Match[str], values: Values) -> tuple[int, int]:
-    """Return where the value of a place stands: its group, or what follows, up to a quote opened before."""
-    groups = match.groupdict()
-    if "value" in groups:
-        return match.span("value") if groups.get("user") != match["value"] else (0, 0)
-    value = values.at(match.end(), quote=groups.get("quote") or "")
-    return value.start, value.end
-
-
 def _in_manifests(text: str) -> Iterator[SecretSpan]:
     """Yield the values of Kubernetes' manifests of secrets, whatever they are called there."""
-    start = 0
-    for separator in (*re.finditer(r"(?m)^---", text), None):
-        end = separator.start() if separator else len(text)
-        is_data = False
-        for line in _MANIFEST_LINE.finditer(text, start, end) if _IN_CLUSTER.search(text, start, end) else ():
-            if not line["indent"]:
-                is_data = line["name"] in {"data", "stringData"}
-            elif is_data and len(line["value"]) >= _MIN_MANIFEST_CHARS and not is_stand_in(line["value"]):
-                yield SecretSpan(*line.span("value"), "secret")
-        start = end
+    for document in _DOCUMENT.finditer(text) if _IN_CLUSTER.search(text) else ():
+        for data in _DATA.finditer(text, *document.span()) if _IN_CLUSTER.search(document[0]) else ():
+            for entry in _ENTRY.finditer(text, *data.span()):
+                if not is_stand_in(entry["value"]):
+                    yield SecretSpan(*entry.span("value"), "secret")
 
 
 def find_secrets(text: str, known: Collection[str] = ()) -> list[str]:
@@ -159,7 +101,8 @@ def redact_lines(lines: Sequence[str], known: Collection[str] = ()) -> list[str]
     if clean == text:
         return list(lines)
     redacted = clean.split("\n")
-    return redacted if len(redacted) == len(lines) else _aligned(lines, redacted)
+    kept = frozenset(redacted)
+    return redacted if len(redacted) == len(lines) else [line if line in kept else HIDDEN for line in lines]
 
 
 def redact_patch(text: str, known: Collection[str]) -> str:
@@ -184,19 +127,19 @@ def _spans(text: str, known: Collection[str]) -> list[SecretSpan]:
     text = encodable(text)
     names = list(names_in(text))
     found: dict[tuple[int, int], SecretSpan] = {}
-    for span in (*_known(text, known), *issued(text), *placed(text), *named(text, names), *in_columns(text, names)):
+    for span in (
+        *_known(text, known),
+        *issued(text),
+        *placed(text),
+        *_in_manifests(text),
+        *named(text, names),
+        *in_columns(text, names),
+    ):
         found.setdefault((span.start, span.end), span)
     return sorted(found.values(), key=lambda span: (span.start, -span.end))
 
 
 def _known(text: str, known: Collection[str]) -> Iterator[SecretSpan]:
     for value in known:
-        if len(value) >= MIN_KNOWN_CHARS:
-            for match in re.finditer(re.escape(value), text):
-                yield SecretSpan(*match.span(), OWN_SECRET)
-
-
-def _aligned(lines: Sequence[str], redacted: Sequence[str]) -> list[str]:
-    """Return the lines that also stand in the redacted text, which cannot leak, and in place of each other a mark."""
-    clean = frozenset(redacted)
-    return [line if line in clean else HIDDEN for line in lines]
+        for match in re.finditer(re.escape(value), text) if len(value) >= MIN_KNOWN_CHARS else ():
+            yield SecretSpan(*match.span(), OWN_SECRET)

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+from bot.domain.credentials.secret_values import Judge
 from bot.domain.tables import Parts, Words, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 
-VERSION: Final = 11
+VERSION: Final = 12
 """Rises with every change of what counts as a credential: what was stored under another version is read anew."""
 
 PRIVATE_KEY: Final = "private key"
-_MIN_KEY_CHARS: Final = 40
 _MAX_CLOSED_KEY_CHARS: Final = 4_000
-_MIN_JWT_HEADER: Final = 11
-_MAX_JWT_PARTS: Final = 5
-_JWT_PART: Final = re.compile(r"[A-Za-z0-9_-]*+")
 _KEY_BEGIN: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_END: Final = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_LINE: Final = re.compile(r"[A-Za-z0-9+/=]{40}")
@@ -52,19 +49,23 @@ class _Begun(NamedTuple):
     follows: str
 
 
-class _Shaped(NamedTuple):
-    """A form without a beginning of its own; `needle`, or what `quick` matches, stands in every text that holds it."""
+class Place(NamedTuple):
+    """Where a credential stands: in the group `value`, or in all that a form of its own matches, or behind the match.
+
+    One of `needles`, or what `quick` matches, stands in every text that holds it.
+    """
 
     kind: str
-    needle: str
-    form: str
+    needles: Words
+    pattern: str
     quick: str = ""
+    judge: Judge = "value"
 
 
 class _SecretFormsTable(NamedTuple):
     parts: Parts
     beginnings: tuple[_Begun, ...]
-    shapes: tuple[_Shaped, ...]
+    shapes: tuple[Place, ...]
 
 
 class _Forms:
@@ -77,39 +78,32 @@ class _Forms:
             pattern = re.compile(fill(follows, lists.parts))
             for beginning in beginnings:
                 rows.setdefault(beginning, []).append((kind, len(beginning), pattern))
-        self.by_beginning = {one: [row for other in _nested(one, rows) for row in rows[other]] for one in rows}
-        self.any_beginning = LinearPattern("|".join(map(re.escape, sorted(rows, key=len, reverse=True))))
+        longest = sorted(rows, key=len, reverse=True)
+        self.by_beginning = {
+            one: [row for each in longest if one.startswith(each) for row in rows[each]] for one in rows
+        }
+        self.any_beginning = LinearPattern("|".join(map(re.escape, longest)))
         self.at_start = re.compile(lists.parts["START"])
-        self.shapes = [
-            (shape.kind, shape.needle or LinearPattern(shape.quick), re.compile(fill(shape.form, lists.parts)))
-            for shape in lists.shapes
-        ]
-        self.any_quick = LinearPattern("|".join(f"(?:{shape.quick})" for shape in lists.shapes if shape.quick))
-
-
-def _nested(beginning: str, beginnings: Iterable[str]) -> list[str]:
-    """Return the beginnings that one begins with, the longest first, which is itself."""
-    return sorted((other for other in beginnings if beginning.startswith(other)), key=len, reverse=True)
+        self.shapes = [one._replace(pattern=fill(one.pattern, lists.parts), judge="form") for one in lists.shapes]
 
 
 @cache
-def _forms() -> _Forms:
+def forms() -> _Forms:
+    """Return the published forms."""
     return _Forms()
 
 
 def issued(text: str) -> Iterator[SecretSpan]:
     """Yield where `text` holds a credential that its own form gives away."""
     yield from _begun(text)
-    yield from _shaped(text)
-    yield from _web_tokens(text)
     yield from _private_keys(text)
 
 
 def _begun(text: str) -> Iterator[SecretSpan]:
-    forms = _forms()
+    table = forms()
     done: dict[int, int] = {}  # how far each form has read: what it read once it does not read again
-    for start, end in forms.any_beginning.spans(text):
-        rows = forms.by_beginning[text[start:end]] if forms.at_start.match(text, start) else ()
+    for start, end in table.any_beginning.spans(text):
+        rows = table.by_beginning[text[start:end]] if table.at_start.match(text, start) else ()
         for kind, size, follows in rows:
             match = follows.match(text, start + size) if start >= done.get(id(follows), 0) else None
             if match:
@@ -117,55 +111,15 @@ def _begun(text: str) -> Iterator[SecretSpan]:
                 yield SecretSpan(match.start("value") if "value" in follows.groupindex else start, match.end(), kind)
 
 
-def _shaped(text: str) -> Iterator[SecretSpan]:
-    forms = _forms()
-    encoded = text.encode()
-    may_be_quick = forms.any_quick.is_in(encoded)
-    for kind, needle, pattern in forms.shapes:
-        if needle in text if isinstance(needle, str) else may_be_quick and needle.is_in(encoded):
-            for match in pattern.finditer(text):
-                yield SecretSpan(*match.span("value" if "value" in pattern.groupindex else 0), kind)
-
-
-def _web_tokens(text: str) -> Iterator[SecretSpan]:
-    """Yield the JSON web tokens: a header, and a payload that is another object or four parts of an encrypted one."""
-    start = text.find("eyJ")
-    while start >= 0:
-        ends = [_part_end(text, start)]
-        while len(ends) < _MAX_JWT_PARTS and text.startswith(".", ends[-1]):
-            ends.append(_part_end(text, ends[-1] + 1))
-        is_token = ends[0] - start >= _MIN_JWT_HEADER and len(ends) > 1
-        if is_token and (text.startswith("eyJ", ends[0] + 1) or _is_encrypted(text, start, ends)):
-            yield SecretSpan(start, ends[-1], "JSON web token")
-            ends = ends[-1:]
-        start = text.find("eyJ", ends[0])
-
-
-def _is_encrypted(text: str, start: int, ends: list[int]) -> bool:
-    """Whether five parts are an encrypted token's and no name with dots: long ones, with digits in the first."""
-    is_start = start == 0 or not text[start - 1].isalnum()
-    is_long = len(ends) == _MAX_JWT_PARTS and ends[-1] - ends[2] >= _MIN_KEY_CHARS
-    return is_start and is_long and any(map(str.isdigit, text[start : min(ends[0], start + _MIN_KEY_CHARS)]))
-
-
-def _part_end(text: str, start: int) -> int:
-    match = _JWT_PART.match(text, start)
-    assert match is not None
-    return match.end()
-
-
 def _private_keys(text: str) -> Iterator[SecretSpan]:
     """Yield the keys in armour; one whose end is not shown reaches to the end of the text."""
-    if "PRIVATE KEY" not in text:
-        return
     ends = [match.end() for match in _KEY_END.finditer(text)]
     done = 0
     for begin in _KEY_BEGIN.finditer(text):
-        if begin.start() < done:
-            continue
         at = bisect_left(ends, begin.end())
         end = ends[at] if at < len(ends) else len(text)
         is_closed = at < len(ends) and end <= begin.end() + _MAX_CLOSED_KEY_CHARS
-        if _KEY_BODY.match(text, begin.end()) or (is_closed and _KEY_LINE.search(text, begin.end(), end)):
+        is_key = _KEY_BODY.match(text, begin.end()) or (is_closed and _KEY_LINE.search(text, begin.end(), end))
+        if is_key and begin.start() >= done:
             done = end
             yield SecretSpan(begin.start(), end, PRIVATE_KEY)

@@ -1,8 +1,8 @@
 """Credentials behind a name that tells what follows: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`, “password is …”.
 
-Pure. Where a value starts and ends, and whether it may be a name of a program instead, is read from the syntax of its
-place, with the patterns of secret_names.yml; what it is, `secret_values` decides. No name inside a credential is looked
-at, and every other repeat is bounded, so the time is proportional to the text's length.
+Pure. The names, what joins them to a value, and the places that need no name (a flag of `curl`, a part of a URL) stand
+in secret_names.yml. Where a value starts and ends is read here, what it is `secret_values` decides. No name inside a
+credential is looked at, and every repeat is bounded, so the time is proportional to the text's length.
 """
 
 from __future__ import annotations
@@ -10,60 +10,43 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from bot.domain.credentials.secret_forms import SecretSpan
-from bot.domain.credentials.secret_values import (
-    JUDGED_CHARS,
-    MIN_CHARS,
-    is_plain,
-    is_said,
-    is_sentence,
-    is_stand_in,
-    is_value,
-    looks_generated,
-)
-from bot.domain.tables import Alternatives, Parts, Pattern, WordSet, fill, read_table
+from bot.domain.credentials.secret_forms import Place, SecretSpan, forms
+from bot.domain.credentials.secret_values import HOLE, JUDGED_CHARS, Judge, is_plain, is_secret, is_sentence
+from bot.domain.tables import Alternatives, Parts, Pattern, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 
-_BEFORE_CHARS: Final = 200
+_BEFORE_CHARS: Final = 120
 _NEAR_CHARS: Final = 600
-_MAX_QUOTED_CHARS: Final = 4_000
-_MAX_QUOTES_INSIDE: Final = 4
-_MIN_BESIDE_CHARS: Final = 18
-_NAMES_KEPT: Final = 1_024
+_MAX_VALUE_CHARS: Final = 4_000
 _OWNER_CHARS: Final = 13
 
 
-class _OfCode(NamedTuple):
-    before: Pattern
-    behind: Pattern
-    nearby: Alternatives
+class _Joint(NamedTuple):
+    """What stands between a name and its value, and what that asks of the value."""
+
+    pattern: Alternatives
+    judge: Judge = "value"
+    sure_after: Pattern | None = None
+    cell: Pattern | None = None
 
 
 class _SecretNamesTable(NamedTuple):
     telling: Alternatives
     hinting: Alternatives
     kinds: dict[str, str]
-    short: WordSet
     of_no_secret: str
     suffix: Pattern
     parts: Parts
-    joints: dict[str, Alternatives]
-    of_code: _OfCode
+    joints: dict[str, _Joint]
     term: Pattern
-    remark: Pattern
-    call: Pattern
-    expression: Pattern
-    of_arguments: Pattern
-    alone: Pattern
-    of_setters: Pattern
-    scheme: Pattern
+    code: Alternatives
+    words: Pattern
     run_end: Pattern
-    next_field: dict[str, Pattern]
-    ends: dict[str, Pattern]
     block: Pattern
+    places: tuple[Place, ...]
 
 
 class Name(NamedTuple):
@@ -75,237 +58,162 @@ class Name(NamedTuple):
     is_telling: bool
 
 
-class Value(NamedTuple):
-    """Where what follows a name stands, and the quote around it, if any."""
+class _Value(NamedTuple):
+    """Where what follows a name stands, and whether quotes are around it."""
 
     start: int
     end: int
-    quote: str
-
-
-class _Place(NamedTuple):
-    """A name, what joins it to its value, its line before it, the value, and the text that follows."""
-
-    name: Name
-    joint: str
-    before: str
-    value: Value
-    shown: str
-    behind: str
+    is_quoted: bool = False
 
 
 _LISTS: Final = read_table(__file__, "secret_names.yml", _SecretNamesTable)
 _STEMS: Final = LinearPattern(f"{fill(_LISTS.telling, _LISTS.parts)}|{_LISTS.hinting}", ignore_case=True)
 _TELLING: Final = LinearPattern(fill(_LISTS.telling, _LISTS.parts), ignore_case=True)
 _OF_NO_SECRET: Final = re.compile(_LISTS.of_no_secret, re.I)
-_JOINTS: Final = re.compile("|".join(f"(?P<{name}>{fill(one, _LISTS.parts)})" for name, one in _LISTS.joints.items()))
-_NEARBY_CODE: Final = re.compile(_LISTS.of_code.nearby, re.M)
-_CALL: Final = re.compile(_LISTS.call.pattern, re.M)
+_JOINTS: Final = re.compile(
+    "|".join(f"(?P<{name}>{fill(joint.pattern, _LISTS.parts)})" for name, joint in _LISTS.joints.items())
+)
+_PLACES: Final = [
+    (place, LinearPattern(place.quick), re.compile(fill(place.pattern, _LISTS.parts)))
+    for place in (*forms().shapes, *_LISTS.places)
+]
+_CODE: Final = LinearPattern(f"(?m:{_LISTS.code})")
 _OPENING: Final = re.compile(r"[rbfuRBFU@]?(\\?(?:\"\"\"|'''|[\"'`]))")
-_CLOSES: Final = re.compile(r"[\s,;:)}\]>/|.&?\\%+]|$|[\"'`][\s,;)}\]]")
+_CLOSES: Final = r"[\s,;:)}\]>/|.&?\\%+]|$|[\"'`][\s,;)}\]]"
+_IN_CODE: Final = re.compile(r"[\s(\[]")
+_LINE: Final = re.compile(r"[ \t]*+(?P<bullet>(?:- )?)(?P<value>[^\n]*?)[ \t]*(?:\n|$)")
 _RUN: Final = re.compile(r"\S*+")
-_FIRST_CELL: Final = re.compile(r"[ \t|*`_>]*[\w.-]*")
-_RULE: Final = re.compile(r"[^\n]{0,200}\n[ \t>]*\|?[ \t]*:?-{2}")
-
-
-def named(text: str, names: Iterable[Name]) -> Iterator[SecretSpan]:
-    """Yield where a credential stands behind one of the names for one."""
-    done = hinted = 0
-    values = Values(text)
-    for name in names:
-        is_new = name.start >= (done if name.is_telling else max(done, hinted))
-        joint = _JOINTS.match(text, name.end) if is_new else None
-        if joint and not name.is_telling:
-            hinted = name.end + JUDGED_CHARS // 2  # what is judged with this name
-        for start, end in _behind(text, values, name, joint) if joint else ():
-            done = end
-            yield SecretSpan(start, end, name.kind)
 
 
 def names_in(text: str) -> Iterator[Name]:
     """Yield the names for credentials."""
     for start, end in _STEMS.spans(text):
         suffix = _LISTS.suffix.match(text, end)
-        if suffix and not _is_part_of_a_word(text, start, end):
+        if suffix:
             before = text[max(0, start - _OWNER_CHARS) : start]
             yield Name(
                 start, suffix.end(), *_kind_of(before, text[start:end].lower(), text[end : suffix.end()].lower())
             )
 
 
-@lru_cache(_NAMES_KEPT)
+@lru_cache(1_024)
 def _kind_of(before: str, stem: str, suffix: str) -> tuple[str, bool]:
     kind = "key" if stem.endswith("key") else _LISTS.kinds.get(stem, "password")
     return kind, _TELLING.is_in(stem + suffix) and not _OF_NO_SECRET.search(before)
 
 
-def _is_part_of_a_word(text: str, start: int, end: int) -> bool:
-    before = text[max(0, start - 1) : start]
-    is_inside = before.isalpha() and (not text[start].isupper() or not before.islower())
-    return is_inside and text[start:end].lower() in _LISTS.short
+def named(text: str, names: Iterable[Name]) -> Iterator[SecretSpan]:
+    """Yield where a credential stands behind one of the names for one."""
+    values = _Values(text)
+    done = hinted = 0
+    for name in names:
+        is_new = name.start >= (done if name.is_telling else max(done, hinted))
+        match = _JOINTS.match(text, name.end) if is_new else None
+        for start, end in values.behind(name, match) if match else ():
+            done = end
+            yield SecretSpan(start, end, name.kind)
+        hinted = hinted if name.is_telling else name.end + JUDGED_CHARS // 2  # what was judged with this name
 
 
-def _behind(text: str, values: Values, name: Name, joint: re.Match[str]) -> Iterator[tuple[int, int]]:
-    """Yield where the value behind a name stands, a line at a time, if it is a credential."""
-    start, kind = joint.end(), joint.lastgroup or ""
-    before = text[max(0, name.start - _BEFORE_CHARS) : name.start].rpartition("\n")[2]
-    block = _LISTS.block.match(text, start) if kind == "assigned" else None
-    if block:
-        yield from _block(text, block, len(before) - len(before.lstrip()))
-        return
-    end = _LISTS.ends.get(kind)
-    value = values.until(start, end) if end else values.at(start, before="" if kind == "said" else before)
-    scheme = _LISTS.scheme.match(text, value.start) if name.kind == "token" else None
-    if scheme:
-        value = value._replace(start=scheme.end()) if value.quote else values.at(scheme.end(), before=before)
-    shown = text[value.start : min(value.end, value.start + JUDGED_CHARS)]
-    place = _Place(name, kind, before, value, shown, text[value.end : value.end + _NEAR_CHARS])
-    phrase = _phrase(place)
-    if _is_secret(place._replace(shown=phrase)) and not _is_code(text, values, place):
-        yield value.start, value.end + len(phrase) - len(shown)
+def placed(text: str) -> Iterator[SecretSpan]:
+    """Yield where a credential stands in a place made for one."""
+    values, encoded = _Values(text), text.encode()
+    for place, quick, pattern in _PLACES:
+        is_near = any(needle in text for needle in place.needles) or (place.quick and quick.is_in(encoded))
+        for match in pattern.finditer(text) if is_near else ():
+            span = match.span("value" if match.groupdict().get("value") else 0)
+            is_all = span != match.span() or place.judge == "form"
+            value = _Value(*span) if is_all else values.at(match.end())
+            if is_secret(values.shown(value), place.kind, place.judge):
+                yield SecretSpan(value.start, value.end, place.kind)
 
 
-def _is_secret(place: _Place) -> bool:
-    name, shown, kind = place.name, place.shown, place.name.kind
-    if len(shown) < MIN_CHARS:
-        return False
-    if place.joint == "said" and not place.value.quote:
-        return is_said(shown, kind if name.is_telling else "key")
-    if place.joint == "beside" and (is_stand_in(shown) or not _is_argument(place)):
-        return len(shown) >= _MIN_BESIDE_CHARS and looks_generated(shown)
-    if place.joint in {"row", "tabbed"} and (not _FIRST_CELL.fullmatch(place.before) or _RULE.match(place.behind)):
-        return False  # not the first cell of a row, or the heading
-    is_set = place.joint not in {"pair", "called"} or _LISTS.of_setters.search(place.before)
-    return (bool(name.is_telling and is_set) or looks_generated(shown)) and is_value(shown, kind)
-
-
-def _is_argument(place: _Place) -> bool:
-    """Whether a value follows after a space because its name is a flag or a setting, or there is nothing else."""
-    rest = place.behind.partition("\n")[0]
-    if place.value.quote and place.name.is_telling:
-        return place.name.kind in {"password", "secret"} or not is_plain(place.shown)
-    if _LISTS.of_arguments.search(place.before):
-        is_word = not place.value.quote and is_plain(place.shown)
-        return not (is_word and rest.strip() and is_sentence(place.shown + rest))
-    return not rest.strip() and bool(_LISTS.alone.match(place.before)) and not is_plain(place.shown)
-
-
-def _phrase(place: _Place) -> str:
-    """Return a value, of a passphrase that stands without quotes at the end of a line all words."""
-    is_word = not place.value.quote and place.shown.lower() in {place.shown, place.shown[:1].lower() + place.shown[1:]}
-    if (
-        not is_word
-        or not is_plain(place.shown)
-        or place.joint not in {"assigned", "paired"}
-        or is_stand_in(place.shown)
-    ):
-        return place.shown
-    rest = place.behind[:_BEFORE_CHARS].partition("\n")[0].partition(" #")[0].partition("<")[0]
-    return (place.shown + rest).rstrip()
-
-
-def _block(text: str, block: re.Match[str], indent: int) -> Iterator[tuple[int, int]]:
-    """Yield the credentials among the lines of a block scalar of YAML or of a heredoc."""
-    at = block.end()
-    for line in text[at : at + _MAX_QUOTED_CHARS].split("\n"):
-        depth = len(line) - len(line.lstrip())
-        if line.strip() == block["mark"] if block["mark"] else line.strip() and depth <= indent:
-            return
-        if is_value(line, "password"):
-            yield at + depth, at + len(line.rstrip())
-        at += len(line) + 1
-
-
-def _is_code(text: str, values: Values, place: _Place) -> bool:
-    """Whether what stands without quotes is a name, a call or a type of program code.
-
-    It is a whole call, or it begins like a name and code stands around it: an open bracket or a keyword before it on
-    its line, a comma, a semicolon or a bracket behind it, or lines nearby that only code has. `NAME=value` without
-    blanks is a setting of an environment file or a shell, whatever stands nearby.
-    """
-    start, end, quote = place.value
-    term = None if quote or place.joint not in {"assigned", "paired", "said"} else _LISTS.term.match(text, start)
-    if term is None or not (term["open"] or term.end() >= end or text[term.end()] in ")]"):
-        return False
-    if term["open"] and _CALL.match(text, term.end()):
-        return True
-    if not _LISTS.expression.fullmatch(place.shown):
-        return False
-    of_code, before = _LISTS.of_code, place.before
-    if of_code.before.search(before) or (
-        of_code.behind.match(f"{place.behind}\n")
-        and not before.endswith((";", "; "))
-        and not _LISTS.remark.search(before)
-    ):
-        return True
-    if text[start - 1] == "=" and text[start - 2] not in " =!:":
-        return False
-    return values.is_near_code(place.name.start - len(before), end + len(place.behind.partition("\n")[0]))
-
-
-class Values:
-    """The values of a text; a run of characters is looked for once however many names stand inside it."""
+class _Values:
+    """The values of a text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._run = (0, 0)
 
-    def at(self, start: int, quote: str = "", before: str = "") -> Value:
-        """Return the value that starts at `start`: up to the quote that closes it, or the run without blanks.
+    def shown(self, value: _Value) -> str:
+        """Return what is judged of a value: its beginning."""
+        return self._text[value.start : min(value.end, value.start + JUDGED_CHARS)]
 
-        Args:
-            start: Where it stands, with the quote that opens it.
-            quote: One that was opened before.
-            before: What stands before its name on the line: signs that part fields there part them behind it, too.
+    def behind(self, name: Name, match: re.Match[str]) -> Iterator[tuple[int, int]]:
+        """Yield where the value behind a name and its joint stands, a line at a time, if it is a credential."""
+        text, start, kind = self._text, match.end(), match.lastgroup or ""
+        joint, before = _LISTS.joints[kind], self._before(name.start)
+        block = _LISTS.block.match(text, start) if kind == "assigned" else None
+        if block:
+            yield from self._block(block, name.kind, len(before) - len(before.lstrip()))
+            return
+        cell = joint.cell.match(text, start) if joint.cell else None
+        value = _Value(*cell.span(), is_quoted=True) if cell else self.at(start)
+        judge: Judge = "value" if joint.sure_after and joint.sure_after.search(before) else joint.judge
+        if not name.is_telling or (judge == "value" and self._is_code(value)):
+            judge = "generated"
+        shown, end = self.shown(value), value.end
+        if judge == "value" and not value.is_quoted and is_plain(shown) and (words := _LISTS.words.match(text, end)):
+            phrase = shown + words[0]
+            if is_sentence(phrase):
+                return
+            end, shown = (words.end(), phrase) if kind in {"assigned", "paired"} else (end, shown)
+        if is_secret(shown, name.kind, judge):
+            yield value.start, end
+
+    def _block(self, block: re.Match[str], kind: str, indent: int) -> Iterator[tuple[int, int]]:
+        """Yield the credentials among the lines below a name: of a block scalar, a heredoc, a list."""
+        judge: Judge = "value" if block["head"] else "word"
+        for line in _LINE.finditer(self._text, block.end(), block.end() + _MAX_VALUE_CHARS):
+            depth, value = line.start("bullet") - line.start(), line["value"]
+            is_end = value == block["mark"] if block["mark"] else value and depth < indent + bool(block["head"])
+            is_found = is_secret(value, kind, judge) and (judge == "value" or not _IN_CODE.search(value))
+            if is_end or (judge == "word" and not is_found):
+                return
+            if is_found:
+                yield line.span("value")
+
+    def at(self, start: int) -> _Value:
+        """Return the value that starts at `start`: up to the quote that closes it, or the run without blanks."""
+        opening = _OPENING.match(self._text, start)
+        quoted = _body(opening[1]).match(self._text, opening.end()) if opening else None
+        if quoted:
+            return _Value(*quoted.span(1), is_quoted=True)
+        hole = HOLE.match(self._text, start)
+        run = _RUN.match(self._text, hole.end() if hole else start)
+        assert run is not None
+        cut = _LISTS.run_end.search(self._text, run.start(), min(run.end() + 1, run.start() + JUDGED_CHARS))
+        return _Value(start, min(run.end(), cut.start()) if cut else run.end())
+
+    def _is_code(self, value: _Value) -> bool:
+        """Whether what stands without quotes may be a name or a call of program code.
+
+        It is written as one, and lines that only code has stand nearby. `NAME=value` without blanks is a setting of
+        an environment file or a shell, whatever stands nearby.
         """
-        opening = None if quote else _OPENING.match(self._text, start)
-        inner, quote = (opening.end(), opening[1]) if opening else (start, quote)
-        if opening and quote == "`" and before.count(quote) % 2:
-            return Value(start, start, "")  # closes what began before the name
-        end = self._closing(inner, quote) if quote else -1
-        return Value(inner, end, quote) if end >= 0 else self._bare(start, before)
+        text, start, before = self._text, value.start, self._before(value.start)
+        if value.is_quoted or before.count('"') % 2 or not _LISTS.term.fullmatch(self.shown(value)):
+            return False
+        if (
+            before[-1:] == "="
+            and before[-2:-1] not in " =!:"
+            and "(" not in before
+            and text[value.end : value.end + 1] in "\n "
+        ):
+            return False
+        at = bisect_left(self._code_lines, start - _NEAR_CHARS)
+        return at < len(self._code_lines) and self._code_lines[at] < value.end + _NEAR_CHARS
 
-    def is_near_code(self, start: int, end: int) -> bool:
-        """Whether lines that only program code has stand before or behind a line."""
-        codes = self._code_lines
-        at, after = bisect_left(codes, start) - 1, bisect_left(codes, end)
-        return (at >= 0 and codes[at] > start - _NEAR_CHARS) or (
-            after < len(codes) and codes[after] < end + _NEAR_CHARS
-        )
+    def _before(self, at: int) -> str:
+        return self._text[max(0, at - _BEFORE_CHARS) : at].rpartition("\n")[2]
 
     @cached_property
     def _code_lines(self) -> list[int]:
-        return [match.start() for match in _NEARBY_CODE.finditer(self._text)]
+        return [start for start, _ in _CODE.spans(self._text)]
 
-    def until(self, start: int, end: re.Pattern[str]) -> Value:
-        """Return what stands between `start` and the first match of `end`, without the blanks behind it."""
-        match = end.search(self._text, start, start + _MAX_QUOTED_CHARS)
-        cell = self._text[start : match.start() if match else start + _MAX_QUOTED_CHARS].rstrip()
-        return Value(start, start + len(cell), "")
 
-    def _bare(self, start: int, before: str) -> Value:
-        first, last = self._run
-        if not first <= start <= last:
-            run = _RUN.match(self._text, start)
-            self._run = first, last = start, run.end() if run else start
-        fields = _LISTS.next_field.items() if before else ()
-        patterns = [one for signs, one in fields if any(sign in before for sign in signs)]
-        found = (
-            one.search(self._text, start, min(last + 1, start + JUDGED_CHARS)) for one in (_LISTS.run_end, *patterns)
-        )
-        return Value(start, min(last, *(cut.start() for cut in found if cut), last), "")
-
-    def _closing(self, start: int, quote: str) -> int:
-        """Return where a quotation closes on its line: at a quote that a sign or a blank follows; -1 for nowhere."""
-        end = self._text.find("\n", start, start + _MAX_QUOTED_CHARS)
-        end = end if end >= 0 else min(len(self._text), start + _MAX_QUOTED_CHARS)
-        at, first = self._text.find(quote, start, end), -1
-        for _ in range(_MAX_QUOTES_INSIDE):
-            if at < 0:
-                break
-            if quote[0] == "\\" or self._text[at - 1] != "\\" or self._text[at - 2] == "\\":
-                first = at if first < 0 else first
-                if _CLOSES.match(self._text, at + len(quote)):
-                    return at
-            at = self._text.find(quote, at + 1, end)
-        return first
+@cache
+def _body(quote: str) -> re.Pattern[str]:
+    """Return the pattern of a value up to the quote that closes it on its line: one that a sign or a blank follows."""
+    closing = re.escape(quote)
+    chars = rf"(?>(?:(?!{closing})(?:\\.|[^\n\\]|\\$)){{0,{_MAX_VALUE_CHARS}}})"
+    return re.compile(rf"({chars}(?>(?:{closing}(?!{_CLOSES}){chars}){{0,4}})){closing}")

@@ -11,6 +11,6 @@ from bot.domain.credentials import secret_forms
 def test_the_version_rises_with_the_tables() -> None:
     """Whoever changes a table raises VERSION and puts its hash here: what was stored before is read anew."""
     tables = sorted(Path(secret_forms.__file__).parent.glob("*.yml"))
-    assert len(tables) == 4
+    assert len(tables) == 3
     digest = sha256(b"\0".join(table.read_bytes() for table in tables)).hexdigest()[:16]
-    assert (secret_forms.VERSION, digest) == (11, "35b324728d5a0c67")
+    assert (secret_forms.VERSION, digest) == (12, "3debcee3fad2484b")
