@@ -21,7 +21,7 @@ from bot.casework.checks.sources import place_of
 from bot.casework.decisions import DraftClick
 from bot.domain.citations.citation_lines import path_in_codebase, shown_ref
 from bot.domain.citations.links import LinkTo, sibling_message_link
-from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange, claim_reasons
+from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange, remark_on
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, duration
 from bot.domain.text.sanitize import strip_hidden
@@ -46,8 +46,6 @@ SHOWN_REFS = 8
 SHA_CHARS = 12
 REF_CHARS = 90
 CLAIM_CHARS = 120
-UNBACKED_CHARS = 300
-SHOWN_CLAIMS = 5
 CAUTION_CHARS = 300
 SHOWN_LINES = 3
 LINE_CHARS = 100
@@ -124,7 +122,7 @@ def _suspect_line(one: SuspectChange, asked_at: datetime, *, is_again: bool) -> 
 
 
 def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
-    """Return a line for each citation of a draft, and for each claim that they do not back."""
+    """Return a line for each citation of a draft."""
     cited = state.citations
     if not cited or not state.rounds or not state.draft_pending:
         return []
@@ -133,14 +131,7 @@ def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
     lines = [context(_ref_line(ref, mark, link_to(ref))) for ref, mark in cited[:SHOWN_REFS]]
     more = len(cited) - SHOWN_REFS
     rest = [context(f"… and {more} more")] if more > 0 else []
-    return [context(_evidence_title([mark for _, mark in cited], before)), *lines, *rest, *_unbacked(state)]
-
-
-def _unbacked(state: ThreadState) -> list[Block]:
-    """Return which claims of the draft, as the checks saw it, are not backed, each with what is missing."""
-    is_shown = state.draft_new is not None or not state.has_edited_draft
-    said = claim_reasons(state.checks)[:SHOWN_CLAIMS] if is_shown else []
-    return [context("\n".join(f"? {escape(plain(reason, UNBACKED_CHARS))}" for reason in said))] if said else []
+    return [context(_evidence_title([mark for _, mark in cited], before)), *lines, *rest]
 
 
 def _evidence_title(marks: Sequence[bool | None], before: str) -> str:
@@ -150,7 +141,7 @@ def _evidence_title(marks: Sequence[bool | None], before: str) -> str:
 
 
 def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None) -> str:
-    """Return a citation: mark, place and claim, and the first of the lines that were printed."""
+    """Return a citation: mark, place, what is said of one without a ✓, and the first of the printed lines."""
     place = shown_ref(ref.ref).replace("`", "")
     is_commit = ref.kind is EvidenceKind.GIT_COMMIT
     name = escape(plain(f"commit {place[:SHA_CHARS]}" if is_commit else place, REF_CHARS))
@@ -158,7 +149,7 @@ def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None) -> str:
         return f":bulb: {escape(plain(ref.supports_claim, CAUTION_CHARS))} · `{name}`"
     at = f" at {escape(ref.commit[:7])}" if ref.commit and ref.commit != ref.ref else ""
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
-    claim = escape(plain(ref.supports_claim, CLAIM_CHARS))
+    claim = escape(plain(remark_on(ref, mark), CLAIM_CHARS))
     head = f"{_MARKS[mark]} {shown}{at}{_kind_of_place(ref)}{f' · {claim}' if claim else ''}"
     return "\n".join([head, *_first_lines(redact(strip_hidden(ref.quote)[0]))])
 

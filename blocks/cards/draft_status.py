@@ -14,9 +14,9 @@ from slack_sdk.models.blocks import Block
 from blocks.text.mrkdwn import to_mrkdwn
 from blocks.text.outgoing_text import context, escape, inline_code, local_time, quote_block, section
 from blocks.text.splitting import ROOMY_SECTION_CHARS, truncate
-from bot.domain.questions.approval_basis import basis_of_thread, passed_words, quotes_that_match
+from bot.domain.questions.approval_basis import backed_words, basis_of_thread, passed_words
 from bot.domain.questions.verdict_rules import objections as verdict_objections
-from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, assumed_words
+from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, assumed_words, claim_marks
 from bot.domain.text.humanize import counted, duration
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus
 from bot.domain.waits import Wait, WaitFor
@@ -133,8 +133,9 @@ def _judgement(state: ThreadState) -> str:
 
 
 def _passed(state: ThreadState) -> str:
-    """Return the badge of a draft that passed: what it rests on, and how many quotes were found in the code."""
-    matches = quotes_that_match(state.citations)
+    """Return the badge of a draft that passed: what it rests on, and how many of its claims code found backed."""
+    ret = state.investigator_return
+    matches = backed_words(claim_marks(state.checks, len(ret.said_claims))) if ret else ""
     read = state.validator_return.read if state.validator_return else ()
     places = [inline_code(place, READ_CHARS) for place in read[:SHOWN_READS]]
     more = [f"{len(read) - SHOWN_READS} more"] if len(read) > SHOWN_READS else []

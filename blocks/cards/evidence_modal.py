@@ -22,7 +22,7 @@ from bot.casework.checks.addresses import Lines
 from bot.casework.checks.shown_evidence import ShownCitation, printed_lines
 from bot.domain.citations.citation_lines import shown_ref
 from bot.domain.citations.links import LinkTo
-from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch
+from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch, remark_on
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import strip_hidden
 
@@ -99,7 +99,8 @@ def _heading(citation: ShownCitation, link: str | None) -> Block:
     at = f" at {_words(ref.commit[:7], 8)}" if ref.commit and ref.commit != ref.ref else ""
     place = citation.found.place if isinstance(citation.found, Lines) else None
     kind = f" · {place}" if place and place != "program" else ""
-    claim = f"\nfor: {_words(ref.supports_claim, CLAIM_CHARS)}" if ref.supports_claim.strip() else ""
+    said = remark_on(ref, citation.mark)
+    claim = f"\nfor: {_words(said, CLAIM_CHARS)}" if said else ""
     return section(f"*{shown}*{at}{kind} · {_MARKS[citation.mark]}{claim}")
 
 

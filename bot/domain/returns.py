@@ -104,6 +104,15 @@ def in_paragraphs(claims: Sequence[Claim]) -> list[Claim]:
     return [one.evolve(text=f"\n\n{one.text}") if number else one for number, one in enumerate(claims)]
 
 
+def remark_on(ref: EvidenceRef, mark: bool | None) -> str:
+    """Return what a model says of its citation; nothing beside a ✓, which vouches for the lines and no other words.
+
+    >>> remark_on(EvidenceRef(kind=EvidenceKind.FILE, ref="a.py:1", supports_claim="It waits."), True)
+    ''
+    """
+    return "" if mark else " ".join(ref.supports_claim.split())
+
+
 def evidence_in(record: Mapping[str, Any]) -> Iterator[EvidenceRef]:
     """Yield the citations of a line of the reply log; one that cannot be read is left out."""
     refs = record.get("evidence_refs")
@@ -263,15 +272,6 @@ def claim_marks(checks: Sequence[Check], claims: int) -> list[bool | None]:
         int(match[1]): check.ok for check in checks if (match := _CLAIM_NAME.fullmatch(check.name))
     }
     return [found.get(index) for index in range(claims)]
-
-
-def claim_reasons(checks: Sequence[Check]) -> list[str]:
-    """Return why claims are not backed, in order.
-
-    >>> claim_reasons([Check(name="claim[1]", ok=False, reason="`x` is not there")])
-    ['`x` is not there']
-    """
-    return [check.reason for check in checks if check.ok is False and _CLAIM_NAME.fullmatch(check.name)]
 
 
 class Verdict(StrEnum):

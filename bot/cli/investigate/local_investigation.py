@@ -27,7 +27,7 @@ from bot.composition.storage_engine import open_store
 from bot.config.environment import Environment, process_home
 from bot.config.settings import Settings, find_config
 from bot.domain.fixes.patch_files import fenced_diff, patch_summary
-from bot.domain.questions.approval_basis import basis_of, passed_words, quotes_that_match
+from bot.domain.questions.approval_basis import backed_words, basis_of, passed_words
 from bot.domain.questions.verdict_rules import objections
 from bot.domain.returns import (
     EvidenceRef,
@@ -35,7 +35,9 @@ from bot.domain.returns import (
     SuspectChange,
     ValidatorReturn,
     assumed_words,
+    claim_marks,
     ref_marks,
+    remark_on,
 )
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, utc_text
@@ -166,8 +168,7 @@ def _passed(findings: QuestionRun, verdict: ValidatorReturn) -> str:
     """Return the badge that the card would show: a search is no answer, and a second model is named with its reads."""
     found, judge = findings.found, verdict.validator_model
     basis = basis_of(drafted_by=found.investigator, judged_by=judge, usage=findings.usage)
-    marks = ref_marks(findings.validation.checks, len(found.ret.evidence_refs))
-    matches = quotes_that_match(list(zip(found.ret.evidence_refs, marks, strict=True)))
+    matches = backed_words(claim_marks(findings.validation.checks, len(found.ret.said_claims)))
     badge, rest = passed_words(basis, judge=judge, matches=matches, read=verdict.read)
     return "\n".join([f"{badge} · {rest}", *(_point(f"second model noted: {one}") for one in objections(verdict))])
 
@@ -181,13 +182,14 @@ def _facts(findings: QuestionRun) -> str:
 
 
 def _evidence(ref: EvidenceRef, mark: bool | None) -> str:
-    """Return a citation: its mark and place, its claim, and the first of the lines that were printed."""
+    """Return a citation: mark, place, what is said of one without a ✓, and the first of the printed lines."""
     at = f" at {one_line(ref.commit[:7], 7)}" if ref.commit else ""
-    claim = f"\n{textwrap.indent(textwrap.fill(ref.supports_claim, WIDTH - 6), '      ')}" if ref.supports_claim else ""
+    said = remark_on(ref, mark)
+    remark = f"\n{textwrap.indent(textwrap.fill(said, WIDTH - 6), '      ')}" if said else ""
     lines = [one_line(line, WIDTH - 8) for line in redact(ref.quote).split("\n") if line.strip()]
-    said = "".join(f"\n      | {line}" for line in lines[:SHOWN_LINES])
+    first = "".join(f"\n      | {line}" for line in lines[:SHOWN_LINES])
     more = f"\n      … and {counted(len(lines) - SHOWN_LINES, 'more line')}" if len(lines) > SHOWN_LINES else ""
-    return f"  {MARKS[mark]} {one_line(ref.ref, MAX_NAME)}{at}{claim}{said}{more}"
+    return f"  {MARKS[mark]} {one_line(ref.ref, MAX_NAME)}{at}{remark}{first}{more}"
 
 
 def _point(text: str) -> str:

@@ -197,13 +197,12 @@ def _sum(findings: Sequence[Finding]) -> str:
 
 
 def _shown(ref: EvidenceRef, found: Found) -> list[str]:
-    """Return a citation's claim and what it points at, without what a terminal would obey."""
+    """Return a citation and what it points at, without what a terminal would obey."""
     if isinstance(found, Lines):
         lines = [*printed_lines(found), *([found.about] if found.about else [])]
     else:
         lines = [f"(nothing to show: {found.why})"]
-    claim = [f"for: {' '.join(ref.supports_claim.split())}"] if ref.supports_claim else []
-    return [_plain(line) for line in ("", ref.ref, *claim, *lines)]
+    return [_plain(line) for line in ("", ref.ref, *lines)]
 
 
 def _name(ref: EvidenceRef) -> str:

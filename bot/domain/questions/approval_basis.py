@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import Final
 
-from bot.domain.returns import CODE_CHECKS, EvidenceKind, EvidenceRef, Usage
+from bot.domain.returns import CODE_CHECKS, Usage
 from bot.domain.text.humanize import counted
 from bot.domain.threads import ThreadState
 
@@ -58,27 +58,20 @@ def standing_words(basis: Basis) -> str:
     return said[:1].lower() + said[1:].replace("Checked", "checked")
 
 
-def quotes_that_match(cited: Sequence[tuple[EvidenceRef, bool | None]]) -> str:
-    """Return how many quotations were compared with the code and found there; of commits alone, how many git has.
+def backed_words(marks: Sequence[bool | None]) -> str:
+    """Return how many claims of a draft the lines they cite hold; the others hold nothing that code can compare.
 
-    >>> one = EvidenceRef(kind=EvidenceKind.FILE, ref="a.py:1")
-    >>> quotes_that_match([(one, True), (one, None)]), quotes_that_match([(one, False)])
-    ('1 quote matches the code', 'no quote matches the code')
-    >>> quotes_that_match([(EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref="6f1c2d3"), True)])
-    '1 commit found in git'
+    >>> backed_words([True, True, None]), backed_words([True]), backed_words([None])
+    ('2 of 3 claims backed by code', '1 of 1 claim backed by code', '0 of 1 claim backed by code')
     """
-    commits = sum(mark is True for ref, mark in cited if ref.kind is EvidenceKind.GIT_COMMIT)
-    if commits and all(ref.kind is not EvidenceKind.FILE for ref, _ in cited):
-        return f"{counted(commits, 'commit')} found in git"
-    count = sum(ref.kind is EvidenceKind.FILE and mark is True for ref, mark in cited)
-    return f"{count or 'no'} quote{'s' * (count > 1)} match{'es' * (count < 2)} the code"
+    return f"{marks.count(True)} of {counted(len(marks), 'claim')} backed by code"
 
 
 def passed_words(basis: Basis, *, judge: str, matches: str, read: Collection[str]) -> tuple[str, str]:
     """Return the badge of a draft that passed, and what follows it: who judged it, and what they read to do so.
 
-    >>> passed_words(Basis.MODEL, judge="claude", matches="2 quotes match the code", read=["a.py:3-9"])
-    ('✓ Checked by a second model', 'claude read a.py:3-9 · 2 quotes match the code')
+    >>> passed_words(Basis.MODEL, judge="claude", matches="2 of 3 claims backed by code", read=["a.py:3-9"])
+    ('✓ Checked by a second model', 'claude read a.py:3-9 · 2 of 3 claims backed by code')
     """
     if basis is Basis.MODEL:
         shown = f"{judge} read {', '.join(read)}" if read else f"{judge}, which opened no file"

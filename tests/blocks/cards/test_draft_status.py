@@ -15,7 +15,7 @@ from blocks.text.outgoing_text import local_time
 from bot.domain.returns import CODE_CHECKS, Check, EvidenceKind, EvidenceRef, Usage, Verdict
 from bot.domain.threads import PendingReason, Round, ThreadState, ThreadStatus, Transition
 from bot.domain.waits import Wait, WaitFor
-from tests.builders import NOW, REF, a_return, a_verdict, in_status
+from tests.builders import NOW, a_return, a_verdict, in_status
 from tests.tables import each_row
 
 MODEL = "claude-opus-5-5"
@@ -70,15 +70,15 @@ def test_a_cost_nobody_knows_is_called_unknown() -> None:
 @each_row(
     "marks, words",
     [
-        ((True,), "1 quote matches the code"),
-        ((True, True, None), "2 quotes match the code"),
-        ((None,), "no quote matches the code"),
+        ((True,), "1 of 1 claim backed by code"),
+        ((True, True, None), "2 of 3 claims backed by code"),
+        ((None,), "0 of 1 claim backed by code"),
     ],
 )
 def test_a_search_is_called_a_search_result(marks: tuple[bool | None, ...], words: str) -> None:
-    """No ✓ and no "validated"; the number of quotes is the real one."""
-    ret = a_return(evidence_refs=(REF,) * len(marks))
-    checks = tuple(Check(name=f"ref[{n}].quote", ok=mark, reason="") for n, mark in enumerate(marks))
+    """No ✓ and no "validated"; the number of claims is the real one."""
+    ret = a_return("\n\n".join(["The limit is 5."] * len(marks)))
+    checks = tuple(Check(name=f"claim[{n}]", ok=mark, reason="") for n, mark in enumerate(marks))
     verdict = a_verdict(validator_model=CODE_CHECKS)
     rounds = (Round(round=1, investigator_return=ret, checks=checks, validator_return=verdict),)
     known: dict[str, Any] = {"investigator_return": ret, "rounds": rounds, "validator_return": verdict}
@@ -90,15 +90,14 @@ def test_a_search_is_called_a_search_result(marks: tuple[bool | None, ...], word
 
 
 def test_a_commit_is_cited_by_its_short_id_once() -> None:
-    """Forty digits say no more than twelve, and the card counts it as found in git, not as a quote of the code."""
+    """Forty digits say no more than twelve."""
     sha = "b" * 40
     ref = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=sha, commit=sha, quote="Retry less", supports_claim="Newest.")
     ret = a_return(evidence_refs=(ref,))
     checks = (Check(name="ref[0].quote", ok=True, reason=""),)
     rounds = (Round(round=1, investigator_return=ret, checks=checks),)
     seen = text_of(waiting(investigator_return=ret, rounds=rounds, **OFFLINE[0]))
-    assert f"✓ `commit {sha[:12]}` · Newest." in seen
-    assert "1 commit found in git" in seen
+    assert f"✓ `commit {sha[:12]}`" in seen
 
 
 def test_a_model_s_draft_that_code_alone_checked_is_called_that() -> None:

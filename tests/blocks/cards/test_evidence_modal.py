@@ -51,7 +51,8 @@ def test_a_citation_shows_its_lines() -> None:
         f"*<https://github.com/acme/shop/blob/{'a' * 40}/app/retry.py#L10-L12|app/retry.py:10-12>* at aaaaaaa" in shown
     )
     assert "✓ verified" in shown
-    assert "for: Retries stop after 5." in shown
+    assert "for: Retries stop after 5." not in shown, "a ✓ vouches for the lines alone"
+    assert "for: Retries stop after 5." in seen(evidence_modal(THREAD_ID, [a_citation(mark=None)], LINK_TO))
     assert f"triage verify {THREAD_ID} --lines" in shown
 
 

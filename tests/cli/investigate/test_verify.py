@@ -138,7 +138,6 @@ def test_the_cited_lines_can_be_read_whole(archive: Archive, capsys: pytest.Capt
     assert main(["verify", THREAD_ID, "--lines"]) == 0
     out = capsys.readouterr().out
     assert "app/retry.py:3\n3  LIMIT = 5\n" in out
-    assert "for: It is long." in out
     assert "40  value_39 = 39" in out
     assert "\x1b" not in out
     assert "Long\nTest, 2026-01-05" in out
