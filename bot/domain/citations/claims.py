@@ -31,11 +31,11 @@ _IGNORED: Final = re.compile(
 )
 """Addresses, mentions, emoji, numbers of list items, ordinals, and products named like Node.js."""
 
-_LINE_BEFORE: Final = re.compile(
-    rf"(?:(?<!\w)(?:{LINE_WORDS})[\s.*:]{{0,4}}|第\s?)(?:\d{{1,7}}\s{{0,2}}(?:[-–,+&]|[^\W\d]{{1,3}})\s{{0,2}}){{0,9}}\Z",
-    re.I,
+_LINES: Final = re.compile(
+    rf"(?i)(?:(?<!\w)(?:{LINE_WORDS})[\s.*:]{{0,4}}|第\s?)\d{{1,7}}(?:\s{{0,2}}(?:[-–,+&]|[^\W\d]{{1,3}})\s{{0,2}}\d{{1,7}}){{0,20}}"
+    r"|\d{1,7}(?=\s?行)"
 )
-"""What stands before the number of a line: "line ", "lines 10 to 12 and "."""
+"""Numbers of lines: "line 9", "lines 10 to 12 and 14", 第 10 行."""
 
 _TOKEN: Final = re.compile(
     r"(?<![A-Za-z0-9_])(?:--|@|\.{0,2}/)?[A-Za-z0-9_]+(?:(?:\(\)\.|[-./:@~#>–]{1,2})[A-Za-z0-9_]+){0,40}(?:\(\)|/(?!\w))?"
@@ -193,10 +193,10 @@ class _Comparison:
     def missing(self, text: str) -> list[str]:
         """Return what the citations do not hold."""
         text = _TOKEN.sub(self._token, _IGNORED.sub("\0", _CODE.sub(self._code, text)))
+        words = (word for found in _LINES.finditer(text) for word in _PIECE.finditer(text, *found.span()))
+        starts = {word.start() for word in words if self._shown.ranges}
         for said in spoken_numbers(text):
-            before, behind = text[max(0, said.start - 80) : said.start], text[said.end : said.end + 2].strip()
-            is_line = said.written.isdigit() and not said.unit and (behind[:1] == "行" or _LINE_BEFORE.search(before))
-            if is_line and self._shown.ranges:
+            if said.start in starts and not said.unit and said.written.isdigit():
                 is_shown = self._shown.has_lines([int(said.written)])
             else:
                 is_shown = self._shown.quantities.back(said)

@@ -2,8 +2,8 @@
 
 A number of a line has a unit where the text behind it, the identifier before it or the rest of the line names one, or
 where it is a product of the unit's factors (`3600 * 24`). Where an identifier names only the quantity (`timeout = 30`),
-the number counts in the base unit of the file's language, if no line close by names another one. All other numbers have
-no unit, and back a sentence only without one.
+the number counts in the base unit of the file's language, if no line close above names another one. All other numbers
+have no unit, and back a sentence only without one.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ _UNIT: Final = (
 """What stands behind a number: `s`, ` seconds`, `** seconds`, `.seconds`, ` * time.Second`, `L, TimeUnit.SECONDS`."""
 
 _NUMBER: Final = re.compile(
-    r"(?:(?P<money>(?:US)?[$€£])\s?)?(?:(?<![A-Za-z0-9])(?P<sign>(?<![\w)\]\0])[-−]\s?)?v?(?P<number>"
+    r"(?:(?P<money>(?:US)?[$€£])\s?)?(?:(?<![A-Za-z0-9])(?P<sign>(?<![\w)\]\0])[-−])?v?(?P<number>"
     r"(?P<spaced>(?<![\w.,])\d{1,3}(?: \d{3}){1,4})|0[xX][0-9a-fA-F_]{1,32}|0[oO][0-7_]{1,32}|0[bB][01_]{1,64}"
     r"|\d{1,30}(?:(?:[.,'’_]|[\u00a0\u202f](?=\d{3}(?!\d)))\d{1,12}){0,9}(?:[eE][+-]?\d{1,2}(?![A-Za-z0-9_]))?)"
     rf"|(?<![\w-])(?i:(?P<spoken>{_any_of(_VALUES, is_spaced=True)}))(?!\w)"
@@ -264,7 +264,7 @@ def _products(line: str, numbers: Iterable[Spoken]) -> list[_Product]:
         elif sign == "<<":
             value = Fraction(2) ** power
         elif sign == "**":
-            value = min(products[-1].factors.pop(), Fraction(_MAX_BASE)) ** power
+            value = min(abs(products[-1].factors.pop()), Fraction(_MAX_BASE)) ** power
         products[-1].numbers.append(number)
         products[-1].factors.append(value)
     return products

@@ -99,7 +99,8 @@ def test_more_lines_never_refute_what_was_backed(more: Sequence[str], noise: Seq
 
 
 @each_row(
-    "seed", ["1.", "1_", "60*", "10**9 ", "9**9**", "a_", "a.", "a/", "`a` ", "`", "```\n", "9 seconds ", "[", "\n"]
+    "seed",
+    ["1.", "1_", "60*", "-9e9**9", "10**9 ", "9**9**", "a_", "a.", "a/", "`a` ", "`", "```\n", "9 seconds ", "[", "\n"],
 )
 def test_hostile_text_takes_linear_time(seed: str) -> None:
     """Of 200 KB as a claim, and of 200 KB as lines."""
