@@ -75,10 +75,10 @@ def test_hidden_and_wide_characters_change_nothing() -> None:
     assert check_claim("３ times, ９ times", ["MAX_RETRIES = 3"]) == ["9 times"]
 
 
-def test_words_in_a_fence_are_looked_up_one_by_one() -> None:
-    """A line of a code block that stands nowhere is compared by its names and numbers."""
+def test_lines_of_a_fence_are_looked_up_like_spans() -> None:
+    """Each line of a code block has to stand in the cited lines."""
     claim = "```python\ncharge(order, limit=7)\nMAX_RETRIES = 3\n```"
-    assert check_claim(claim, CODE) == ["limit", "7"]
+    assert check_claim(claim, CODE) == ["charge(order, limit=7)"]
 
 
 @given(st.sampled_from(CODE), st.integers(0, 30), st.integers(1, 30))
@@ -99,7 +99,8 @@ def test_more_lines_never_refute_what_was_backed(more: Sequence[str], noise: Seq
 
 
 @each_row(
-    "seed", ["1.", "1_", "60*", "10**9 ", "9**9**", "a_", "a.", "a/", "`a` ", "`", "```\n", "9 seconds ", "[", "\n"]
+    "seed",
+    ["1.", "1_", "60*", "-9e9**9", "10**9 ", "9**9**", "a_", "a.", "a/", "`a` ", "`", "```\n", "9 seconds ", "[", "\n"],
 )
 def test_hostile_text_takes_linear_time(seed: str) -> None:
     """Of 200 KB as a claim, and of 200 KB as lines."""
@@ -110,8 +111,7 @@ def test_hostile_text_takes_linear_time(seed: str) -> None:
     assert time.process_time() - started < SECONDS_FOR_HOSTILE
 
 
-def test_a_claim_with_endless_numbers_is_not_backed() -> None:
-    """Neither digits without end nor more numbers than are looked up count as shown."""
+def test_what_is_too_much_to_look_up_is_not_backed() -> None:
+    """Neither digits without end nor more spans than are looked up count as shown."""
     assert check_claim("9" * 10**5, ["9"]) != []
-    assert check_claim("3 " * 5_000, ["3"]) == ["3"]
     assert check_claim("`x` " * 5_000, ["x"]) == ["x"]
