@@ -77,7 +77,8 @@ LINE_WORDS: Final = _any_of(_TABLE.line, is_spaced=True)
 
 _END: Final = r"(?![A-Za-zÀ-ÿ0-9_])"
 _UNIT: Final = (
-    rf"[*`]{{0,2}}[\s_(-]{{0,2}}(?P<symbol>(?:{_any_of(_SYMBOLS, is_spaced=True)}){_END}|{_any_of(_SYMBOLS, is_spaced=False)})"
+    rf"[*`]{{0,2}}[\s_(-]{{0,2}}"
+    rf"(?P<symbol>(?:{_any_of(_SYMBOLS, is_spaced=True)}){_END}|{_any_of(_SYMBOLS, is_spaced=False)})"
     r"|[LlfFuU]?[\s*`_(-]{0,4}(?:\.|,?\s{0,2}(?:[A-Za-z]{1,20}\.){1,2})?"
     rf"(?:(?i:(?P<word>{_any_of(_WORDS, is_spaced=True)})(?:s|n|en|e|es)?{_END})"
     rf"|(?P<cjk>{_any_of(_WORDS, is_spaced=False)}))"
