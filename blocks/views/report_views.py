@@ -13,13 +13,12 @@ from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, lines_that_fit, truncate
 from bot.casework.approvers import ApproverList
-from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, Outcome, next_words, standing_words
+from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, next_words, standing_words
 from bot.casework.reports.measures import Measure
 from bot.casework.reports.metrics_report import MetricsReport, tally_lines
 from bot.casework.reports.status_overview import Overview, ThreadLine, count_findings, sessions_in_words
 from bot.domain.questions.autonomy import WEEKS
-from bot.domain.questions.autonomy_record import AutoReply
-from bot.domain.text.humanize import counted, utc_text
+from bot.domain.text.humanize import counted
 
 MAX_PEOPLE: Final = 50
 
@@ -126,32 +125,24 @@ def autonomy_blocks(case: AutonomyCase, *, may_see_drafts: bool) -> list[Block]:
     parts.append(section("\n".join(f"{MARKS[one.holds]} {escape(one.said)}" for one in case.conditions)))
     if case.false and may_see_drafts:
         parts.append(section(_listed("*What people thought wrong*", [_false(one) for one in case.false])))
-    if case.sent and may_see_drafts:
-        parts.append(section(_listed("*Sent automatically*", [_sent(one) for one in case.sent[:10]])))
     return fit_message([*parts, context(next_words(case))])
 
 
 def _weeks(case: AutonomyCase) -> str:
     """Return what would have been sent, and what people did with it."""
-    total = sum(case.outcomes.values())
+    total = sum(week.drafts for week in case.weeks)
     if not total:
         return f"In the last {WEEKS} weeks no draft would have been sent without a human."
-    said = ", ".join(f"{case.outcomes[one]} {one}" for one in Outcome if case.outcomes.get(one))
     by_week = " · ".join(f"{week.false} of {week.drafts}" for week in case.weeks)
     return (
-        f"In the last {WEEKS} weeks {counted(total, 'draft')} would have been sent without a human: {said}.\n"
+        f"In the last {WEEKS} weeks {counted(total, 'decided draft')} would have been sent without a human.\n"
         f"Wrong, week by week, the latest first: {by_week}"
     )
 
 
 def _false(one: FalsePositive) -> str:
     reason = f" · {escape(one.reason)}" if one.reason else ""
-    return f"• {one.outcome} · {_thread_lead(one.permalink)}{quoted_line(one.question)}{reason}"
-
-
-def _sent(one: AutoReply) -> str:
-    back = f" · taken back by <@{one.taken_back_by}>" if one.taken_back_by else ""
-    return f"• {utc_text(one.at)} · {_thread_lead(one.permalink)}{quoted_line(one.question[:80])}{back}"
+    return f"• {one.how} · {_thread_lead(one.permalink)}{quoted_line(one.question)}{reason}"
 
 
 def _thread_lead(permalink: str | None) -> str:

@@ -19,7 +19,7 @@ from blocks.views.report_views import approver_blocks, autonomy_blocks, metrics_
 from blocks.views.teams_home_view import TeamHome, teams_home_view
 from blocks.views.tiers_view import due_blocks, tasks_blocks
 from bot.casework.approvers import ApproverList
-from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, Outcome
+from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive
 from bot.casework.reports.daily_brief import BriefKind, DailyBrief
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import build_metrics
@@ -70,17 +70,15 @@ _CASE = AutonomyCase(
     standing=Arming(),
     weeks=[WeekRecord(14, 0, 0), WeekRecord(12, 1, 0), WeekRecord(11, 0, 0), WeekRecord(15, 0, 0)],
     conditions=judge_record([WeekRecord(14, 0, 0), WeekRecord(12, 1, 0), WeekRecord(11, 0, 0), WeekRecord(15, 0, 0)]),
-    outcomes={Outcome.APPROVED: 51, Outcome.DISMISSED: 1, Outcome.UNDECIDED: 2},
     false=[
         FalsePositive(
             thread_id=f"{DEMO.team_id}.{HELP.channel_id}.1795165200.000100",
-            outcome=Outcome.DISMISSED,
+            how="dismissed",
             question=_OTHER,
             permalink=_LINK,
             reason="refunds are in another table",
         )
     ],
-    sent=(),
 )
 
 _LINES = (

@@ -6,18 +6,16 @@ false positive is a draft that qualified and that somebody edited, dismissed, se
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Any, Final
 
 from bot.casework.reports.measures import Window, from_us
 from bot.casework.reports.rollups import Rollups, uncounted_words
 from bot.casework.reports.thread_facts import ThreadFacts
 from bot.domain.hours import ActiveHours
-from bot.domain.questions.autonomy import DECIDED, WEEKS, WeekRecord, judge_record, why_not
+from bot.domain.questions.autonomy import AS_DRAFTED, DECIDED, WEEKS, WeekRecord, judge_record, why_not
 from bot.domain.questions.autonomy_record import Arming, AutonomyMode, AutoReply, Condition, ConditionCode
 from bot.domain.text.humanize import utc_text
 from bot.domain.text.sanitize import one_line
@@ -34,42 +32,20 @@ SKEW: Final = timedelta(minutes=2)
 """Between this machine's clock and Slack's, which dates questions."""
 
 NAMED: Final = 10
-"""False positives and automatic replies that a report names; the rest is counted."""
+"""False positives that a report names; the rest is counted."""
 
 QUESTION_CHARS: Final = 80
 
 
-class Outcome(StrEnum):
-    """What became of a draft that qualifies, in the order in which reports list it."""
-
-    APPROVED = "approved as drafted"
-    SENT = "sent automatically"
-    TAKEN_BACK = "sent automatically, taken back"
-    EDITED = "edited"
-    DISMISSED = "dismissed"
-    SENT_BACK = "sent back for another draft"
-    UNDECIDED = "not decided on"
-
-    @property
-    def is_false(self) -> bool:
-        """Whether it counts against automatic replies."""
-        return self in (Outcome.TAKEN_BACK, Outcome.EDITED, Outcome.DISMISSED, Outcome.SENT_BACK)
-
-
-_OUTCOMES: Final[Mapping[str, Outcome]] = {
-    Resolution.APPROVED: Outcome.APPROVED,
-    Resolution.EDITED: Outcome.EDITED,
-    Resolution.DISMISSED: Outcome.DISMISSED,
-}
-
-
-def _outcome_of(draft: ThreadFacts, taken_back: Mapping[str, AutoReply]) -> Outcome:
-    """Return what became of a draft; `taken_back` has those replies by thread."""
-    if draft.is_sent_back and draft.resolution in DECIDED:
-        return Outcome.SENT_BACK
-    if draft.resolution == Resolution.AUTO:
-        return Outcome.TAKEN_BACK if draft.thread_id in taken_back else Outcome.SENT
-    return _OUTCOMES.get(draft.resolution or "", Outcome.UNDECIDED)
+def _wrong_words(draft: ThreadFacts, taken_back: Mapping[str, AutoReply]) -> str | None:
+    """Return in which way a decided draft was wrong; "" for one that was right, None where nobody decided."""
+    if draft.resolution not in DECIDED:
+        return None
+    if draft.is_sent_back:
+        return "sent back for another draft"
+    if draft.thread_id in taken_back:
+        return "taken back"
+    return "" if draft.resolution in AS_DRAFTED else str(draft.resolution)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,7 +53,8 @@ class FalsePositive:
     """A draft that would have been sent, or was, and that somebody thought wrong."""
 
     thread_id: str
-    outcome: Outcome
+    how: str
+    """In which way it was wrong, in words."""
     question: str
     permalink: str | None
     reason: str
@@ -93,10 +70,8 @@ class AutonomyCase:
     standing: Arming
     weeks: Sequence[WeekRecord]
     conditions: Sequence[Condition]
-    outcomes: Mapping[Outcome, int]
     false: Sequence[FalsePositive]
-    sent: Sequence[AutoReply]
-    """Of the last weeks, the newest first."""
+    """The newest first, at most ten."""
 
     @property
     def missing(self) -> list[Condition]:
@@ -150,11 +125,10 @@ def read_case(
     store: Store, rollups: Rollups, now: datetime, mode: AutonomyMode, hours: ActiveHours | None
 ) -> AutonomyCase:
     """Return the case as it stands; raises StoreError."""
-    record, start = read_record(store, rollups, now, hours), now - timedelta(weeks=WEEKS)
-    recent = sorted((one for one in record.drafts if from_us(one.started_us) >= start), key=lambda one: -one.started_us)
-    outcomes = [(draft, _outcome_of(draft, record.taken_back)) for draft in recent]
-    false = [one for one in outcomes if one[1].is_false]
-    threads = Threads(store.documents) if false else None
+    record = read_record(store, rollups, now, hours)
+    wrong = [(draft, how) for draft in record.drafts if (how := _wrong_words(draft, record.taken_back))]
+    newest = sorted(wrong, key=lambda one: -one[0].started_us)[:NAMED]
+    threads = Threads(store.documents) if newest else None
     hours_set = Condition(
         code=ConditionCode.WORKING_HOURS,
         holds=hours is not None,
@@ -166,9 +140,7 @@ def read_case(
         standing=read_arming(SingleDocument(store.documents, AUTONOMY)),
         weeks=record.weeks,
         conditions=(*judge_record(record.weeks, uncounted=record.uncounted), hours_set),
-        outcomes=Counter(outcome for _, outcome in outcomes),
-        false=[_named(threads, *one) for one in false[:NAMED]] if threads else [],
-        sent=[one for one in record.sent if one.posted_message_id and one.at >= start],
+        false=[_named(threads, *one) for one in newest] if threads else [],
     )
 
 
@@ -207,11 +179,11 @@ def parse_arming(known: Mapping[str, Any]) -> Arming:
         return Arming()
 
 
-def _named(threads: Threads, draft: ThreadFacts, outcome: Outcome) -> FalsePositive:
+def _named(threads: Threads, draft: ThreadFacts, how: str) -> FalsePositive:
     state = threads.last_closed(draft.thread_id)
     return FalsePositive(
         thread_id=draft.thread_id,
-        outcome=outcome,
+        how=how,
         question=one_line(state.question if state else "a thread that is no longer stored", QUESTION_CHARS),
         permalink=state.permalink if state else None,
         reason=one_line(state.dismiss_reason or "", QUESTION_CHARS) if state else "",
@@ -222,11 +194,11 @@ def week_records(
     drafts: Iterable[ThreadFacts], window: Window, taken_back: Mapping[str, AutoReply]
 ) -> list[WeekRecord]:
     """Return the record of each of the weeks up to a window's end, the latest first, of what was decided on."""
-    known = [(draft, _outcome_of(draft, taken_back)) for draft in drafts]
+    known = [(draft, how) for draft in drafts if (how := _wrong_words(draft, taken_back)) is not None]
     weeks = []
     for week in window.weeks(WEEKS):
         start, end = week.bounds_us
-        inside = [one for one in known if start <= one[0].started_us < end and one[1] is not Outcome.UNDECIDED]
-        false = [draft for draft, outcome in inside if outcome.is_false]
+        inside = [one for one in known if start <= one[0].started_us < end]
+        false = [draft for draft, how in inside if how]
         weeks.append(WeekRecord(len(inside), len(false), sum(draft.is_risky for draft in false)))
     return weeks

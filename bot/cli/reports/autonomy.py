@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from bot.adapters.process.clocks import local_zone
-from bot.casework.reports.autonomy_metrics import AutonomyCase, Outcome, next_words, read_case, standing_words
+from bot.casework.reports.autonomy_metrics import AutonomyCase, next_words, read_case, standing_words
 from bot.casework.reports.rollups import Rollups
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import environment_at, reading
@@ -20,7 +20,7 @@ from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
 from bot.domain.questions.autonomy import WEEKS
 from bot.domain.questions.autonomy_record import AutonomyMode
-from bot.domain.text.humanize import counted, utc_text
+from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 
 
@@ -63,9 +63,7 @@ def case_json(case: AutonomyCase) -> str:
         "allowed": not case.missing,
         "weeks": [{**week._asdict(), "rate": week.rate} for week in case.weeks],
         "conditions": [one.model_dump() for one in case.conditions],
-        "outcomes": {outcome.name.lower(): case.outcomes.get(outcome, 0) for outcome in Outcome},
         "false_positives": [asdict(one) for one in case.false],
-        "sent": [one.model_dump(mode="json") for one in case.sent],
     }
     return to_json(facts)
 
@@ -74,9 +72,8 @@ def render(case: AutonomyCase) -> Iterator[str]:
     """Yield the lines of the case."""
     yield f"Automatic replies: {standing_words(case)}"
     yield ""
-    total = sum(case.outcomes.values())
-    yield f"{counted(total, 'draft')} of the last {WEEKS} weeks would have been sent without a human:"
-    yield from (f"  {count:>4} {outcome}" for outcome in Outcome if (count := case.outcomes.get(outcome)))
+    total = sum(week.drafts for week in case.weeks)
+    yield f"{counted(total, 'decided draft')} of the last {WEEKS} weeks would have been sent without a human:"
     yield from (["", f"{'week to':<12}{'drafts':>7}{'wrong':>7}{'share':>8}{'on production':>15}"] if total else [])
     for number, week in enumerate(case.weeks if total else ()):
         at = f"{case.now - timedelta(weeks=number):%Y-%m-%d}"
@@ -88,12 +85,8 @@ def render(case: AutonomyCase) -> Iterator[str]:
         why = f" ({one.reason})" if one.reason else ""
         yield from (
             "",
-            wrapped(f"{one.outcome}: {one_line(one.question, 70)}{why}"),
+            wrapped(f"{one.how}: {one_line(one.question, 70)}{why}"),
             f"  {one.permalink or one.thread_id}",
         )
-    for sent in case.sent[:10]:
-        back = f", taken back by <@{sent.taken_back_by}>" if sent.taken_back_by else ""
-        yield from ("", wrapped(f"sent {utc_text(sent.at)}{back}: {one_line(sent.question, 60)}"))
-        yield f"  {sent.permalink or sent.thread_id}"
     yield ""
     yield wrapped(next_words(case))
