@@ -69,7 +69,7 @@ def test_an_armed_bot_answers_by_itself_and_is_taken_back(open_office: Open) -> 
     office = open_office(autonomy="on")
     office.control.command(CHLOE.user_id, HELP.channel_id, "autonomy arm")
     office.control.command(ANA.user_id, OPS.channel_id, "autonomy")
-    answered(office, "48 drafts would have been sent without a human: 48 approved as drafted")
+    answered(office, "48 decided drafts would have been sent without a human")
     office.control.command(ANA.user_id, OPS.channel_id, "autonomy arm")
     answered(office, "Automatic replies are armed")
     ts = office.ask(ASKED)
