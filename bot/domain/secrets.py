@@ -21,7 +21,7 @@ from bot.domain.text.sanitize import strip_hidden
 
 _IN_CLUSTER: Final = re.compile(r"(?m)^kind:[ \t]{1,8}Secret\b")
 _DOCUMENT: Final = re.compile(r"(?ms)(?:(?!^---).)+")
-_DATA: Final = re.compile(r"(?m)^(?:data|stringData):[ \t]*\n(?:[ \t].*\n?)*+")
+_DATA: Final = re.compile(r"(?m)^(?:data|stringData):[ \t]*\n(?>(?:[ \t].*\n?)*)")
 _ENTRY: Final = re.compile(r"(?m)^[ \t]{1,20}[\w.-]{1,100}:[ \t]{1,20}(?P<value>.{3,})")
 
 MIN_KNOWN_CHARS: Final = 8

@@ -66,6 +66,7 @@ _ROW_TOKEN: Final = re.compile(
 _SAME: Final = {":": "=", "=>": "=", ":=": "="}
 _ANNOTATION: Final = re.compile(r"(?<=\w)\s{0,3}:\s{0,3}[^=,(){}:\n]{1,80}(?==[^=])")
 _LINE_START: Final = re.compile(r"^[ \t]{0,80}(?:[+>#*-]|//){0,3}(?=[ \t\w])", re.MULTILINE)
+_USED_NAME: Final = re.compile(r"[A-Za-z_]\w{0,80}(?=\(|\.\w|\s{0,2}=)", re.ASCII)
 _AMOUNT: Final = re.compile(r"\s*[-−]?\d[\d.,_]*\s?[^\W\d_]{0,12}%?\s*")
 
 
@@ -227,14 +228,22 @@ class _Comparison:
         return "\0"
 
     def _code(self, found: re.Match[str]) -> str:
-        code = found["span"] or found["block"]
+        if found["span"] is None:
+            return "\n".join(map(self._line_of_block, found["block"].split("\n")))
+        code = found["span"]
         if _AMOUNT.fullmatch(code) and not _COMMIT.fullmatch(code.strip()):
             return found[0]
-        for line in filter(str.strip, code.split("\n")):
-            row = _LINE_START.sub("", line).strip().removesuffix("()")
-            token = _TOKEN.fullmatch(line.strip())
-            self._compare(line, is_shown=self._shown.has_row(row) or bool(token and self._shown.holds(token[0])))
-        return "\0"
+        row = _LINE_START.sub("", code).strip().removesuffix("()")
+        token = _TOKEN.fullmatch(code.strip())
+        return self._compare(code, is_shown=self._shown.has_row(row) or bool(token and self._shown.holds(token[0])))
+
+    def _line_of_block(self, line: str) -> str:
+        """Return what is left to compare of a line of code that does not stand there: its words, calls among them."""
+        if self._shown.has_row(_LINE_START.sub("", line).strip()):
+            return "\0"
+        for name in _USED_NAME.findall(line):
+            self._compare(name, is_shown=bool(self._shown.holds(f"{name}()")))
+        return line
 
     def _token(self, found: re.Match[str]) -> str:
         """Compare a name, path, place or commit, or the pieces of another word; leave what is none of them."""
