@@ -81,7 +81,8 @@ def test_a_search_is_called_a_search_result(marks: tuple[bool | None, ...], word
     checks = tuple(Check(name=f"claim[{n}]", ok=mark, reason="") for n, mark in enumerate(marks))
     verdict = a_verdict(validator_model=CODE_CHECKS)
     rounds = (Round(round=1, investigator_return=ret, checks=checks, validator_return=verdict),)
-    known: dict[str, Any] = {"investigator_return": ret, "rounds": rounds, "validator_return": verdict}
+    judged = {"investigator_return": ret, "rounds": rounds, "validator_return": verdict}
+    known: dict[str, Any] = {**judged, "draft_pending": ret.draft_reply}
     for offline in OFFLINE:
         badge = status_line(waiting(**known, **offline))
         assert badge.startswith(f"*Search result, not an answer* · {words}")
