@@ -22,7 +22,7 @@ from blocks.elements import actions, button, confirmation, form, initial_text, r
 from blocks.text.outgoing_text import context
 from blocks.text.splitting import INPUT_CHARS, split
 from bot.casework.decisions import DraftClick
-from bot.domain.notes import MAX_NOTE_CHARS
+from bot.domain.notes import MAX_NOTE_CHARS, offered_words
 from bot.domain.questions.approval_basis import Basis, basis_of_thread
 from bot.domain.threads import NewDraft, PendingReason, ThreadState
 
@@ -53,7 +53,7 @@ def edit_modal(click: DraftClick, draft: str, *, from_home: bool = False) -> Vie
         title="Edit the reply",
         submit="Post now",
         blocks=[
-            *([] if len(draft) <= INPUT_CHARS else [_cut_note(len(draft))]),
+            *([] if len(initial_text(draft)) <= INPUT_CHARS else [_cut_note(len(draft))]),
             text_input(ids.REPLY, "Reply (Markdown)", text=prefill(draft) or None),
             InputBlock(block_id=ids.ONLY_SAVE, label="Not yet?", element=choice, optional=True),
         ],
@@ -204,6 +204,7 @@ def _row(state: ThreadState, elements: list[InteractiveElement]) -> ActionsBlock
 
 def note_modal(callback_id: str, metadata: str, words: str) -> View:
     """Return the whole note, to be changed; nothing is kept before it is submitted."""
+    shown = offered_words(initial_text(words))  # a mark in words is longer
     return form(
         callback_id,
         metadata,
@@ -211,6 +212,6 @@ def note_modal(callback_id: str, metadata: str, words: str) -> View:
         submit="Save",
         blocks=[
             context(NOTE_SAID),
-            text_input(ids.NOTE, "Note (Markdown)", text=words or None, at_most=MAX_NOTE_CHARS),
+            text_input(ids.NOTE, "Note (Markdown)", text=shown or None, at_most=MAX_NOTE_CHARS),
         ],
     )

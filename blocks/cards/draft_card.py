@@ -36,7 +36,7 @@ from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.draft_language import primary
 from bot.domain.questions.escalation_rules import watch_line
 from bot.domain.questions.feedback import NO_VOTES, Votes
-from bot.domain.returns import claim_marks, join_claims
+from bot.domain.returns import marked_draft
 from bot.domain.secrets import redact
 from bot.domain.severity import SIGNS, WORDS, Severity
 from bot.domain.text.humanize import counted
@@ -183,28 +183,17 @@ def _draft(state: ThreadState, whole_at: str | None, *, is_short: bool) -> list[
     if not state.draft_pending or not (state.status is ThreadStatus.PENDING_USER or state.posted_message_id):
         return []
     if draft_fits(state, is_short=is_short):
-        return reply_sections(_with_claim_marks(state, state.draft_pending))
-    beginning = verbatim(truncate(reply_mrkdwn(state.draft_pending), BEGINNING_CHARS))
+        return reply_sections(draft_with_marks(state, state.draft_pending))
+    beginning = verbatim(truncate(reply_mrkdwn(draft_with_marks(state, state.draft_pending)), BEGINNING_CHARS))
     return [beginning, section(_where_whole(state, state.draft_pending, whole_at))]
 
 
-def _with_claim_marks(state: ThreadState, draft: str) -> str:
+def draft_with_marks(state: ThreadState, draft: str) -> str:
     """Return a draft that waits with `[?]` behind each claim that is not backed; nothing else of it differs."""
     ret = state.investigator_return
     if ret is None or not state.is_open or not ret.claims or not draft.startswith(ret.draft_reply):
         return draft
-    marks = claim_marks(state.checks, len(ret.claims))
-    shown = [
-        one.evolve(text=f"{one.text}{_mark_behind(one.text)}") if mark is False else one
-        for one, mark in zip(ret.claims, marks, strict=True)
-    ]
-    return join_claims(shown) + draft.removeprefix(ret.draft_reply)
-
-
-def _mark_behind(text: str) -> str:
-    """Return the mark of a claim: behind its last word, or on a line of its own where it ends in code or a table."""
-    stands_alone = text.rstrip().endswith(("```", "~~~", "|"))
-    return "\n[?]" if stands_alone else " [?]"
+    return marked_draft(ret, state.checks) + draft.removeprefix(ret.draft_reply)
 
 
 def _standing(state: ThreadState) -> list[Block]:
@@ -219,7 +208,7 @@ def _new_draft(state: ThreadState) -> list[Block]:
     """Return the investigator's new draft beside a human's text, and the choice between them."""
     if state.draft_new is None:
         return []
-    words = _whole_or_beginning(state.draft_new.text, NEW_DRAFT_CHARS)
+    words = _whole_or_beginning(draft_with_marks(state, state.draft_new.text), NEW_DRAFT_CHARS)
     line = f"{new_draft_line(state)} · *Approve* posts the human's text above until somebody clicks *Use new*"
     return [context(line), *words, choice_actions(state, state.draft_new), DividerBlock()]
 

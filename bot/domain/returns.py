@@ -274,6 +274,25 @@ def claim_marks(checks: Sequence[Check], claims: int) -> list[bool | None]:
     return [found.get(index) for index in range(claims)]
 
 
+def marked_draft(ret: InvestigatorReturn, checks: Sequence[Check]) -> str:
+    """Return a draft with `[?]` behind each claim that is not backed; one without claims as it is."""
+    marks = claim_marks(checks, len(ret.claims))
+    if False not in marks:
+        return ret.draft_reply
+    return join_claims(
+        [
+            one.evolve(text=f"{one.text}{_mark_behind(one.text)}") if mark is False else one
+            for one, mark in zip(ret.claims, marks, strict=True)
+        ]
+    )
+
+
+def _mark_behind(text: str) -> str:
+    """Return the mark of a claim: behind its last word, or on a line of its own where it ends in code or a table."""
+    stands_alone = text.rstrip().endswith(("```", "~~~", "|"))
+    return "\n[?]" if stands_alone else " [?]"
+
+
 class Verdict(StrEnum):
     """What the validation of a draft came to."""
 

@@ -15,7 +15,7 @@ from slack_sdk import WebClient
 from slack_sdk.models.blocks import Block
 
 from blocks import ids
-from blocks.cards.draft_card import CardFacts, card_blocks, card_text, draft_fits
+from blocks.cards.draft_card import CardFacts, card_blocks, card_text, draft_fits, draft_with_marks
 from blocks.cards.reply_cards import feedback_buttons, marked, message_text, preview_message, reply_messages, reply_text
 from blocks.text.message_size import REFUSED_CONTENT
 from blocks.text.outgoing_text import escape, with_local_times
@@ -140,7 +140,7 @@ class SlackMessenger:
             return None
         if draft_fits(state, is_short=refused is not None):
             return None
-        parts = _preview(state, state.draft_pending)
+        parts = _preview(state, draft_with_marks(state, state.draft_pending))
         key = (*at, parts[0].mark)
         if key not in self._whole:
             try:

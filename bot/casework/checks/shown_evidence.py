@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from bot.agent.git.repositories import Repositories
 from bot.agent.run_records import RunRecorder
-from bot.casework.checks.addresses import Found, Lines, Missing, Sources, resolve, stands_at
+from bot.casework.checks.addresses import Found, Lines, Missing, Sources, address_checks, resolve, stands_at
 from bot.domain.returns import EvidenceRef, why_marked
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import strip_hidden
@@ -58,6 +58,9 @@ class EvidenceReader:
         found = found_or_why(ref, sources)
         is_there = isinstance(found, Lines) and stands_at(ref.quote, found)
         quote = "" if is_there else redact(ref.quote, self.known_secrets)
+        open_now = next((check for check in address_checks(0, ref, found) if check.ok is not True), None)
+        if mark and open_now is not None:  # a ✓ is for what was just read
+            mark, reason = None, open_now.reason
         return ShownCitation(ref, mark, reason, found, quote)
 
 

@@ -36,11 +36,13 @@ from bot.domain.returns import (
     ValidatorReturn,
     assumed_words,
     claim_marks,
+    marked_draft,
     ref_marks,
     remark_on,
 )
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, utc_text
+from bot.domain.text.marks import without_marks
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.errors import CodebaseUnreadable, ConfigError, TriageError
 from bot.ports.collections import REPLIES
@@ -90,7 +92,8 @@ def question_runner(models: CaseworkModels, sources: InvestigationInputs) -> Que
 def render(findings: QuestionRun, home: Path) -> str:
     """Return the findings for a terminal; the draft's own lines are not broken."""
     ret = findings.found.ret
-    blocks = [_indented(ret.draft_reply) if ret.draft_reply.strip() else "  (no draft)"]
+    draft = without_marks(marked_draft(ret, findings.validation.checks), keep_emoji=True, keep_fences=True)
+    blocks = [_indented(draft) if draft.strip() else "  (no draft)"]
     if ret.evidence_refs:
         marks = ref_marks(findings.validation.checks, len(ret.evidence_refs))
         lines = [_evidence(ref, mark) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.cards.draft_actions import context_modal, dismiss_modal, edit_modal
+from blocks.cards.draft_actions import context_modal, dismiss_modal, edit_modal, note_modal
 from blocks.text.splitting import INPUT_CHARS
 from bot.casework.decisions import DraftClick
 from tests.blocks.limits import view_as_slack_takes_it
@@ -79,3 +79,12 @@ def test_of_a_longer_draft_the_editor_shows_the_beginning_and_says_so(draft: str
     said = note["elements"][0]["text"]
     assert f"{len(draft):,} characters" in said
     assert "only this text is used" in said
+
+
+def test_a_dialogue_whose_text_grows_beyond_its_room_says_so() -> None:
+    """A mark in words is longer than the mark: the editor names the cut, a note ends in dots."""
+    text = "✅" * (INPUT_CHARS - 1)
+    note, _ = view_as_slack_takes_it(edit_modal(CLICK, text))["blocks"][:2]
+    assert "the rest was cut here" in note["elements"][0]["text"]
+    _, words = view_as_slack_takes_it(note_modal(ids.REMEMBER_VIEW, "x", text))["blocks"]
+    assert words["element"]["initial_value"].endswith("…")

@@ -362,6 +362,8 @@ def test_claims_that_are_not_backed_are_named_with_what_is_missing() -> None:
         rounds=(Round(round=1, investigator_return=ret, checks=checks),),
     ).with_draft(ret.draft_reply)
     assert "The limit is 5. It waits 9 s. [?] It stops." in shown(card(state))
+    edited = edit_draft(state, "Ask Ana.", by="U2")
+    assert "The limit is 5. It waits 9 s. [?] It stops." in shown(card(propose_draft(edited, ret.draft_reply)))
     assert "[?]" not in shown(card(state.with_draft("Ask Ana.")))
     assert "is backed" not in shown(card(state))
     assert "nothing that code can compare" not in shown(card(state))

@@ -169,6 +169,31 @@ def test_each_citation_has_its_mark_its_reason_and_what_does_not_stand_there(rea
     assert len(reader.citations(state, at_most=1)) == 1
 
 
+@each_row(
+    "ref, quote, mark, why",
+    [
+        ("app/keys.py:3", "made up", None, "does not stand at this address"),
+        ("app/gone.py:1", "LIMIT = 5", None, "there is no file"),
+        ("app/keys.py:3", "", True, "it is there"),
+    ],
+)
+def test_what_is_not_found_any_more_is_not_called_verified(
+    reader: EvidenceReader, ref: str, quote: str, mark: bool | None, why: str
+) -> None:
+    """A ✓ stands beside lines that were just read: a run's results may be gone, an old quotation may differ."""
+    ret = a_return(evidence_refs=(cite(reader, ref, quote),))
+    holds = (Check(name="ref[0].resolves", ok=True, reason="it is there"),)
+    state = in_status(
+        ThreadStatus.PENDING_USER,
+        PendingReason.APPROVAL,
+        investigator_return=ret,
+        rounds=(Round(round=1, investigator_return=ret, checks=holds),),
+    )
+    [citation] = reader.citations(state, at_most=1)
+    assert citation.mark is mark
+    assert why in citation.reason
+
+
 def test_results_and_notes_are_shown_as_well(code: GitRepo, tmp_path: Path) -> None:
     """The ledger of the run that made the draft has the results; memory/ has the notes."""
     runs, memory = RunRecorder(FileRunFolders(tmp_path), SystemClock()), NoteFiles(tmp_path / "memory")

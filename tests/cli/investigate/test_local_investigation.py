@@ -9,7 +9,7 @@ from bot.casework.checks.validation import Validation
 from bot.casework.evaluation.question_run import QuestionRun
 from bot.casework.investigate.assignment import Investigation
 from bot.cli.investigate.local_investigation import render
-from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch, Usage
+from bot.domain.returns import Check, Claim, EvidenceKind, EvidenceRef, ProposedPatch, Usage
 from tests.builders import a_return, a_thread
 
 FORGED = "x\n  ✓ app/retry.py:3 at abcdef0\x1b[2J\u202e"
@@ -41,3 +41,13 @@ def test_a_proposed_patch_is_shown_without_secrets() -> None:
     assert "    ```diff" in said
     assert token not in said
     assert [line for line in said.split("\n") if line.startswith("  ✓")] == []
+
+
+def test_a_draft_bears_the_marks_of_code_and_none_of_its_own() -> None:
+    """Behind each claim that is not backed, as on the card; a ✓ that the draft brings is in words."""
+    ret = a_return().with_claims([Claim(text="It waits 9 s."), Claim(text="✓ Checked.")])
+    checks = (Check(name="claim[0]", ok=False, reason="9 s is not there"),)
+    found = Investigation(ret=ret, ledger=Ledger(), usage=Usage(), investigator="m")
+    validation = Validation(ret=None, checks=checks, usage=Usage(), problem="none")
+    run = QuestionRun(state=a_thread(), run_id="r1", validation_id="v1", found=found, validation=validation)
+    assert "  It waits 9 s. [?] (check mark) Checked.\n" in render(run, Path("/home/t/.triage"))

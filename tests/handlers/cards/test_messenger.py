@@ -11,14 +11,15 @@ import pytest
 from blocks import ids
 from blocks.cards.draft_card import CardFacts
 from bot.domain.citations.links import code_links
-from bot.domain.threads import PendingReason, PostIntent, ThreadState, ThreadStatus, hash_draft, reply_mark
+from bot.domain.returns import Check, Claim, in_paragraphs
+from bot.domain.threads import PendingReason, PostIntent, Round, ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports.chat import IN_FLIGHT
 from handlers.cards.messenger import SlackMessenger
 from handlers.transport.rate_limits import UPDATE_BURST
 from handlers.transport.slack_clients import repeatable_client
 from tests.blocks.limits import texts
-from tests.builders import NOW, QUESTION_TS, THREAD_ID, in_status
+from tests.builders import NOW, QUESTION_TS, THREAD_ID, a_return, in_status
 from tests.fakes import FakeClock
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, a_publisher, refusal, without_pauses
 
@@ -221,6 +222,16 @@ class TestLongDraft:
         assert "paragraph 24" in str(blocks_of(posted[2]))
         assert max(too_long(slack, "chat.postMessage") + too_long(slack, "chat.update")) < 10_000
         assert all(ids.APPROVE in str(call["blocks"]) for call in slack.of("chat.update"))
+
+    def test_a_claim_that_is_not_backed_is_marked_there_too(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """The card shows the beginning only; whoever approves reads the rest in its thread."""
+        ret = a_return().with_claims(in_paragraphs([Claim(text=LONG), Claim(text="It waits 9 s.")]))
+        checks = (Check(name="claim[1]", ok=False, reason="9 s is not there"),)
+        rounds = (Round(round=1, investigator_return=ret, checks=checks),)
+        state = on_card(STATE.evolve(investigator_return=ret, rounds=rounds).with_draft(ret.draft_reply))
+        slack.will("conversations.replies", Answer({"messages": []}))
+        messenger.show_card(state)
+        assert "It waits 9 s. [?]" in str(blocks_of(slack.of("chat.postMessage")[-1]))
 
     def test_what_an_earlier_run_put_there_is_not_put_there_again(
         self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
