@@ -24,7 +24,7 @@ class WaitingRounds:
 
     def is_early(self, state: ThreadState) -> bool:
         """Whether the thread's work is not to be tried yet."""
-        return state.wait is not None and self._service.clock.now() < state.wait.until
+        return state.wait is not None and state.wait.is_early(self._service.clock.now())
 
     def put_off(self, thread_id: str, error: Unavailable | CodebaseUnreadable) -> bool:
         """Have the thread tried again later; False where it waited as long as it may."""
@@ -40,10 +40,6 @@ class WaitingRounds:
         level = logging.WARNING if wait.tries == 1 else logging.INFO
         log.log(level, "a question waits: %s", error, extra={"action": "question_waits", "thread_id": thread_id})
         return True
-
-    def end(self, thread_id: str) -> None:
-        """Note that the thread's work went on."""
-        self._service.store.amend(thread_id, lambda now: now.evolve(wait=None) if now.wait is not None else None)
 
     def tick(self) -> None:
         """Queue the threads that are due; raises StoreError."""

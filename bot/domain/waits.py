@@ -36,11 +36,17 @@ class Wait(FrozenValue):
     until: AwareDatetime
     tries: int = 1
 
+    def is_early(self, at: datetime) -> bool:
+        """Whether it is not to be tried yet; no longer than the longest pause, also where the clock was set back."""
+        return timedelta(0) < self.until - at <= MAX_MODEL_PAUSE
+
 
 def next_wait(
     before: Wait | None, what: WaitFor, *, at: datetime, why: str = "", retry_after_s: float | None = None
 ) -> Wait:
     """Return the wait after an attempt that failed at `at`; `before` is the one after the attempt before it.
+
+    It goes on since `before` began, also where something else is away now.
 
     >>> from datetime import UTC
     >>> first = next_wait(None, WaitFor.MODEL, at=datetime(2026, 1, 1, tzinfo=UTC))
@@ -48,9 +54,7 @@ def next_wait(
     >>> (first.until - first.since).seconds, (second.until - first.until).seconds, second.tries
     (15, 30, 2)
     """
-    if before is not None and before.what is not what:
-        before = None
-    tries = before.tries + 1 if before else 1
+    tries = before.tries + 1 if before and before.what is what else 1
     until = at + _pause(what, tries, retry_after_s)
     return Wait(what=what, why=why, since=before.since if before else at, until=until, tries=tries)
 

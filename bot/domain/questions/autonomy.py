@@ -31,7 +31,6 @@ ENOUGH: Final = 40
 LIMIT: Final = 0.02
 """The share of false positives that no week may exceed."""
 
-_READ_CHARS: Final = 20_000
 _MENTION: Final = re.compile(r"<@[^>\s]{1,40}>")
 _ID: Final = re.compile(
     r"[\w.+-]{1,64}@[\w-]{1,63}\.\w"  # an e-mail address
@@ -65,11 +64,10 @@ def id_in(question: str) -> str | None:
     >>> id_in("<@U1> Where does Python 3.11 sign cookies with sha256, in `auth_v2.py`?") is None
     True
     """
-    asked = question[:_READ_CHARS]
-    mentions = list(dict.fromkeys(_MENTION.findall(asked)))
+    mentions = list(dict.fromkeys(_MENTION.findall(question)))
     if len(mentions) > 1:
         return str(mentions[1])
-    found = _ID.search(_MENTION.sub(" ", asked))
+    found = _ID.search(_MENTION.sub(" ", question))
     return found[0] if found else None
 
 
