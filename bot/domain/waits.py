@@ -14,7 +14,7 @@ MODEL_PAUSE: Final = timedelta(seconds=15)
 """The first pause where the provider does not say; it doubles with every attempt."""
 
 LEAST_ADVISED_PAUSE: Final = timedelta(seconds=1)
-"""The same where it does say: advice that does not help is not followed for ever."""
+"""The first pause where it does say when; it doubles too, since the advice may not help."""
 
 MAX_MODEL_PAUSE: Final = timedelta(minutes=15)
 CODEBASE_PAUSE: Final = timedelta(seconds=5)
@@ -37,7 +37,7 @@ class Wait(FrozenValue):
     tries: int = 1
 
     def is_early(self, at: datetime) -> bool:
-        """Whether it is not to be tried yet; no longer than the longest pause, also where the clock was set back."""
+        """Whether it is too early to try again; a clock that was set back does not make the pause longer."""
         return timedelta(0) < self.until - at <= MAX_MODEL_PAUSE
 
 

@@ -72,7 +72,7 @@ def id_in(question: str) -> str | None:
 
 
 def is_harmless(ret: InvestigatorReturn, verdict: ValidatorReturn | None) -> bool:
-    """Whether both models say that acting on the draft risks and touches nothing; what is not said is not harmless."""
+    """Whether both models say that acting on the draft is without risk and touches nothing; silence counts as risk."""
     said = (ret.risk, ret.touches, verdict and verdict.risk, verdict and verdict.touches)
     return ret.proposed_patch is None and all(one == "none" for one in said)
 
@@ -84,7 +84,11 @@ def has_what_it_takes(state: ThreadState) -> bool:
 
 def judge_draft(state: ThreadState, *, is_working: bool | None) -> tuple[Condition, ...]:
     """Return each condition of a draft that waits; `is_working` is None where no working hours are set."""
-    told = {None: "`working_hours` is not set in triage.yml", True: "inside working hours", False: "outside them"}
+    told = {
+        None: "`working_hours` is not set in triage.yml",
+        True: "inside working hours",
+        False: "outside working hours",
+    }
     is_touched = len(state.rounds) != 1 or state.has_edited_draft
     return (
         _condition(ConditionCode.MENTIONED, state.mentions_bot, "the question mentions the bot", "no mention of it"),
@@ -122,8 +126,8 @@ def _of_draft(state: ThreadState) -> tuple[Condition, ...]:
         _condition(
             ConditionCode.FIELDS,
             first is not None and is_harmless(first.investigator_return, verdict),
-            "both models see no risk, and nothing that it touches",
-            "the models do not both say that it risks and touches nothing",
+            "both models say: no risk, nothing touched",
+            "a model names a risk or what is touched, or leaves that out",
         ),
         _condition(ConditionCode.NO_PAGE, not is_page, "no alarm and no alert", "an alarm or an alert"),
         _condition(ConditionCode.NO_IDS, named is None, "the question names nobody", f"the question names {named}"),
