@@ -82,6 +82,7 @@ def test_a_search_is_called_a_search_result(marks: tuple[bool | None, ...], word
     verdict = a_verdict(validator_model=CODE_CHECKS)
     rounds = (Round(round=1, investigator_return=ret, checks=checks, validator_return=verdict),)
     known: dict[str, Any] = {"investigator_return": ret, "rounds": rounds, "validator_return": verdict}
+    known["draft_pending"] = ret.draft_reply
     for offline in OFFLINE:
         badge = status_line(waiting(**known, **offline))
         assert badge.startswith(f"*Search result, not an answer* · {words}")
