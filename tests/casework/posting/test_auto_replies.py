@@ -174,10 +174,10 @@ def test_an_edited_question_is_left_to_a_human(tmp_path: Path) -> None:
     """The run reads the new words from the chat, but whether they page is known later, from the event."""
     made = office(tmp_path)
     made.arrive(an_event(ASKED, mentions=("U0BOT",)))
-    made.workspace.edit("C1", QUESTION_TS, QUESTION_TS, f"prod is down!! {ASKED}")
+    made.workspace.edit("C1", QUESTION_TS, QUESTION_TS, f"Customers lose money! {ASKED}")
     made.clock.advance(60)
     made.work()
-    assert made.state.question.startswith("prod is down")
+    assert made.state.question.startswith("Customers lose money")
     assert made.state.status is ThreadStatus.PENDING_USER
     assert not made.messenger.posts
 
