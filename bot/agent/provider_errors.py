@@ -50,7 +50,7 @@ _MONEY: Final = "add credit or raise the limit in the provider's console, then r
 _ROWS: Final = (
     Fault("overloaded", "the model provider is overloaded", _LATER, passes=True),
     Fault("rate_limited", "the model provider is limiting our rate", _SOON, passes=True),
-    Fault("server_error", "the model provider had a fault of its own", _LATER, passes=True),
+    Fault("server_error", "the model provider had an internal error", _LATER, passes=True),
     Fault("no_answer", "the model provider did not answer in time", _LATER, passes=True),
     Fault("unreachable", "the model provider could not be reached (network, `base_url`)", _SOON, passes=True),
     Fault("no_credit", "the account at the model provider is empty, or its spend limit is reached", _MONEY),

@@ -232,8 +232,8 @@ class Decisions:
     def _out_of_date(self, state: ThreadState) -> NoReturn:
         self._service.cards.show_card(state.thread_id)
         raise Conflict(
-            f"This card was out of date, so nothing happened. {_last_decision(state)}It has been refreshed: read it "
-            "and click again."
+            f"This card was out of date, so nothing happened. {_last_decision(state)}The card has been "
+            "refreshed: read it and click again."
         )
 
     def _doubts(self, state: ThreadState, messages: Sequence[ChatMessage]) -> tuple[Doubt, ...]:

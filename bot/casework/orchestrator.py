@@ -214,15 +214,19 @@ class Orchestrator:
     def note_edit(self, edit: MessageEdited) -> None:
         """Mark the draft stale when the question's words changed; the new words are what a next round answers."""
         state, event = self._open_thread(edit.key), edit.event
-        if state is None or event.message_id != state.original_message_id or event.content == state.question:
+        if state is None or event.message_id != state.original_message_id:
             return
         at = self._service.clock.now()
 
-        def edited(now: ThreadState) -> ThreadState:
-            changed = self._raised(now, event).evolve(question=event.content, last_event_at=at)
+        def edited(now: ThreadState) -> ThreadState | None:
+            raised = self._raised(now, event)
+            if event.content == now.question:  # the run under way has read it already
+                return raised if raised is not now else None
+            changed = raised.evolve(question=event.content, last_event_at=at)
             return changed.with_doubts([question_edited(event.content)])
 
-        self._service.store.amend(state.thread_id, edited)
+        if self._service.store.amend(state.thread_id, edited) is None:
+            return
         self._twins.sort_out(state.thread_id)
         self._work_on(state.thread_id)
 

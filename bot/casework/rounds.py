@@ -87,8 +87,6 @@ class Rounds:
             if not self._waiting.put_off(state.thread_id, error):
                 why = f"it waited too long (`expire_after`): {error}"
                 self._save(state, lambda now: self._given_up(now, why))
-        else:
-            self._waiting.end(state.thread_id)
 
     def _investigate(self, state: ThreadState) -> None:
         """One run of the investigator; what it could not do goes to the human, never to silence."""
@@ -210,9 +208,7 @@ class Rounds:
 
     def _given_up(self, now: ThreadState, why: str, **known: Any) -> ThreadState:
         at = self._service.clock.now()
-        return now.transition(
-            ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, wait=None, **known
-        )
+        return now.transition(ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, **known)
 
     def _save(self, before: ThreadState, change: Callable[[ThreadState], ThreadState]) -> ThreadState | None:
         """Apply a result unless the thread moved on while the work ran; returns the new state, or None."""

@@ -1,7 +1,7 @@
 """Puts off the work on a thread while the model's provider or the codebase is away, and takes it up again.
 
 The wait stands in the thread's state, so a restart keeps it; no job waits in the queue meanwhile. `tick` queues what
-is due. What waited for `expire_after` is not put off any more.
+is due. A thread that has waited for `expire_after` is not put off again.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class WaitingRounds:
         self._service = service
 
     def is_early(self, state: ThreadState) -> bool:
-        """Whether the thread's work is not to be tried yet."""
-        return state.wait is not None and self._service.clock.now() < state.wait.until
+        """Whether it is too early to try the thread's work again."""
+        return state.wait is not None and state.wait.is_early(self._service.clock.now())
 
     def put_off(self, thread_id: str, error: Unavailable | CodebaseUnreadable) -> bool:
-        """Have the thread tried again later; False where it waited as long as it may."""
+        """Have the thread tried again later; False if it has waited for `expire_after`."""
         found: list[Wait] = []
 
         def waiting(now: ThreadState) -> ThreadState | None:
@@ -40,10 +40,6 @@ class WaitingRounds:
         level = logging.WARNING if wait.tries == 1 else logging.INFO
         log.log(level, "a question waits: %s", error, extra={"action": "question_waits", "thread_id": thread_id})
         return True
-
-    def end(self, thread_id: str) -> None:
-        """Note that the thread's work went on."""
-        self._service.store.amend(thread_id, lambda now: now.evolve(wait=None) if now.wait is not None else None)
 
     def tick(self) -> None:
         """Queue the threads that are due; raises StoreError."""

@@ -435,7 +435,7 @@ class ThreadState(FrozenValue):
         reason: PendingReason | None = None,
         **changes: Any,
     ) -> Self:
-        """Return the thread one step further.
+        """Return the thread one step further, no longer waiting.
 
         Raises:
             IllegalTransition: `TRANSITIONS` holds no such step, or not for this reason. Nothing is changed.
@@ -448,6 +448,7 @@ class ThreadState(FrozenValue):
         step = Transition(at=at, from_=self.status, to=to, why=why, by=by, round=new[-1].round if new else None)
         return self.model_copy(
             update={
+                "wait": None,
                 **changes,
                 "status": to,
                 "pending_reason": reason,

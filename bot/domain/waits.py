@@ -14,7 +14,7 @@ MODEL_PAUSE: Final = timedelta(seconds=15)
 """The first pause where the provider does not say; it doubles with every attempt."""
 
 LEAST_ADVISED_PAUSE: Final = timedelta(seconds=1)
-"""The same where it does say: advice that does not help is not followed for ever."""
+"""The first pause where it does say when; it doubles too, since the advice may not help."""
 
 MAX_MODEL_PAUSE: Final = timedelta(minutes=15)
 CODEBASE_PAUSE: Final = timedelta(seconds=5)
@@ -36,11 +36,17 @@ class Wait(FrozenValue):
     until: AwareDatetime
     tries: int = 1
 
+    def is_early(self, at: datetime) -> bool:
+        """Whether it is too early to try again; a clock that was set back does not make the pause longer."""
+        return timedelta(0) < self.until - at <= MAX_MODEL_PAUSE
+
 
 def next_wait(
     before: Wait | None, what: WaitFor, *, at: datetime, why: str = "", retry_after_s: float | None = None
 ) -> Wait:
     """Return the wait after an attempt that failed at `at`; `before` is the one after the attempt before it.
+
+    It goes on since `before` began, also where something else is away now.
 
     >>> from datetime import UTC
     >>> first = next_wait(None, WaitFor.MODEL, at=datetime(2026, 1, 1, tzinfo=UTC))
@@ -48,9 +54,7 @@ def next_wait(
     >>> (first.until - first.since).seconds, (second.until - first.until).seconds, second.tries
     (15, 30, 2)
     """
-    if before is not None and before.what is not what:
-        before = None
-    tries = before.tries + 1 if before else 1
+    tries = before.tries + 1 if before and before.what is what else 1
     until = at + _pause(what, tries, retry_after_s)
     return Wait(what=what, why=why, since=before.since if before else at, until=until, tries=tries)
 

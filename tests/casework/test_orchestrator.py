@@ -58,6 +58,14 @@ def test_an_edit_makes_a_question_more_urgent_and_never_less(office: Office) -> 
         assert (office.state.question, office.state.severity) == (text, Severity.PAGE)
 
 
+def test_an_edit_that_a_run_has_read_before_its_event_came_pages_too(office: Office) -> None:
+    """The run takes the words from the chat; how urgent they are is read from the event."""
+    office.asked()
+    office.store.evolve(office.state.thread_id, question="prod is down!!")
+    office.orchestrator.note_edit(MessageEdited(event=an_event("prod is down!!", msg_type=MessageType.EDIT)))
+    assert (office.state.severity, office.state.doubts) == (Severity.PAGE, ())
+
+
 def test_the_card_stands_before_the_investigation_begins(office: Office) -> None:
     """Humans see the question at once."""
     office.asked()

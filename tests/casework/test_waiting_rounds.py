@@ -10,6 +10,7 @@ from bot.casework.waiting_rounds import WaitingRounds
 from bot.domain.returns import Usage, Verdict
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.domain.waits import MAX_MODEL_PAUSE, WaitFor
+from bot.errors import CodebaseUnreadable
 from tests.builders import a_return
 from tests.casework.office import BEN, Office, crash_everywhere
 from tests.fakes import Faults
@@ -78,6 +79,34 @@ def test_the_pauses_grow_to_a_quarter_of_an_hour(tmp_path: Path, advised_s: floa
         tick(office, MAX_MODEL_PAUSE.total_seconds())
     assert office.state.wait is not None
     assert (office.state.wait.tries, office.state.wait.until) == (13, office.clock.now() + MAX_MODEL_PAUSE)
+
+
+def test_a_provider_and_a_codebase_that_fail_in_turn_are_one_wait(tmp_path: Path) -> None:
+    """It ends as any other does, though each attempt meets something else."""
+    unreadable = CodebaseUnreadable("git cannot read it")
+    office = Office(tmp_path, away(), unreadable, away(), unreadable, expire_after="1h").asked()
+    began = office.state.wait.since if office.state.wait else None
+    tick(office, 900)
+    assert office.state.wait is not None
+    assert (office.state.wait.what, office.state.wait.since) == (WaitFor.CODEBASE, began)
+    tick(office, 3600)
+    assert office.state.pending_reason is PendingReason.FAILED
+
+
+def test_a_clock_that_is_set_back_makes_nobody_wait_longer(tmp_path: Path) -> None:
+    """What is due later than the longest pause is tried at once."""
+    office = Office(tmp_path, away(retry_after_s=600), a_return()).asked()
+    tick(office, -7200)
+    assert office.state.pending_reason is PendingReason.APPROVAL
+
+
+def test_every_step_ends_the_waiting(tmp_path: Path) -> None:
+    """So that a later round begins with a wait of its own."""
+    office = Office(tmp_path, away()).asked()
+    given_up = office.state.transition(
+        ThreadStatus.PENDING_USER, at=office.clock.now(), why="stopped", reason=PendingReason.FAILED
+    )
+    assert given_up.wait is None
 
 
 def test_a_draft_waits_for_its_validator_too(tmp_path: Path) -> None:

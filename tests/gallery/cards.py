@@ -164,7 +164,6 @@ _OFFLINE_REPLY = (
     "`config/warehouse.toml:3-7`\n```\n[timeouts]\nconnect = 2\nread = 10\npick_list = 45\n```\n\n"
     "Also close: `shop/retry.py:4-5`"
 )
-_LONG_REPLY = f"{DRAFT}\n\n" + "Each client has its own limits. " * 190
 _FIRST = a_return("We wait 30 s for every request to the warehouse.", evidence_refs=(FILE,))
 _BOUNCED = Round(
     round=1,

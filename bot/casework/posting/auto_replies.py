@@ -217,11 +217,16 @@ class AutoReplies:
             return Condition(code=ConditionCode.ARMED, holds=False, said=f"the record cannot be read: {error}")
 
     def _send(self, state: ThreadState, judgement: AutoJudgement) -> bool:
-        """Post the draft; False where something changed since it was made, which its card then shows."""
+        """Post the draft; False where the question was edited, or something changed that the card then shows.
+
+        How urgent an edit made the question is known when its event is read, which may be later.
+        """
         assert state.draft_pending is not None
         messages = self._service.workspace.thread(state.chat_id, state.thread_ts)
         if self._replies.adopt_standing(state, messages):
             return True
+        if any(one.edited for one in messages if one.message_id == state.original_message_id):
+            return False
         check_outbound(state.draft_pending, self._service.known_secrets)
         if changes := find_changes(self._service, state, self._still_stands, messages):
             self._service.store.amend(state.thread_id, lambda now: now.with_doubts(changes) if _is_ready(now) else None)

@@ -31,7 +31,6 @@ ENOUGH: Final = 40
 LIMIT: Final = 0.02
 """The share of false positives that no week may exceed."""
 
-_READ_CHARS: Final = 20_000
 _MENTION: Final = re.compile(r"<@[^>\s]{1,40}>")
 _ID: Final = re.compile(
     r"[\w.+-]{1,64}@[\w-]{1,63}\.\w"  # an e-mail address
@@ -65,16 +64,15 @@ def id_in(question: str) -> str | None:
     >>> id_in("<@U1> Where does Python 3.11 sign cookies with sha256, in `auth_v2.py`?") is None
     True
     """
-    asked = question[:_READ_CHARS]
-    mentions = list(dict.fromkeys(_MENTION.findall(asked)))
+    mentions = list(dict.fromkeys(_MENTION.findall(question)))
     if len(mentions) > 1:
         return str(mentions[1])
-    found = _ID.search(_MENTION.sub(" ", asked))
+    found = _ID.search(_MENTION.sub(" ", question))
     return found[0] if found else None
 
 
 def is_harmless(ret: InvestigatorReturn, verdict: ValidatorReturn | None) -> bool:
-    """Whether both models say that acting on the draft risks and touches nothing; what is not said is not harmless."""
+    """Whether both models say that acting on the draft is without risk and touches nothing; silence counts as risk."""
     said = (ret.risk, ret.touches, verdict and verdict.risk, verdict and verdict.touches)
     return ret.proposed_patch is None and all(one == "none" for one in said)
 
@@ -86,7 +84,11 @@ def has_what_it_takes(state: ThreadState) -> bool:
 
 def judge_draft(state: ThreadState, *, is_working: bool | None) -> tuple[Condition, ...]:
     """Return each condition of a draft that waits; `is_working` is None where no working hours are set."""
-    told = {None: "`working_hours` is not set in triage.yml", True: "inside working hours", False: "outside them"}
+    told = {
+        None: "`working_hours` is not set in triage.yml",
+        True: "inside working hours",
+        False: "outside working hours",
+    }
     is_touched = len(state.rounds) != 1 or state.has_edited_draft
     return (
         _condition(ConditionCode.MENTIONED, state.mentions_bot, "the question mentions the bot", "no mention of it"),
@@ -124,8 +126,8 @@ def _of_draft(state: ThreadState) -> tuple[Condition, ...]:
         _condition(
             ConditionCode.FIELDS,
             first is not None and is_harmless(first.investigator_return, verdict),
-            "both models see no risk, and nothing that it touches",
-            "the models do not both say that it risks and touches nothing",
+            "both models say: no risk, nothing touched",
+            "a model names a risk or what is touched, or leaves that out",
         ),
         _condition(ConditionCode.NO_PAGE, not is_page, "no alarm and no alert", "an alarm or an alert"),
         _condition(ConditionCode.NO_IDS, named is None, "the question names nobody", f"the question names {named}"),

@@ -20,7 +20,7 @@ from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfi
 from bot.ports.collections import AUTO_REPLIES, Collection
 from bot.ports.replicas import Replica
 from bot.ports.threads import Threads
-from tests.builders import THREAD_ID, a_return
+from tests.builders import QUESTION_TS, THREAD_ID, a_return, an_event
 from tests.casework.four_weeks import AT_WORK, live_four_weeks
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import FakeClock, Faults
@@ -167,6 +167,18 @@ def test_what_somebody_wrote_meanwhile_is_left_to_a_human(tmp_path: Path) -> Non
     made.changed_refs.add("app/retry.py:10-12")
     made.asked(ASKED, mention=True)
     assert [doubt.code for doubt in made.state.doubts] == ["code-changed"]
+    assert not made.messenger.posts
+
+
+def test_an_edited_question_is_left_to_a_human(tmp_path: Path) -> None:
+    """The run reads the new words from the chat, but whether they page is known later, from the event."""
+    made = office(tmp_path)
+    made.arrive(an_event(ASKED, mentions=("U0BOT",)))
+    made.workspace.edit("C1", QUESTION_TS, QUESTION_TS, f"Customers lose money! {ASKED}")
+    made.clock.advance(60)
+    made.work()
+    assert made.state.question.startswith("Customers lose money")
+    assert made.state.status is ThreadStatus.PENDING_USER
     assert not made.messenger.posts
 
 

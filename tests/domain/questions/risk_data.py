@@ -1,4 +1,4 @@
-"""The sentences and commands of tests/data/risk; no word list was built on every second one of each list."""
+"""The questions and commands of tests/data/risk; no pattern was built on every second command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DATA: Final = Path(__file__).parents[2] / "data" / "risk"
 
 
 def read_risk_data(name: str) -> dict[str, Any]:
-    """Return one of the files, such as "de"."""
+    """Return one of the files, such as "commands"."""
     table: dict[str, Any] = read_cases(DATA / f"{name}.yml")
     return table
 

@@ -111,6 +111,7 @@ def test_a_draft_that_meets_everything_qualifies() -> None:
         ("Which plan has cus_99ab12cd34?", True),
         ("Where is a3f09b2c81d4 stored?", True),
         ("<@U1> what did <@U2> deploy?", True),
+        ("word " * 8_000 + "for customer 4711?", True),
         ("<@U1> where are session cookies signed?", False),
         ("<@U1> which sha256 does `auth_v2.py` use on Python 3.11?", False),
         ("¿Dónde se firma la cookie en http2, utf-8 y base64?", False),

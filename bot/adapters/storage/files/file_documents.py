@@ -59,7 +59,7 @@ FILES: Final[Mapping[str, str]] = {
 `overrides` is one file with every document by its id, and a wake is an empty file: what it says is its name.
 """
 
-UNUSED: Final = frozenset({"proposals", "calibration", "reviews", "rechecks"})
+UNUSED: Final = frozenset({"proposals", "calibration", "reviews", "lesson_backlog", "rechecks"})
 """What features wrote that were removed: it is left where it is, and `triage migrate` carries it along."""
 
 ALL_COLLECTIONS: Final = tuple(name for name in FILES if name != ROLLUPS and name not in UNUSED)
