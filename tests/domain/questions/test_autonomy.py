@@ -129,6 +129,7 @@ def test_a_question_that_may_name_somebody_is_found(question: str, found: bool) 
         ({"weeks": [WeekRecord(20, 0, 0)] * 3 + [WeekRecord(0, 0, 0)]}, ConditionCode.EVERY_WEEK),
         ({"weeks": [WeekRecord(20, 0, 0)] * 3}, ConditionCode.EVERY_WEEK),
         ({"weeks": [WeekRecord(12, 1, 0), *GOOD[1:]]}, ConditionCode.FALSE_POSITIVES),
+        ({"weeks": [WeekRecord(12, 1, 0), *[WeekRecord(90, 0, 0)] * 3]}, ConditionCode.FALSE_POSITIVES),
         ({"weeks": [WeekRecord(100, 1, 1), *GOOD[1:]]}, ConditionCode.PRODUCTION),
         ({"uncounted": "not counted yet: 3 closed threads"}, ConditionCode.COUNTED),
         ({"others": 1}, ConditionCode.ALONE),
