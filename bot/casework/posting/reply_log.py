@@ -39,7 +39,7 @@ def reply_record(state: ThreadState, *, at: datetime) -> Mapping[str, Any]:
         "edited": edited,
         "draft_text": ret.draft_reply if ret and edited else None,
         "evidence_refs": [ref.model_dump(mode="json") for ref in ret.evidence_refs] if ret else [],
-        "claims": [claim.model_dump(mode="json") for claim in ret.said_claims] if ret else [],
+        "claims": [claim.model_dump(mode="json") for claim in ret.said_claims] if ret and not edited else [],
         "latency_s": round((at - state.started_at).total_seconds(), 3),
         "usage": usage.model_dump() if usage else None,
         **({"twin_of": state.twin_of} if state.twin_of else {}),

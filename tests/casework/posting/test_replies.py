@@ -581,6 +581,8 @@ class TestLogLine:
         assert record["evidence_refs"] == [REF.model_dump(mode="json")]
         assert record["claims"] == [{"text": a_return().draft_reply, "kind": "fact", "cites": [0]}]
         assert record["usage"]["cost_usd"] is None
+        edited = reply_record(state.evolve(draft_pending="Ask Ana."), at=NOW)
+        assert (edited["edited"], edited["claims"]) == (True, []), "a human's words are nobody's checked claims"
 
     @pytest.mark.parametrize(
         ("verdicts", "line"),
