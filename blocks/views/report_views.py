@@ -142,7 +142,7 @@ def _weeks(case: AutonomyCase) -> str:
 
 def _false(one: FalsePositive) -> str:
     reason = f" · {escape(one.reason)}" if one.reason else ""
-    return f"• {one.how} · {_thread_lead(one.permalink)}{quoted_line(one.question)}{reason}"
+    return f"• {escape(one.how)} · {_thread_lead(one.permalink)}{quoted_line(one.question)}{reason}"
 
 
 def _thread_lead(permalink: str | None) -> str:

@@ -72,6 +72,8 @@ class AutonomyCase:
     conditions: Sequence[Condition]
     false: Sequence[FalsePositive]
     """The newest first, at most ten."""
+    sent: Sequence[AutoReply] = ()
+    """Of the last weeks, the newest first."""
 
     @property
     def missing(self) -> list[Condition]:
@@ -141,6 +143,7 @@ def read_case(
         weeks=record.weeks,
         conditions=(*judge_record(record.weeks, uncounted=record.uncounted), hours_set),
         false=[_named(threads, *one) for one in newest] if threads else [],
+        sent=[one for one in record.sent if one.posted_message_id and one.at >= now - SINCE],
     )
 
 

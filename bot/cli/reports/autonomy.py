@@ -20,7 +20,7 @@ from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
 from bot.domain.questions.autonomy import WEEKS
 from bot.domain.questions.autonomy_record import AutonomyMode
-from bot.domain.text.humanize import counted
+from bot.domain.text.humanize import counted, utc_text
 from bot.domain.text.sanitize import one_line
 
 
@@ -64,6 +64,7 @@ def case_json(case: AutonomyCase) -> str:
         "weeks": [{**week._asdict(), "rate": week.rate} for week in case.weeks],
         "conditions": [one.model_dump() for one in case.conditions],
         "false_positives": [asdict(one) for one in case.false],
+        "sent": [one.model_dump(mode="json") for one in case.sent],
     }
     return to_json(facts)
 
@@ -88,5 +89,8 @@ def render(case: AutonomyCase) -> Iterator[str]:
             wrapped(f"{one.how}: {one_line(one.question, 70)}{why}"),
             f"  {one.permalink or one.thread_id}",
         )
+    for sent in case.sent[:10]:
+        back = f", taken back by <@{sent.taken_back_by}>" if sent.taken_back_by else ""
+        yield from ("", wrapped(f"sent {utc_text(sent.at)}{back}: {one_line(sent.question, 60)}"))
     yield ""
     yield wrapped(next_words(case))
