@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,6 +99,7 @@ def test_more_lines_never_refute_what_was_backed(more: Sequence[str], noise: Seq
     assert check_claim(claim, [*lines, *more, *noise]) == []
 
 
+@pytest.mark.full
 @each_row(
     "seed",
     ["1.", "1_", "60*", "-9e9**9", "10**9 ", "9**9**", "a_", "a.", "a/", "`a` ", "`", "```\n", "9 seconds ", "[", "\n"],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from bot.domain.citations.comments import MAX_WIDENED, Scan
 from tests.tables import each_row
 
@@ -70,6 +72,7 @@ def test_no_more_than_twelve_lines_are_added() -> None:
     assert scan.widened(4, 5) == (1, 5 + MAX_WIDENED - 3)
 
 
+@pytest.mark.full
 @each_row("seed", ['"', "'", "#", "/*", '"""', "`", "\n#", "a: |\n", " a: |\n", "- ", "\\", "a\n", " ", "<!--", "--[["])
 def test_hostile_text_is_scanned_in_linear_time(seed: str) -> None:
     """200 KB of whatever opens something."""

@@ -220,6 +220,7 @@ def test_sentences_and_lists_about_credentials_are_left(text: str) -> None:
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.full
 @each_row(
     "seed",
     [
