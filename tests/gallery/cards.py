@@ -67,7 +67,12 @@ LOG = EvidenceRef(
 RETURN = a_return(
     DRAFT, evidence_refs=(FILE, LOG), confidence="high", confidence_reason="The file says so in so many words."
 )
-HOLDS = (Check(name="ref[0].resolves", ok=True, reason=""), Check(name="ref[1].resolves", ok=None, reason=""))
+HOLDS = (
+    Check(name="ref[0].resolves", ok=True, reason=""),
+    Check(name="ref[1].resolves", ok=None, reason=""),
+    Check(name="claim[0]", ok=True, reason=""),
+    Check(name="claim[1]", ok=True, reason=""),
+)
 MODEL = "claude-opus-5-5"
 COST = Usage(input_tokens=41_000, output_tokens=2_300, cost_usd=0.31)
 OFFLINE = Usage()
