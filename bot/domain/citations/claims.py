@@ -67,6 +67,7 @@ _SAME: Final = {":": "=", "=>": "=", ":=": "="}
 _ANNOTATION: Final = re.compile(r"(?<=\w)\s{0,3}:\s{0,3}[^=,(){}:\n]{1,80}(?==[^=])")
 _LINE_START: Final = re.compile(r"^[ \t]{0,80}(?:[+>#*-]|//){0,3}(?=[ \t\w])", re.MULTILINE)
 _USED_NAME: Final = re.compile(r"[A-Za-z_]\w{0,80}(?=\(|\.\w|\s{0,2}=)", re.ASCII)
+_EMPHASIS: Final = re.compile("[*`]")
 _AMOUNT: Final = re.compile(r"\s*[-−]?\d[\d.,_]*\s?[^\W\d_]{0,12}%?\s*")
 
 
@@ -219,7 +220,7 @@ class _Comparison:
                 is_shown = self._shown.has_lines([int(said.written)])
             else:
                 is_shown = self._shown.quantities.back(said)
-            self._compare(text[said.start : said.end].strip(), is_shown=is_shown)
+            self._compare(_EMPHASIS.sub("", text[said.start : said.end]).strip(), is_shown=is_shown)
         return self._missing
 
     def _compare(self, word: str, *, is_shown: bool) -> str:
