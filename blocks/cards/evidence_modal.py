@@ -18,8 +18,8 @@ from blocks.cards.fix_view import patch_blocks
 from blocks.elements import notice
 from blocks.text.outgoing_text import context, escape, fence, plain, section
 from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of
-from bot.casework.checks.addresses import Lines
 from bot.casework.checks.shown_evidence import ShownCitation, printed_lines
+from bot.casework.checks.sources import Lines
 from bot.domain.citations.citation_lines import shown_ref
 from bot.domain.citations.links import LinkTo
 from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch, remark_on

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from bot.agent.git.repositories import Repositories
-from bot.casework.checks.addresses import Missing, Sources, resolve
+from bot.casework.checks.addresses import resolve
+from bot.casework.checks.sources import Missing, Sources
 from bot.casework.thread_service import ThreadService
 from bot.domain.notes import (
     CITES,

@@ -47,7 +47,7 @@ from blocks.views.report_views import autonomy_blocks, status_blocks
 from blocks.views.teams_home_view import TeamHome, teams_home_view
 from blocks.views.tiers_view import answer_blocks, tasks_blocks
 from bot.adapters.notify import TelegramSurface, WebhookSurface
-from bot.casework.checks.addresses import Lines, Missing
+from bot.casework.checks.sources import Lines, Missing
 from bot.casework.reports.status_overview import FindingLine
 from bot.domain.citations.links import code_links
 from bot.domain.fixes.fixes import FixMark

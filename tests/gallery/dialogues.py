@@ -9,8 +9,8 @@ from blocks.cards.alert_card import playbook_modal
 from blocks.cards.draft_actions import click_of, context_modal, dismiss_modal, edit_modal, note_modal
 from blocks.cards.evidence_modal import evidence_modal
 from blocks.cards.playbook_cards import read_modal, reject_modal
-from bot.casework.checks.addresses import Lines, Missing
 from bot.casework.checks.shown_evidence import ShownCitation
+from bot.casework.checks.sources import Lines, Missing
 from bot.domain.citations.links import code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from tests.gallery.cards import DRAFT, FILE, LOG, PATCH, drafted

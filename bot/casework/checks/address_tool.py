@@ -14,7 +14,8 @@ from pydantic import Field
 
 from bot.agent.ledger import Ledger
 from bot.agent.tools.base import MAX_PATH_CHARS, Arguments, Line, Tool, ToolProblem, fitting, number, quote_line
-from bot.casework.checks.addresses import CALL_LINES, Lines, Missing, Sources, resolve
+from bot.casework.checks.addresses import CALL_LINES, resolve
+from bot.casework.checks.sources import Lines, Missing, Sources
 from bot.domain.citations.citation_lines import MAX_LINES, parse_lines
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.secrets import redact_patch

@@ -14,9 +14,10 @@ from typing import Final
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import OWN_TOOLS, Ledger
-from bot.casework.checks.addresses import Found, Lines, Sources, address_checks, resolve
+from bot.casework.checks.addresses import address_checks, resolve
 from bot.casework.checks.draft_claims import claim_checks
 from bot.casework.checks.draft_words import shape_checks, word_checks
+from bot.casework.checks.sources import Found, Lines, Sources
 from bot.domain.questions.rubrics import Rubric, rubric_for
 from bot.domain.questions.verdict_rules import GROUNDED
 from bot.domain.returns import Check, EvidenceKind, InvestigatorReturn, ref_marks

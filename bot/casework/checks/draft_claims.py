@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Final
 
 from bot.agent.git.repositories import Repositories
-from bot.casework.checks.addresses import Found, Lines
+from bot.casework.checks.sources import Found, Lines
 from bot.domain.citations.claims import check_claim, has_facts
 from bot.domain.returns import MAX_DRAFT_WORDS, Check, Claim, ClaimKind, EvidenceRef, InvestigatorReturn
 from bot.domain.text.sanitize import one_line

@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 
 from bot.agent.git.repositories import Repositories
 from bot.agent.run_records import RunRecorder
-from bot.casework.checks.addresses import Found, Lines, Missing, Sources, address_checks, resolve, stands_at
+from bot.casework.checks.addresses import address_checks, resolve, stands_at
+from bot.casework.checks.sources import Found, Lines, Missing, Sources
 from bot.domain.returns import EvidenceRef, why_marked
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import strip_hidden

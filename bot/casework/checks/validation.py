@@ -14,8 +14,8 @@ from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.agent.run_records import RunRecorder
-from bot.casework.checks.addresses import Sources
 from bot.casework.checks.draft_checks import check_return
+from bot.casework.checks.sources import Sources
 from bot.domain.questions.rubrics import rubric_for
 from bot.domain.questions.verdict_rules import verdict_of_checks
 from bot.domain.returns import Check, Usage, ValidatorReturn, Verdict

@@ -15,7 +15,8 @@ from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from bot.agent.git.repositories import Repositories
-from bot.casework.checks.addresses import Lines, Sources, resolve, stands_at
+from bot.casework.checks.addresses import resolve, stands_at
+from bot.casework.checks.sources import Lines, Sources
 from bot.domain.citations.citation_lines import CitedLines, parse_lines
 from bot.domain.returns import Claim, EvidenceKind, EvidenceRef, InvestigatorReturn
 

@@ -14,7 +14,8 @@ from bot.agent.model_run import OnProgress
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
-from bot.casework.checks.addresses import Sources, print_evidence
+from bot.casework.checks.addresses import print_evidence
+from bot.casework.checks.sources import Sources
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.investigator_answer import InvestigatorAnswer
 from bot.domain.returns import InvestigatorReturn

@@ -21,7 +21,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.model_run import OnProgress, RunFailed, RunTimedOut
 from bot.agent.prompts import prompt
 from bot.agent.prompts.prompt_sections import delimit
-from bot.casework.checks.addresses import Sources
+from bot.casework.checks.sources import Sources
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.investigator_answer import InvestigatorAnswer
 from bot.casework.investigate.model_investigator import return_of, sections_of

@@ -14,8 +14,9 @@ from bot.adapters.process.clocks import SystemClock
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.repositories import Repositories
 from bot.agent.run_records import RunRecorder
-from bot.casework.checks.addresses import Found, Lines, Sources, address_checks
+from bot.casework.checks.addresses import address_checks
 from bot.casework.checks.shown_evidence import found_or_why, printed_lines
+from bot.casework.checks.sources import Found, Lines, Sources
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import (
     environment_at,

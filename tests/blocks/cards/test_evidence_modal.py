@@ -10,8 +10,8 @@ import pytest
 from slack_sdk.models.views import View
 
 from blocks.cards.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal
-from bot.casework.checks.addresses import Found, Lines, Missing
 from bot.casework.checks.shown_evidence import ShownCitation
+from bot.casework.checks.sources import Found, Lines, Missing
 from bot.domain.citations.links import code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from tests.blocks.cards.test_draft_card import HOSTILE, SHORT

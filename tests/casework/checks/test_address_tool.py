@@ -11,7 +11,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.casework.checks.address_tool import OpenAddress, address_tool, was_opened
-from bot.casework.checks.addresses import Sources
+from bot.casework.checks.sources import Sources
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from tests.gitrepo import commit_files, make_repo, write_files
 from tests.tables import each_row

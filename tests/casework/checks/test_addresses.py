@@ -11,15 +11,8 @@ import pytest
 from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import OWN_TOOLS, Ledger
-from bot.casework.checks.addresses import (
-    Found,
-    Lines,
-    Missing,
-    Sources,
-    address_checks,
-    print_evidence,
-    resolve,
-)
+from bot.casework.checks.addresses import address_checks, print_evidence, resolve
+from bot.casework.checks.sources import Found, Lines, Missing, Sources
 from bot.domain.notes import note_text
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from tests.builders import a_return

@@ -19,8 +19,9 @@ import pytest
 import bot
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
-from bot.casework.checks.addresses import Sources, address_checks, resolve
+from bot.casework.checks.addresses import address_checks, resolve
 from bot.casework.checks.draft_checks import check_return
+from bot.casework.checks.sources import Sources
 from bot.domain.questions.verdict_rules import verdict_of_checks
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn, Verdict, ref_marks
 from bot.domain.search.files import is_secret_file

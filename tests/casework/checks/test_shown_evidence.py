@@ -12,8 +12,8 @@ from bot.adapters.storage.files.file_engine import FileRunFolders, NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.run_records import RunRecorder
-from bot.casework.checks.addresses import Lines, Missing, Sources
 from bot.casework.checks.shown_evidence import EvidenceReader, found_or_why, printed_lines
+from bot.casework.checks.sources import Lines, Missing, Sources
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, Round, ThreadStatus
 from tests.builders import a_return, in_status

@@ -14,8 +14,8 @@ from slack_sdk.errors import SlackApiError
 
 from blocks import ids
 from bot.casework.approvers import UNKNOWN, Approvers
-from bot.casework.checks.addresses import Missing
 from bot.casework.checks.shown_evidence import ShownCitation
+from bot.casework.checks.sources import Missing
 from bot.casework.decisions import DraftClick
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from bot.errors import ProviderError, Unconfirmed
