@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from bot.domain.alerts import Alert
 from bot.domain.frozen_value import KeepsUnknownFields
 from bot.domain.messages import MessageType as MessageType
 from bot.domain.messages import delivery_names as delivery_names
@@ -31,7 +32,8 @@ class Event(KeepsUnknownFields):
     """One normalised chat message.
 
     `message_id` is the Slack ts of the message concerned (for `edit` and `delete`, of the message edited or deleted);
-    `thread_id` is Slack's raw `thread_ts`, None for a root message.
+    `thread_id` is Slack's raw `thread_ts`, None for a root message. `images` are Slack's file ids. `alert` is what the
+    message of a listed alert bot says, None for every other message.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -49,6 +51,13 @@ class Event(KeepsUnknownFields):
     mentions: tuple[str, ...] = ()
     event_id: str | None = None
     client_msg_id: str | None = None
+    images: tuple[str, ...] = ()
+    alert: Alert | None = None
+
+    @property
+    def alert_state(self) -> str | None:
+        """The state of its alert, which the rules read; None where it is none."""
+        return self.alert.state.value if self.alert else None
 
 
 class Classification(BaseModel):

@@ -36,6 +36,7 @@ class Message(NamedTuple):
     content: str
     thread_id: str | None
     mentions: Sequence[str]
+    alert_state: str | None = None
 
 
 def thread_key(event: Event | Message) -> str:

@@ -22,6 +22,7 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import AwareDatetime, Field
 
+from bot.domain.alerts import ThreadAlert
 from bot.domain.doubts import Doubt
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.messages import thread_key as thread_key
@@ -230,6 +231,10 @@ class ThreadState(FrozenValue):
     original_sender_id: str
     original_sender_name: str | None = None
     question: str
+    images: Annotated[tuple[str, ...], Field(exclude_if=operator.not_)] = ()
+    """Slack's file ids of the images in the question."""
+    alert: ThreadAlert | None = None
+    """What an alert bot reported, where that opened the thread."""
     permalink: str | None = None
     question_type: QuestionType = QuestionType.OTHER
     severity: Severity = Severity.ACT

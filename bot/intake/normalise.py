@@ -52,11 +52,13 @@ class Identity:
 class Incoming:
     """An event with the facts about its sender that are not part of the journal's record.
 
-    `is_foreign` says that they are of another company for sure; on an Enterprise Grid only the chat can tell.
+    `message` is the message as Slack sent it, of an edit the new one. `is_foreign` says that its sender is of another
+    company for sure; on an Enterprise Grid only the chat can tell.
     """
 
     event: Event
     sender_ids: frozenset[str]
+    message: Body
     is_foreign: bool = False
 
 
@@ -179,6 +181,7 @@ def _incoming(body: Body, event: Body, message: Body, kind: MessageType, me: Ide
             client_msg_id=_token(message.get("client_msg_id")),
         ),
         sender_ids=frozenset(name for name in (user, bot, app) if name),
+        message=message,
         is_foreign=sender_team != me.team_id and _enterprise_of(body, me) is None,
     )
 

@@ -33,7 +33,7 @@ _LEFT_OUT: Final[dict[str, Any]] = {
 }
 """The fields that a line need not have, and what they are then; the same as in Event."""
 
-_message_fields = itemgetter(*Message._fields)
+_message_fields = itemgetter(*Message._fields[:-1])
 _texts = itemgetter("platform", "team_id", "chat_id", "message_id", "msg_type", "content", "create_time")
 _texts_or_null = itemgetter("chat_name", "thread_id", "event_id", "client_msg_id")
 _TEXT: Final = {str}
