@@ -174,9 +174,12 @@ def test_where_the_bot_cannot_read_it_says_why_and_what_to_type(edge: Edge, chan
 
 @pytest.mark.parametrize("text", ["", "  ", None])
 def test_a_message_without_words_is_refused(edge: Edge, text: str | None) -> None:
-    """A picture's card would say nothing."""
-    assert "no words" in edge.choose(message={**payload("message_action")["message"], "text": text})
+    """Its card would say nothing; a picture is looked at."""
+    message = {**payload("message_action")["message"], "text": text}
+    assert "no words" in edge.choose(message=message)
     assert edge.queued() == []
+    edge.choose(message={**message, "files": [{"id": "F0SHOT", "mimetype": "image/png"}]})
+    assert len(edge.queued()) == 1
 
 
 def test_a_guests_message_is_refused_and_not_silently_left_alone(edge: Edge) -> None:
