@@ -174,11 +174,15 @@ def test_where_the_bot_cannot_read_it_says_why_and_what_to_type(edge: Edge, chan
 
 @pytest.mark.parametrize("text", ["", "  ", None])
 def test_a_message_without_words_is_refused(edge: Edge, text: str | None) -> None:
-    """Its card would say nothing; a picture is looked at."""
-    message = {**payload("message_action")["message"], "text": text}
-    assert "no words" in edge.choose(message=message)
+    """Its card would say nothing."""
+    assert "no words" in edge.choose(message={**payload("message_action")["message"], "text": text})
     assert edge.queued() == []
-    edge.choose(message={**message, "files": [{"id": "F0SHOT", "mimetype": "image/png"}]})
+
+
+def test_a_picture_without_words_is_looked_at(edge: Edge) -> None:
+    """It may show all there is to say."""
+    picture = {"text": "", "files": [{"id": "F0SHOT", "mimetype": "image/png"}]}
+    edge.choose(message={**payload("message_action")["message"], **picture})
     assert len(edge.queued()) == 1
 
 
