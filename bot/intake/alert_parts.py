@@ -1,0 +1,130 @@
+"""Takes the message of an alert tool apart: titles, marks in bold, fields, colour, what the app calls itself. Pure.
+
+Alert tools write blocks, attachments or plain text. Only the beginning of each text is read; nothing here decides what
+a part means.
+Source: https://docs.slack.dev/reference/block-kit/blocks, https://docs.slack.dev/reference/objects/attachment-object
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from bot.domain.text.linear_patterns import LinearPattern, encodable
+from bot.intake.message_text import lines_of, without_previews
+
+MAX_ITEMS: Final = 50
+"""How many attachments, blocks, fields or lines of one text are read."""
+
+MAX_FIELDS: Final = 300
+MAX_TEXT_CHARS: Final = 4_000
+MAX_LINE_CHARS: Final = 300
+_TITLE_LINES: Final = 3
+
+_LINK: Final = re.compile(r"<(?:[^<>|]*\|)?([^<>|]*)>")
+_STYLE: Final = re.compile("[*`~]|(?<![a-zA-Z0-9])_|_(?![a-zA-Z0-9])")
+_GAP: Final = re.compile(r"[ \t]{3,}")
+_BOLD: Final = LinearPattern(r"^\W{0,8}?\*{1,2}(?P<bold>[^*\n]{1,200}[^*\n:])\*")
+_PAIR: Final = LinearPattern(r"^[\s•>*`_-]*(?P<key>[A-Za-z][\w .()-]{0,30}?)[*`_]*\s*[:=][*`_]*\s*(?P<value>\S.*)$")
+
+
+@dataclass(slots=True)
+class AlertParts:
+    """What a message says where; texts are plain, a line each.
+
+    Attributes:
+        titles: the likeliest name of the alert first.
+        marks: what stands in bold at the beginning of a line.
+        fields: the key in small letters, and the value; of fields, labels, tables and lines such as "Host: db-1".
+        colour: of the first attachment that has one: a name or "#RRGGBB" in small letters.
+        speakers: what the posting app calls itself.
+    """
+
+    titles: list[str] = field(default_factory=list)
+    marks: list[str] = field(default_factory=list)
+    fields: list[tuple[str, str]] = field(default_factory=list)
+    colour: str = ""
+    speakers: list[str] = field(default_factory=list)
+
+
+def take_apart(message: Mapping[str, Any]) -> AlertParts:
+    """Return the parts of a message event; values of the wrong type are passed over."""
+    parts, pretexts = AlertParts(), []
+    profile = message.get("bot_profile")
+    parts.speakers += _titles(message.get("username"))
+    parts.speakers += _titles(profile.get("name")) if isinstance(profile, Mapping) else []
+    for one in _mappings(without_previews(message).get("attachments")):
+        parts.colour = parts.colour or _text(one.get("color")).strip().casefold()
+        parts.speakers += [*_titles(one.get("author_name")), *_titles(one.get("footer"))]
+        for pair in _mappings(one.get("fields")):
+            _add_field(parts, _text(pair.get("title")), _text(pair.get("value")))
+        titles = [*_titles(one.get("title")), *_read_blocks(one.get("blocks"), parts)]
+        _read_body(one.get("text"), parts)
+        pretexts += _titles(one.get("pretext"))
+        parts.titles += titles or _titles(one.get("text")) or (not pretexts and _titles(one.get("fallback"))) or []
+    parts.titles += [*_read_blocks(message.get("blocks"), parts), *pretexts, *_titles(message.get("text"))]
+    _read_body(message.get("text"), parts)
+    return parts
+
+
+def _read_blocks(blocks: object, parts: AlertParts) -> list[str]:
+    """Read blocks into the parts; returns the lines of the headers, or else of the sections."""
+    headers, sections = [], []
+    for block in _mappings(blocks):
+        kind, shown = block.get("type"), {**block, "fields": None, "rows": None}
+        for pair in _mappings(block.get("fields")):
+            key, _, value = _text(pair).partition("\n")
+            _add_field(parts, *((key, value) if value.strip() else _pair(key)))
+        headers += _titles(shown) if kind == "header" else []
+        sections += _titles(shown) if kind in ("section", "rich_text") else []
+        _read_body(shown, parts)
+        _read_table(block.get("rows"), parts)
+    return headers or sections
+
+
+def _read_body(content: object, parts: AlertParts) -> None:
+    for line in _text(content).splitlines()[:MAX_ITEMS]:
+        parts.marks += [_plain(found["bold"]) for _, _, found in _BOLD.matches(line[:MAX_LINE_CHARS])]
+        for piece in _GAP.split(line[:MAX_LINE_CHARS]):  # context lines hold several pairs with wide gaps between them
+            _add_field(parts, *_pair(piece))
+
+
+def _read_table(rows: object, parts: AlertParts) -> None:
+    """Read the cells of a table as fields under the headings in its first row."""
+    table = [row[:MAX_ITEMS] for row in rows[:MAX_ITEMS] if isinstance(row, list)] if isinstance(rows, list) else []
+    for row in table[1:]:
+        for key, value in zip(table[0], row, strict=False):
+            _add_field(parts, _text(key), _text(value))
+
+
+def _pair(line: str) -> tuple[str, str]:
+    for _, _, found in _PAIR.matches(line):
+        return found["key"], found["value"]
+    return "", ""
+
+
+def _add_field(parts: AlertParts, key: str, value: str) -> None:
+    plain = _plain(key).strip(" :").casefold()
+    if plain and value.strip() and len(parts.fields) < MAX_FIELDS:
+        parts.fields.append((plain, _plain(value.strip().splitlines()[0])))
+
+
+def _titles(content: object) -> list[str]:
+    """Return the first lines of a text that say something, plain."""
+    return [line for line in map(_plain, _text(content).splitlines()) if line][:_TITLE_LINES]
+
+
+def _text(content: object) -> str:
+    return encodable("\n".join(lines_of(content))[:MAX_TEXT_CHARS])
+
+
+def _plain(text: str) -> str:
+    """Return a line without Slack's marks: links by their label, no bold, no escapes."""
+    return " ".join(html.unescape(_STYLE.sub("", _LINK.sub(r"\1", text))).split())[:MAX_LINE_CHARS]
+
+
+def _mappings(content: object) -> list[Mapping[str, Any]]:
+    return [each for each in content[:MAX_ITEMS] if isinstance(each, Mapping)] if isinstance(content, list) else []
