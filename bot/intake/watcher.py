@@ -13,7 +13,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -23,6 +23,7 @@ from bot.config.team_settings import WatchedChat
 from bot.domain.events import Classification, Event, MessageType, delivery_names, record_key, thread_key
 from bot.domain.jobs import FollowUpArrived, QuestionAsked, Work
 from bot.errors import StoreError
+from bot.intake.alerts import read_alert
 from bot.intake.classifier.classification import classify
 from bot.intake.enqueue import MessageSorter
 from bot.intake.normalise import Body, Identity, Incoming, normalise
@@ -142,13 +143,13 @@ class Watcher:
             StoreError: the journal could not be written; Slack must not be told that we have it.
         """
         try:
-            incoming = normalise(body, self._me)
+            incoming = self._read(body)
         except ValueError as error:
             log.warning("ignored a malformed event: %s", error, extra={"action": "event_malformed"})
             return False
         if incoming is None or not self._counts(incoming):
             return False
-        return self._journal_once(self._with_chat_name(incoming.event))
+        return self._journal_once(incoming.event)
 
     def _journal_once(self, event: Event) -> bool:
         """Journal an event and have it sorted; False if it was known."""
@@ -189,10 +190,9 @@ class Watcher:
         Raises:
             StoreError: the disk refuses it; nothing will be done.
         """
-        written = self._written(body)
-        if written is None:
+        event = self._written(body)
+        if event is None:
             return ForcedEnqueue.NOTHING
-        event = self._with_chat_name(written)
         if self._in_flight(event):
             return ForcedEnqueue.UNDER_WAY
         closed = self._store.last_closed(thread_key(event))
@@ -218,18 +218,27 @@ class Watcher:
     def _written(self, body: Body) -> Event | None:
         """Return the message that somebody else wrote; None for a change of one, and for what is none."""
         try:
-            incoming = normalise(body, self._me)
+            incoming = self._read(body)
         except ValueError:
             return None
         return None if incoming is None or incoming.event.msg_type in _CHANGES else incoming.event
 
-    def _with_chat_name(self, event: Event) -> Event:
-        return event.model_copy(update={"chat_name": self._names.get(event.chat_id)})
+    def _read(self, body: Body) -> Incoming | None:
+        """Return what was delivered, with its channel's name and the alert of a listed bot; raises ValueError."""
+        incoming = normalise(body, self._me)
+        if incoming is None:
+            return None
+        event = incoming.event
+        tool = self._settings.watcher.tool_of(incoming.sender_ids) if event.sender.type == "bot" else None
+        is_gone = tool is None or event.msg_type is MessageType.DELETE
+        alert = None if is_gone else read_alert(incoming.message, tool=tool or None)
+        known = {"chat_name": self._names.get(event.chat_id), "alert": alert}
+        return replace(incoming, event=event.model_copy(update=known))
 
     def _counts(self, incoming: Incoming) -> bool:
-        """Whether the settings want this message at all."""
+        """Whether the settings want this message at all; of a bot, alerts alone, and what becomes of a question."""
         watch, event = self._settings.watcher, incoming.event
-        if event.sender.type == "bot" and not incoming.sender_ids & set(watch.allow_bots):
+        if event.sender.type == "bot" and event.alert is None:
             return self._changes_question(event)
         if incoming.is_foreign and not watch.allow_external:
             return False
@@ -276,14 +285,9 @@ class Watcher:
         self._classified.append(_classified(event, found))
 
     def _decide(self, event: Event, *, inflight: bool) -> tuple[Classification, Work | None]:
-        """Return the class of an event, and its job if it deserves one.
-
-        Whatever is written in an open thread is handed over: the thread has to know of an answer, whatever its class.
-        """
+        """Return the class of an event, and its job if it deserves one."""
         found = classify(event, self._sorter.rules, inflight=inflight)
-        found = found.model_copy(update={"classified_at": self._clock.now()})
-        is_work = found.classification == "actionable" or inflight
-        return found, self._sorter.sort(event, found) if is_work else None
+        return found.model_copy(update={"classified_at": self._clock.now()}), self._sorter.sort(event, found)
 
     def _in_flight(self, event: Event) -> bool:
         return self.has_open(thread_key(event))
