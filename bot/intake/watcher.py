@@ -142,14 +142,8 @@ class Watcher:
         Raises:
             StoreError: the journal could not be written; Slack must not be told that we have it.
         """
-        try:
-            incoming = self._read(body)
-        except ValueError as error:
-            log.warning("ignored a malformed event: %s", error, extra={"action": "event_malformed"})
-            return False
-        if incoming is None or not self._counts(incoming):
-            return False
-        return self._journal_once(incoming.event)
+        incoming = self._read(body)
+        return incoming is not None and self._counts(incoming) and self._journal_once(incoming.event)
 
     def _journal_once(self, event: Event) -> bool:
         """Journal an event and have it sorted; False if it was known."""
@@ -193,7 +187,7 @@ class Watcher:
         event = self._written(body)
         if event is None:
             return ForcedEnqueue.NOTHING
-        if self._in_flight(event):
+        if self.has_open(thread_key(event)):
             return ForcedEnqueue.UNDER_WAY
         closed = self._store.last_closed(thread_key(event))
         if closed is not None and closed.original_message_id == event.message_id:
@@ -217,21 +211,22 @@ class Watcher:
 
     def _written(self, body: Body) -> Event | None:
         """Return the message that somebody else wrote; None for a change of one, and for what is none."""
-        try:
-            incoming = self._read(body)
-        except ValueError:
-            return None
+        incoming = self._read(body)
         return None if incoming is None or incoming.event.msg_type in _CHANGES else incoming.event
 
     def _read(self, body: Body) -> Incoming | None:
-        """Return what was delivered, with its channel's name and the alert of a listed bot; raises ValueError."""
-        incoming = normalise(body, self._me)
+        """Return what was delivered with its channel's name and the alert of a listed bot; None for what is none."""
+        try:
+            incoming = normalise(body, self._me)
+        except ValueError as error:
+            log.warning("ignored a malformed event: %s", error, extra={"action": "event_malformed"})
+            return None
         if incoming is None:
             return None
-        event = incoming.event
+        event, alert = incoming.event, None
         tool = self._settings.watcher.tool_of(incoming.sender_ids) if event.sender.type == "bot" else None
-        is_gone = tool is None or event.msg_type is MessageType.DELETE
-        alert = None if is_gone else read_alert(incoming.message, tool=tool or None)
+        if tool is not None and event.msg_type is not MessageType.DELETE:
+            alert = read_alert(incoming.message, tool=tool or None)
         known = {"chat_name": self._names.get(event.chat_id), "alert": alert}
         return replace(incoming, event=event.model_copy(update=known))
 
@@ -247,7 +242,7 @@ class Watcher:
         may_mention = watch.mentions_anywhere or event.chat_id == self._settings.ops_channel
         if may_mention and self._me.user_id in event.mentions and event.msg_type not in _CHANGES:
             return True
-        return (event.thread_id is not None or event.msg_type in _CHANGES) and self._in_flight(event)
+        return (event.thread_id is not None or event.msg_type in _CHANGES) and self.has_open(thread_key(event))
 
     def _changes_question(self, event: Event) -> bool:
         """Whether an open thread's question was changed: somebody had a bot's message worked on, whatever is listed."""
@@ -276,7 +271,7 @@ class Watcher:
 
     def _sort(self, event: Event) -> None:
         """Classify one event and queue it if it deserves work, once however often the journal refuses it after that."""
-        found, work = self._decide(event, inflight=self._in_flight(event))
+        found, work = self._decide(event, inflight=self.has_open(thread_key(event)))
         if work is not None and event is not self._queued:
             self._jobs.put(work)
             self._queued = event
@@ -289,16 +284,11 @@ class Watcher:
         found = classify(event, self._sorter.rules, inflight=inflight)
         return found.model_copy(update={"classified_at": self._clock.now()}), self._sorter.sort(event, found)
 
-    def _in_flight(self, event: Event) -> bool:
-        return self.has_open(thread_key(event))
-
     def _recall(self) -> None:
         """Rebuild the memory of what was seen, and take up what was journaled but not classified."""
-        last, tail_bytes = None, TAIL_BYTES if self._shared is None else SHARED_TAIL_BYTES
-        for record in self._classified.records(last_bytes=tail_bytes):
-            last = record_key(record)
+        last = next(map(record_key, self._classified.newest_first()), None)
         pending: list[Event] = []
-        for record in self._events.records(last_bytes=tail_bytes):
+        for record in self._events.records(last_bytes=TAIL_BYTES if self._shared is None else SHARED_TAIL_BYTES):
             try:
                 event = Event.model_validate(record)
             except ValueError:

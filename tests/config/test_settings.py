@@ -124,7 +124,7 @@ def test_alert_bots_are_listed_with_or_without_their_tools(tmp_path: Path, writt
         ("[[B1]]", "watcher.allow_bots: must be a list of ids, such as [B0123ALERTS], or {B0123ALERTS: grafana}"),
         (
             "7",
-            "watcher.allow_bots: must be a list of ids, such as [B0123ALERTS], or {B0123ALERTS: grafana} (it is '7')",
+            "watcher.allow_bots: must be a list of ids, such as [B0123ALERTS], or {B0123ALERTS: grafana}",
         ),
     ],
 )
