@@ -12,7 +12,7 @@ from slack_bolt import Ack, Respond
 
 from bot.casework.approvers import is_member
 from bot.errors import InputError, ProviderError, StoreError, Unavailable
-from bot.intake.normalise import extract_text
+from bot.intake.message_text import read_message
 from bot.intake.watcher import ForcedEnqueue, Watcher
 from bot.ports import Workspace, is_stranger
 from handlers.answers import respond_privately
@@ -95,7 +95,7 @@ class Shortcuts:
     def _require_takeable(self, message: Body) -> None:
         """Refuse what would be queued and then left alone, or could not be looked into."""
         author = message.get("user")
-        if not extract_text(message).strip():
+        if not read_message(message).strip():
             raise InputError(WORDLESS)
         if self._allow_external or not isinstance(author, str) or message.get("bot_id"):
             return

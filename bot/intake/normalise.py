@@ -1,36 +1,26 @@
-"""Turns a Slack Events API body into an Event, or None if nobody wrote a message; and reads a message's text. Pure.
+"""Turns a Slack Events API body into an Event, or None if nobody wrote a message. Pure.
 
-Joins, our own posts, unfurls and metadata changes give None. A parent deleted under replies arrives as an edit into a
-"tombstone" and becomes a delete. Of a person's message only the text counts; of a bot's also blocks and attachments,
-because alert bots often leave the text empty. Credentials are blacked out here, before any journal, state or model.
-Sources: https://docs.slack.dev/reference/events/message, https://docs.slack.dev/reference/objects/attachment-object,
-https://docs.slack.dev/reference/block-kit/blocks
+Joins, our own posts, Slackbot's, unfurls and metadata changes give None. A parent deleted under replies arrives as an
+edit into a "tombstone" and becomes a delete. What the message says is read in `message_text`, without credentials.
+Source: https://docs.slack.dev/reference/events/message
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from bot.domain.events import Event, MessageType, Sender
-from bot.domain.secrets import redact
-
-MAX_READ_CHARS: Final = 100_000
-MAX_ATTACHED_CHARS: Final = 12_000
-"""Of what a bot wrote beside its text."""
-
-_PREVIEWS: Final = ("from_url", "original_url", "is_msg_unfurl", "is_app_unfurl", "is_share")
-_NESTED: Final = ("text", "elements", "fields")
-_ONE_LINE: Final = frozenset({"rich_text_section", "rich_text_preformatted", "rich_text_quote"})
-_MAX_DEPTH: Final = 8
+from bot.intake.message_text import image_ids, mentioned_ids, read_message, without_previews
 
 Body = Mapping[str, Any]
 
-_MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
+_SLACKBOT: Final = "USLACKBOT"
 _WRITTEN_BY_PEOPLE = frozenset({None, "file_share", "thread_broadcast", "me_message", "bot_message"})
+_SHOWN: Final = ("text", "blocks", "attachments")
 _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
 _ID = re.compile(r"[A-Z0-9]{1,64}")
 _USER = re.compile(r"[UW][A-Z0-9]{1,63}")
@@ -83,73 +73,19 @@ def normalise(body: Body, me: Identity) -> Incoming | None:
         kind, message = _kind_of(event), event
     else:
         return None
-    if kind is None or _is_own(message, me):
+    if kind is None or _is_own_or_slackbots(message, me):
         return None
     return _incoming(body, event, message, kind, me)
 
 
-def extract_text(message: Mapping[str, Any]) -> str:
-    """Return what a message says, without credentials; half characters are replaced, which no file can hold.
-
-    Raises:
-        ValueError: its text is no text.
-
-    >>> extract_text({"bot_id": "B1", "text": "", "attachments": [{"title": "HighLatency", "text": "p99 over 2 s"}]})
-    'HighLatency\\np99 over 2 s'
-    """
-    text = message.get("text")
-    if not isinstance(text, str | None):
-        raise ValueError("event with an unusable text")  # noqa: TRY004 - a wrong payload
-    words = text or ""
-    if message.get("bot_id"):
-        blocks = [] if words.strip() else _lines(message.get("blocks"))
-        beside = redact("\n".join([*blocks, *_attached(message)])[:MAX_READ_CHARS])
-        words = "\n".join(filter(None, [words, beside[:MAX_ATTACHED_CHARS]]))
-    return redact(words.encode("utf-8", "replace").decode())
-
-
-def is_edited_message(message: Mapping[str, Any], before: str | None) -> bool:
+def is_edited_message(message: Body, before: str | None) -> bool:
     """Whether its words are no longer those of `before` because its author changed them.
 
-    Slack marks what was edited, but not where a bot changed its blocks; then the words have to be known from before.
+    Slack marks what a person edited, but not where a bot changed its blocks; then its words before must be known.
     Source: https://docs.slack.dev/reference/methods/chat.update (`blocks`)
     """
     is_marked = bool(message.get("edited")) or (bool(message.get("bot_id")) and before is not None)
-    return is_marked and extract_text(message) != before
-
-
-def _attached(message: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of the attachments that the bot itself wrote; previews of links come and go later."""
-    attachments = message.get("attachments")
-    for one in attachments if isinstance(attachments, list) else ():
-        if not isinstance(one, Mapping) or any(one.get(mark) for mark in _PREVIEWS):
-            continue
-        written = [line for key in ("pretext", "title", "text") for line in _lines(one.get(key))]
-        written += [": ".join(pair) for pair in _pairs(one.get("fields"))]
-        written += _lines(one.get("blocks"))
-        yield from written or _lines(one.get("fallback"))
-
-
-def _pairs(fields: object) -> Iterator[list[str]]:
-    for field in fields if isinstance(fields, list) else ():
-        if isinstance(field, Mapping):
-            yield [line for key in ("title", "value") for line in _lines(field.get(key))]
-
-
-def _lines(content: object, depth: int = 0) -> list[str]:
-    """Return the texts of a string, a block or a list of blocks, a line each; the pieces of a rich text are joined."""
-    if isinstance(content, str):
-        return [content] if content.strip() else []
-    if depth > _MAX_DEPTH:
-        return []
-    if isinstance(content, list):
-        return [line for each in content for line in _lines(each, depth + 1)]
-    if not isinstance(content, Mapping):
-        return []
-    if content.get("type") == "actions":
-        return []
-    found = [line for key in _NESTED for line in _lines(content.get(key), depth + 1)]
-    return ["".join(found)] if found and str(content.get("type")) in _ONE_LINE else found
+    return is_marked and before not in (read_message(message), read_message(without_previews(message)))
 
 
 def _incoming(body: Body, event: Body, message: Body, kind: MessageType, me: Identity) -> Incoming:
@@ -164,7 +100,6 @@ def _incoming(body: Body, event: Body, message: Body, kind: MessageType, me: Ide
     user, bot, app = _matching(message, "user", _USER), _id(message, "bot_id"), _id(message, "app_id")
     if user is None and bot is None and kind is not MessageType.DELETE:
         raise ValueError("event without a usable sender")
-    text = extract_text(message)
     sender_team = _id(message, "user_team") or _id(message, "team") or me.team_id
     return Incoming(
         event=Event(
@@ -173,12 +108,13 @@ def _incoming(body: Body, event: Body, message: Body, kind: MessageType, me: Ide
             message_id=ts,
             create_time=datetime.fromtimestamp(float(ts), UTC),
             msg_type=kind,
-            content=text,
+            content=read_message(message),
             thread_id=thread_ts if thread_ts != ts else None,
             sender=Sender(id=user or bot or "", type="bot" if bot else "user"),
-            mentions=tuple(dict.fromkeys(_MENTION.findall(text))),
+            mentions=mentioned_ids(message),
             event_id=_token(body.get("event_id")),
             client_msg_id=_token(message.get("client_msg_id")),
+            images=image_ids(message),
         ),
         sender_ids=frozenset(name for name in (user, bot, app) if name),
         message=message,
@@ -194,14 +130,16 @@ def _enterprise_of(body: Body, me: Identity) -> str | None:
 
 
 def _change(event: Body) -> tuple[MessageType | None, Body]:
-    """Return an edit only where the author changed the words: unfurls and metadata leave the text as it was."""
-    message = _mapping(event, "message")
+    """Return an edit only where the author changed the words, or a bot what it shows: its state may be a colour."""
+    message, previous = _mapping(event, "message"), event.get("previous_message")
     if message.get("subtype") == "tombstone":
-        previous = event.get("previous_message")
         return MessageType.DELETE, {**(previous if isinstance(previous, Mapping) else {}), "ts": message.get("ts")}
-    previous = event.get("previous_message")
-    before = extract_text(previous) if isinstance(previous, Mapping) else None
-    return (MessageType.EDIT if is_edited_message(message, before) else None), message
+    now, before = without_previews(message), without_previews(previous) if isinstance(previous, Mapping) else None
+    if message.get("bot_id") and before is not None:
+        is_edit = any(now.get(key) != before.get(key) for key in _SHOWN)
+    else:
+        is_edit = is_edited_message(now, None if before is None else read_message(before))
+    return (MessageType.EDIT if is_edit else None), message
 
 
 def _kind_of(event: Body) -> MessageType:
@@ -214,8 +152,10 @@ def _kind_of(event: Body) -> MessageType:
     return MessageType.TEXT
 
 
-def _is_own(message: Body, me: Identity) -> bool:
-    return message.get("user") == me.user_id or (me.bot_id is not None and message.get("bot_id") == me.bot_id)
+def _is_own_or_slackbots(message: Body, me: Identity) -> bool:
+    return message.get("user") in (me.user_id, _SLACKBOT) or (
+        me.bot_id is not None and message.get("bot_id") == me.bot_id
+    )
 
 
 def _mapping(body: Body, key: str) -> Body:

@@ -17,7 +17,7 @@ from blocks import ids
 from blocks.cards.draft_actions import note_modal
 from bot.casework.approvers import Approvers
 from bot.casework.notes import Notes, NoteSource
-from bot.intake.normalise import extract_text
+from bot.intake.message_text import read_message
 from handlers.buttons.decision_handler import DecisionHandler, Listener, Say
 from handlers.clicks import Body, Click
 
@@ -53,7 +53,7 @@ class NoteButtons:
 
     def _of_message(self, click: Click, _: NoteSource) -> View:
         message: dict[str, Any] = click.body.get("message") or {}
-        return note_modal(ids.REMEMBER_VIEW, str(click.value), self._notes.offered(extract_text(message)))
+        return note_modal(ids.REMEMBER_VIEW, str(click.value), self._notes.offered(read_message(message)))
 
     def _checked(self, _: NoteSource, typed: str | None) -> str:
         return self._notes.check_words(typed or "")

@@ -18,7 +18,7 @@ from bot.config.team_settings import WatchedChat
 from bot.domain.text.sanitize import storable
 from bot.domain.threads import REPLY_MARK
 from bot.errors import ProviderError
-from bot.intake.normalise import extract_text
+from bot.intake.message_text import read_message
 from bot.ports import Channel, ChatMessage, Page, Person
 from bot.ports.names import NameBook
 from handlers.transport.slack_clients import translate_slack_errors
@@ -155,7 +155,7 @@ class SlackWorkspace:
         return ChatMessage(
             message_id=message["ts"],
             sender_id=str(message.get("user") or message.get("bot_id") or ""),
-            text=extract_text(message),
+            text=read_message(message),
             is_bot=bool(message.get("bot_id")),
             edited=bool(message.get("edited")),
             reply_mark=_reply_mark(message) if is_ours else None,

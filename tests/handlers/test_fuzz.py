@@ -32,6 +32,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.casework.approvers import Approvers
 from bot.casework.checks.shown_evidence import EvidenceReader
 from bot.casework.reports.status_overview import count_today, overview
+from bot.domain.text.sanitize import storable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
@@ -333,7 +334,7 @@ def _is_sound(event: dict[str, Any], body: Body) -> bool:
         and all(re.fullmatch(r"[0-9]{1,12}\.[0-9]{1,9}", time) and time in texts for time in times)
         and (event["chat_id"] == "C0HELP" or "U0BOT" in event["mentions"])
         and sender not in {"U0BOT", "B0BOT"}
-        and (event["content"] == "" or event["content"] in {text.encode("utf-8", "replace").decode() for text in texts})
+        and all(any(line in text for text in map(storable, texts)) for line in event["content"].split("\n"))
     )
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.events import MessageType, thread_key
-from bot.intake.normalise import Identity, Incoming, normalise
+from bot.intake.normalise import Identity, Incoming, is_edited_message, normalise
 from tests.payloads import payload
 from tests.tables import each_row
 
@@ -111,6 +111,70 @@ def test_mentions_are_found_once_each_in_every_spelling() -> None:
     incoming = normalise(body, ME)
     assert incoming is not None
     assert incoming.event.mentions == ("U0A", "W0B")
+
+
+def test_what_a_forwarded_message_shows_comes_with_the_event_and_addresses_nobody() -> None:
+    """Its words are quoted and its images named; the bot's name in it is no mention."""
+    body = payload("message")
+    image = {"id": "F0SHOT", "mimetype": "image/png"}
+    body["event"]["attachments"] = [{"is_share": True, "text": "<@U0BOT> it fails", "files": [image]}]
+    incoming = normalise(body, ME)
+    assert incoming is not None
+    assert incoming.event.content == "How often do we retry a payment?\n> <@U0BOT> it fails"
+    assert (incoming.event.mentions, incoming.event.images) == ((), ("F0SHOT",))
+
+
+def test_slackbot_writes_nothing_that_counts() -> None:
+    """Neither an answer of its own nor a change of it."""
+    body, changed = payload("message"), payload("message_changed_by_edit")
+    body["event"]["user"] = changed["event"]["message"]["user"] = "USLACKBOT"
+    assert normalise(body, ME) is None
+    assert normalise(changed, ME) is None
+
+
+FIRING = {
+    "bot_id": "B0ALERT",
+    "text": "",
+    "attachments": [{"title": "[FIRING:1] Slow", "text": "p99", "color": "danger"}],
+}
+PAGE = {"from_url": "https://x.io", "title": "a page"}
+
+
+@each_row(
+    "before, after, is_edit",
+    [
+        (FIRING, {**FIRING, "attachments": [{**FIRING["attachments"][0], "title": "[RESOLVED] Slow"}]}, True),
+        (FIRING, {**FIRING, "attachments": [{**FIRING["attachments"][0], "color": "good"}]}, True),
+        (FIRING, {**FIRING, "blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": "resolved"}}]}, True),
+        (FIRING, {**FIRING, "text": "acknowledged by ana"}, True),
+        (FIRING, {**FIRING, "reply_count": 1, "edited": {"user": "B0ALERT", "ts": "1795165230.000000"}}, False),
+        (FIRING, {**FIRING, "attachments": [*FIRING["attachments"], PAGE]}, False),
+        ({"text": "a", "user": "U1"}, {"text": "b", "user": "U1"}, False),
+        ({"text": "a", "user": "U1"}, {"text": "b", "user": "U1", "edited": {}}, False),
+        ({"text": "a", "user": "U1"}, {"text": "b", "user": "U1", "edited": {"ts": "1"}}, True),
+        ({"text": "a", "user": "U1"}, {"text": "a", "user": "U1", "edited": {"ts": "1"}, "attachments": [PAGE]}, False),
+        (
+            {"text": "a", "user": "U1", "edited": {"ts": "1"}},
+            {"text": "a", "user": "U1", "edited": {"ts": "1"}, "attachments": [{"is_msg_unfurl": True, "text": "x"}]},
+            False,
+        ),
+        (None, {"text": "b", "user": "U1", "edited": {"ts": "1"}}, True),
+        (None, FIRING, False),
+    ],
+)
+def test_a_change_is_an_edit_if_its_author_made_it(before: Any, after: dict[str, Any], is_edit: bool) -> None:
+    """Of a bot everything it shows counts: an alert is resolved in place, maybe by its colour alone."""
+    event = {"type": "message", "subtype": "message_changed", "channel": "C0HELP", "previous_message": before}
+    message = {**after, "ts": "1795165200.000100"}
+    incoming = normalise({**payload("message"), "event": {**event, "message": message}}, ME)
+    assert (incoming and incoming.event.msg_type) == (MessageType.EDIT if is_edit else None)
+
+
+@each_row("before, is_edit", [("a", False), ("a\n> x", False), ("b", True), (None, True)])
+def test_a_message_read_back_is_edited_if_its_words_are_others(before: str | None, is_edit: bool) -> None:
+    """Whether it was read before or after Slack showed what it links to."""
+    preview = {"is_msg_unfurl": True, "from_url": "https://shop.slack.com/archives/C1/p1", "text": "x"}
+    assert is_edited_message({"text": "a", "edited": {"ts": "1"}, "attachments": [preview]}, before) is is_edit
 
 
 def test_a_bot_is_known_by_all_its_ids() -> None:
@@ -222,7 +286,7 @@ def test_a_body_without_an_event_is_refused() -> None:
 def test_half_a_character_does_not_cost_the_message() -> None:
     """A lone surrogate, which no file can hold, is replaced and the rest is read."""
     body = payload("message")
-    body["event"]["text"] = "why \ud83d?"
+    body["event"] |= {"text": "why \ud83d?", "blocks": []}
     incoming = normalise(body, ME)
     assert incoming is not None
     assert incoming.event.content == "why ??"

@@ -85,7 +85,8 @@ class Post:
 def with_text(text: str, ts: str = "1795165200.000100", **changes: Any) -> dict[str, Any]:
     """Return the body of a message in the watched channel."""
     body = payload("message")
-    body["event"].update({"text": text, "ts": ts, "event_ts": ts, "client_msg_id": f"id-{ts}", **changes})
+    said = {"text": text, "blocks": []}
+    body["event"].update({**said, "ts": ts, "event_ts": ts, "client_msg_id": f"id-{ts}", **changes})
     body["event_id"] = f"Ev-{ts}"
     return body
 
