@@ -270,6 +270,19 @@ def test_a_thread_that_was_opened_first_gets_its_alert(tmp_path: Path) -> None:
     assert (state.severity, rings(office, 1)) == (Severity.PAGE, ["ops"])
 
 
+def test_an_alert_that_was_joined_to_another_thread_rings_when_it_fires_anew(tmp_path: Path) -> None:
+    """And only until it ends; as long as it is the same firing the first thread rings for it."""
+    office = an_office(tmp_path, told(severity=Severity.ACT), told(name="orders-3", minute=1))
+    first, twin = sorted(office.store.open_threads(), key=lambda state: state.started_at)
+    office.store.evolve(twin.thread_id, twin_of=first.thread_id)
+    hear(office, told(name="orders-3", minute=2))
+    assert rings(office) == []
+    hear(office, told("resolved", name="orders-3", minute=3), told(name="orders-3", minute=4))
+    assert rings(office, 1) == ["ops"]
+    hear(office, told("resolved", name="orders-3", minute=5))
+    assert rings(office) == []
+
+
 def test_a_pause_keeps_the_alert_and_its_card(tmp_path: Path) -> None:
     """Nothing is investigated; the card stands, and its end is noted."""
     office = Office(tmp_path)
