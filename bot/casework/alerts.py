@@ -29,7 +29,7 @@ class AlertThreads:
         """Note a message on the open thread of its alert; where there is none, open one if the alert fires.
 
         Raises:
-            ProviderError: the chat does not take the card of an earlier thread that has ended; the job is tried again.
+            Unavailable: the chat does not take a card; the job is tried again.
         """
         event = arrived.event
         if event.alert is None:
@@ -37,6 +37,7 @@ class AlertThreads:
         state = self._thread_of(event)
         if state is not None:
             self.catch_up(state.thread_id, [event])
+            self._begin(state.thread_id)
         elif event.alert.state is AlertState.FIRING:
             self._open(event)
 
@@ -64,9 +65,15 @@ class AlertThreads:
         if state is not None and state.is_open:
             self._orchestrator.take_follow_up(FollowUpArrived(event=event))
             return
-        asked = QuestionAsked(event=event)
-        self._orchestrator.open_unworked(asked)
-        self._service.queue(asked.key, unless_queued=True)
+        self._orchestrator.open_unworked(QuestionAsked(event=event))
+        self._begin(thread_key(event))
+
+    def _begin(self, thread_id: str) -> None:
+        """Have a thread that has no card yet investigated, and show it at once: the investigation may be paused."""
+        state = self._service.store.get(thread_id)
+        if state is not None and state.is_at_work and state.card_ts is None:
+            self._service.queue(thread_id, unless_queued=True)
+            self._service.cards.show_card(thread_id)
 
 
 def _has_message(state: ThreadState, event: Event) -> bool:

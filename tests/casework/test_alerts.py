@@ -16,6 +16,7 @@ from bot.domain.events import Event, MessageType
 from bot.domain.jobs import AlertArrived, RebuildThread
 from bot.domain.severity import Severity
 from bot.domain.threads import Resolution, ThreadState, ThreadStatus
+from bot.errors import Unavailable
 from tests.builders import an_event
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import Faults
@@ -283,15 +284,34 @@ def test_an_alert_that_was_joined_to_another_thread_rings_when_it_fires_anew(tmp
     assert rings(office) == []
 
 
-def test_a_pause_keeps_the_alert_and_its_card(tmp_path: Path) -> None:
-    """Nothing is investigated; the card stands, and its end is noted."""
-    office = Office(tmp_path)
+def test_an_alert_has_its_card_while_all_work_is_paused(tmp_path: Path) -> None:
+    """Nothing is investigated; it rings, and its end is noted."""
+    office = Office(tmp_path, pages={"again_after": "10m"})
     office.pausing.pause(by=BEN, name="ben")
-    for event in (told(), told("resolved", minute=1)):
-        office.do_work(AlertArrived(event=event))
+    hear(office, told())
+    assert (len(office.messenger.cards), office.investigator.assignments) == (1, [])
+    assert rings(office, 10) == ["ops"]
+    hear(office, told("resolved", minute=1))
     state = only(office)
     assert state.alert is not None
-    assert (state.status, state.alert.state) == (ThreadStatus.INVESTIGATING, AlertState.RESOLVED)
+    assert (state.status, state.alert.state, rings(office)) == (ThreadStatus.INVESTIGATING, AlertState.RESOLVED, [])
+    office.pausing.resume(by=BEN)
+    office.work()
+    assert len(office.investigator.assignments) == 1
+
+
+def test_a_card_that_the_chat_does_not_take_now_is_shown_later(tmp_path: Path) -> None:
+    """The job is tried again, and the thread is there already."""
+    office = Office(tmp_path)
+    office.messenger.card_refused = Unavailable("Slack is away")
+    with pytest.raises(Unavailable):
+        office.do_work(AlertArrived(event=told()))
+    office.messenger.card_refused = None
+    office.do_work(AlertArrived(event=told()))
+    office.work()
+    alert = only(office).alert
+    assert alert is not None
+    assert (alert.count, len(office.messenger.cards), len(office.investigator.assignments)) == (1, 1, 1)
 
 
 def test_what_is_remembered_of_a_storm_is_bounded_and_its_count_is_right(tmp_path: Path) -> None:
