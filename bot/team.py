@@ -162,6 +162,7 @@ class Team:
         questions = self.casework.questions
         table = build_job_table(
             questions.orchestrator,
+            questions.alerts,
             questions.mentions,
             questions.rebuilding,
             self.heartbeats.worker,

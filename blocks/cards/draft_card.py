@@ -23,7 +23,7 @@ from blocks.cards.draft_actions import (
     running_actions,
     waiting_actions,
 )
-from blocks.cards.draft_context import earlier_lines, evidence_lines, suspect_lines, twin_blocks
+from blocks.cards.draft_context import alert_line, asked_by, earlier_lines, evidence_lines, suspect_lines, twin_blocks
 from blocks.cards.draft_status import new_draft_line, objections, status_line
 from blocks.cards.fix_view import fix_blocks
 from blocks.cards.reply_cards import auto_line, reply_messages, reply_mrkdwn, reply_sections, votes_line
@@ -96,6 +96,7 @@ def card_blocks(
         _question(state, facts.pages()),
         *_shortened_note(refused),
         *_gloss(state, facts.team_language),
+        *alert_line(state),
     ]
     parts.append(context(status_line(state, progress=progress)))
     if paused and state.is_open:
@@ -139,8 +140,7 @@ def _question(state: ThreadState, pages: Sequence[str]) -> Block:
     asked = truncate(without_middle(escape_text(state.question), QUESTION_CHARS), QUESTION_CHARS) or "(no text)"
     return SectionBlock(
         text=MarkdownTextObject(
-            text=f"{_page(state, pages)}*<@{state.original_sender_id}>* asked in {where}{link}\n{quote_block(asked)}"
-            f"{_alarm(state)}"
+            text=f"{_page(state, pages)}{asked_by(state)} in {where}{link}\n{quote_block(asked)}{_alarm(state)}"
         ),
         block_id=ids.card_block_id(state.thread_id),
     )

@@ -1,4 +1,4 @@
-"""What stands around a draft on its card: its citations, twins, an earlier reply, and suspect changes. Pure.
+"""What stands around a draft on its card: its alert, citations, twins, an earlier reply, suspect changes. Pure.
 
 Each citation stands there with its mark, its line and its claim. Twins are threads in which the same was asked; each
 has a way to take it out. Suspect changes are the newest commits of the lines that the question's stack trace leads
@@ -8,7 +8,7 @@ to.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from slack_sdk.models.blocks import Block
@@ -19,6 +19,7 @@ from blocks.text.outgoing_text import code_line, context, escape, inline_code, l
 from blocks.text.splitting import LINK_CHARS
 from bot.casework.checks.sources import place_of
 from bot.casework.decisions import DraftClick
+from bot.domain.alerts import AlertState
 from bot.domain.citations.citation_lines import path_in_codebase, shown_ref
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange, remark_on
@@ -51,6 +52,29 @@ SHOWN_LINES = 3
 LINE_CHARS = 100
 
 _MARKS = {True: "✓", False: "✗", None: "?"}
+
+
+def alert_line(state: ThreadState) -> list[Block]:
+    """Return how the alert of a thread stands: its state, how often it fired, and when; one line however often."""
+    alert = state.alert
+    if alert is None:
+        return []
+    fired = f", {alert.count:,} times" if alert.count > 1 else ""
+    if alert.is_firing:
+        return [context(f":bell: *Firing*{fired}, {'last' if fired else 'since'} {local_time(alert.last_at)}")]
+    changed, before = local_time(alert.changed_at), f"; it fired{fired.removeprefix(',')}" if fired else ""
+    if alert.state is AlertState.RESOLVED:
+        lasted = duration(max(alert.changed_at - alert.first_at, timedelta()))
+        return [context(f":white_check_mark: *Resolved* {changed}, after {lasted}{before}")]
+    said = "Acknowledged in the alert tool" if alert.state is AlertState.ACKNOWLEDGED else "No longer an alert"
+    return [context(f":no_bell: *{said}*, {changed}{before}")]
+
+
+def asked_by(state: ThreadState) -> str:
+    """Return who asked, or which tool's alert it is; what follows names the place."""
+    if state.alert is None:
+        return f"*<@{state.original_sender_id}>* asked"
+    return f"*{escape(state.alert.tool.capitalize())} alert*" if state.alert.tool else "*Alert*"
 
 
 def twin_blocks(state: ThreadState) -> list[Block]:

@@ -12,6 +12,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks import ids
 from blocks.cards.draft_card import page_lead
+from blocks.cards.draft_context import asked_by
 from blocks.text.outgoing_text import context, escape_text, quote_block, section
 from blocks.text.splitting import truncate
 from bot.domain.citations.links import sibling_message_link
@@ -88,7 +89,7 @@ def _alarm(state: ThreadState) -> str:
 def _who(state: ThreadState) -> str:
     if state.paging.said is not None:
         return f"<@{state.paging.said_by}> wrote in a thread of <#{state.chat_id}>"
-    return f"<@{state.original_sender_id}> asked in <#{state.chat_id}>"
+    return f"{asked_by(state)} in <#{state.chat_id}>"
 
 
 def _links(state: ThreadState) -> list[str]:

@@ -14,6 +14,7 @@ from bot.casework.question_pages import QuestionPages
 from bot.casework.rounds import Rounds
 from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins
+from bot.domain.alerts import AlertState, ThreadAlert
 from bot.domain.doubts import question_edited, wrote_in_thread
 from bot.domain.events import Event
 from bot.domain.jobs import ContinueThread, FollowUpArrived, MessageDeleted, MessageEdited, QuestionAsked
@@ -78,7 +79,7 @@ class Orchestrator:
 
     def open_unworked(self, asked: QuestionAsked) -> None:
         """Open the thread of a question as `take_question` does, if it is not open yet, and investigate nothing."""
-        if self._service.store.get(asked.key) is None:
+        if self._open_thread(asked.key) is None:
             self._begin_thread(asked)
 
     def note_follow_up(self, message: FollowUpArrived) -> None:
@@ -109,10 +110,10 @@ class Orchestrator:
         if self._is_stranger(person, thread_id):
             return False
         closed = self._service.store.last_closed(thread_id)
-        if closed is not None and event.message_id in closed.message_ids:
+        if closed is not None and event.message_id in closed.message_ids and not _fires_again(closed, event):
             return False
-        kind = question_type_of(asked.content)
-        is_page = work.is_alarm or self._speaks_of_alarm(asked.content, event.content)
+        kind, alert = question_type_of(asked.content), _alert_of(asked)
+        is_page = alert is None and (work.is_alarm or self._speaks_of_alarm(asked.content, event.content))
         is_its_own = asked is event or self._speaks_of_alarm(asked.content)
         state = ThreadState(
             thread_id=thread_id,
@@ -125,9 +126,10 @@ class Orchestrator:
             original_sender_name=person.name,
             from_bot=asked.sender.type == "bot",
             question=asked.content,
+            alert=alert,
             permalink=self._service.workspace.permalink(asked.chat_id, asked.message_id),
             question_type=kind,
-            severity=Severity.PAGE if is_page else Severity.ACT,
+            severity=alert.urgency if alert else Severity.PAGE if is_page else Severity.ACT,
             mentions_bot=self._bot_user_id in asked.mentions,
             paging=Paging() if is_its_own or not is_page else _raised_by(event),
             rubric=rubric_for(kind, also=self._service.settings.rubrics.get(kind, ())).render(),
@@ -135,7 +137,7 @@ class Orchestrator:
             started_at=event.create_time if thread_id in self._lost else self._service.clock.now(),
             last_event_at=event.create_time,
         )
-        may_join = asked is event and event.thread_id is None and closed is None
+        may_join = alert is None and asked is event and event.thread_id is None and closed is None
         self._twins.open_thread(state if asked is event else _with_followup(state, event), may_join=may_join)
         return True
 
@@ -148,8 +150,9 @@ class Orchestrator:
         if state.severity is Severity.PAGE or not self._speaks_of_alarm(event.content):
             return state
         is_its_own = event.message_id == state.original_message_id
-        paging = Paging() if is_its_own else _raised_by(event)
-        return state.evolve(severity=Severity.PAGE, paging=paging.evolve(since=self._service.clock.now()))
+        said = Paging() if is_its_own else _raised_by(event)
+        paging = state.paging.raised(self._service.clock.now()).evolve(said=said.said, said_by=said.said_by)
+        return state.evolve(severity=Severity.PAGE, paging=paging)
 
     def _is_stranger(self, person: Person, thread_id: str) -> bool:
         """Whether what somebody writes starts no work: Slack's event does not say who is a guest."""
@@ -250,6 +253,17 @@ class Orchestrator:
         if not now.is_open or now.post_intent:
             return None
         return now.close(Resolution.WITHDRAWN, at=self._service.clock.now(), why="the question was deleted")
+
+
+def _alert_of(event: Event) -> ThreadAlert | None:
+    """Return the alert of a thread that a message opens; None where a person wrote it."""
+    return ThreadAlert.of_first(event.alert, event.message_id, event.create_time) if event.alert else None
+
+
+def _fires_again(closed: ThreadState, event: Event) -> bool:
+    """Whether the message of a thread that closed says that its alert fires, which had not been so any more."""
+    is_firing = event.alert is not None and event.alert.state is AlertState.FIRING
+    return is_firing and closed.alert is not None and not closed.alert.is_firing
 
 
 def _raised_by(event: Event) -> Paging:

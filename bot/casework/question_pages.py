@@ -143,8 +143,12 @@ def acknowledge(service: ThreadService, thread_id: str, *, by: str) -> None:
 
 
 def is_waiting(state: ThreadState) -> bool:
-    """Whether a page still wants somebody: an open question that nobody deals with."""
-    is_page = state.severity is Severity.PAGE and state.is_open and state.twin_of is None  # its first thread rings
+    """Whether a page still wants somebody: an open question that nobody deals with.
+
+    For a twin its first thread rings; an alert that fires anew rings itself, for it ends by itself.
+    """
+    rings_itself = state.twin_of is None or (state.alert is not None and state.paging.since is not None)
+    is_page = state.severity is Severity.PAGE and state.is_open and rings_itself
     return is_page and state.paging.acknowledged_by is None and state.post_intent is None
 
 

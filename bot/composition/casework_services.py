@@ -9,6 +9,7 @@ from typing import Final
 
 from bot.adapters.process.terminals import choose_terminal
 from bot.agent.budget import Budget
+from bot.casework.alerts import AlertThreads
 from bot.casework.decisions import Decisions
 from bot.casework.escalate.escalation_watch import EscalationWatch
 from bot.casework.escalate.escalations import Escalations, LongRuns
@@ -112,7 +113,8 @@ class QuestionServices:
             orchestrator=self.orchestrator,
         )
         events = on.storage.journal(EVENTS)
-        self.rebuilding = ThreadRebuild(service, self.orchestrator, events, rules, bot_user_id=me.user_id)
+        self.alerts = AlertThreads(service, self.orchestrator)
+        self.rebuilding = ThreadRebuild(service, self.orchestrator, self.alerts, events, rules, bot_user_id=me.user_id)
         self.recovery = CrashRecovery(service, replies)
         self.giving_up = GivingUp(service, self.orchestrator, on.ops.say)
         self.escalation_watch = EscalationWatch(service, runs, staff.runs, secrets=on.environment.secrets())

@@ -6,13 +6,13 @@ Everything wrong is found at once and refused, each problem naming its key and w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
 
 import yaml
-from pydantic import AfterValidator, Field, PrivateAttr, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError, WithJsonSchema
 from pydantic_core import ErrorDetails
 
 from bot.config.casework_settings import KEEP_RUNS_FOR, FixSettings
@@ -56,6 +56,8 @@ from bot.errors import ConfigError
 Language = Literal["en", "es", "pt", "de", "fr", "id", "ja", "zh"]
 """Languages with a word list."""
 
+_TOOL: Final = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]{0,39})?")
+
 
 class HttpSettings(SettingsBlock):
     """Where the bot listens in HTTP mode; a reverse proxy with TLS stands in front of it."""
@@ -88,17 +90,53 @@ def _regular_expression(pattern: str) -> str:
 Pattern = Annotated[Word, AfterValidator(_regular_expression), described_as("regular expression")]
 
 
+def _without_tools(value: object) -> object:
+    if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
+        return dict.fromkeys(value, "")
+    if not isinstance(value, dict):
+        raise ValueError("must be a list of ids, such as [B0123ALERTS], or {B0123ALERTS: grafana}")  # noqa: TRY004
+    return value
+
+
+def _tool_name(value: str) -> str:
+    """Return a tool's name in lower case; none is fine."""
+    if not _TOOL.fullmatch(value):
+        raise ValueError(f"{value[:60]!r} is no tool's name; it looks like grafana")
+    return value.lower()
+
+
+ToolName = Annotated[str, AfterValidator(_tool_name)]
+AlertBots = Annotated[
+    dict[Word, ToolName],
+    BeforeValidator(_without_tools),
+    WithJsonSchema(
+        {
+            "title": "list of ids, or ids, each with a tool's name",
+            "anyOf": [
+                {"type": "array", "items": {"type": "string"}},
+                {"type": "object", "additionalProperties": {"type": "string"}},
+            ],
+        }
+    ),
+]
+
+
 class WatcherSettings(SettingsBlock):
     """Which messages count at all."""
 
     mentions_anywhere: bool = True
     """Answer a mention in channels that are not watched, too."""
-    allow_bots: tuple[str, ...] = ()
-    """Bot, app or user ids of alert bots whose messages are read, their attachments included."""
+    allow_bots: AlertBots = {}
+    """Bot, app or user ids of alert bots, whose messages are read as alerts; `{B0123ALERTS: grafana}` also says which
+    tool writes them, where most messages do not."""
     allow_external: bool = False
     """Read messages of guests and of Slack Connect partners."""
     backfill_max: Interval = timedelta(hours=24)
     """After an absence, how far back missed messages are read; never further than the first start."""
+
+    def tool_of(self, sender_ids: Collection[str]) -> str | None:
+        """Return which tool an alert bot writes for, by any of its ids; "" if nobody says, None if it is not listed."""
+        return next((self.allow_bots[each] for each in sorted(sender_ids) if each in self.allow_bots), None)
 
 
 class ClassifierSettings(SettingsBlock):

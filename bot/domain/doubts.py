@@ -9,6 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, Self
 
+from bot.domain.alerts import AlertState
 from bot.domain.frozen_value import FrozenValue
 
 WORDING_CHARS: Final = 6
@@ -23,6 +24,7 @@ class DoubtCode(StrEnum):
     """Kinds of doubt, as they stand on disk."""
 
     EDITED = "edited"
+    ALERT = "alert"
     WROTE = "wrote"
     SETTLED = "settled"  # of earlier releases: the asker wrote that no answer is needed any more
     CONTEXT = "context"
@@ -39,6 +41,7 @@ class DoubtCode(StrEnum):
 _SENTENCES: Final = MappingProxyType(
     {
         DoubtCode.EDITED: "the question was edited; the draft answers its earlier wording",
+        DoubtCode.ALERT: "the alert {about}",
         DoubtCode.WROTE: "<@{by}> wrote in the thread ({about} UTC)",
         DoubtCode.SETTLED: "<@{by}> wrote: {about}",
         DoubtCode.CONTEXT: "<@{by}> added context during the investigation",
@@ -50,6 +53,14 @@ _SENTENCES: Final = MappingProxyType(
         DoubtCode.CHANNEL_ARCHIVED: "the channel was archived",
         DoubtCode.OPS_CHANNEL_PUBLIC: "the ops channel is no longer private",
         DoubtCode.OTHER: "{about}",
+    }
+)
+_BECAME: Final = MappingProxyType(
+    {
+        AlertState.FIRING: "fired again",
+        AlertState.RESOLVED: "was resolved",
+        AlertState.ACKNOWLEDGED: "was acknowledged",
+        AlertState.INFO: "became a notice",
     }
 )
 _HARD: Final = frozenset(
@@ -104,6 +115,15 @@ def question_edited(wording: str) -> Doubt:
     """
     digest = hashlib.sha256(wording.encode("utf-8", "replace")).hexdigest()[:WORDING_CHARS]
     return Doubt(code=DoubtCode.EDITED, about=digest)
+
+
+def alert_changed(state: AlertState, at: datetime) -> Doubt:
+    """Return the doubt that the new state of a thread's alert casts on a draft.
+
+    >>> alert_changed(AlertState.RESOLVED, datetime(2026, 11, 20, 14, 20, tzinfo=UTC)).text
+    'the alert was resolved at 2026-11-20 14:20 UTC'
+    """
+    return Doubt(code=DoubtCode.ALERT, about=f"{_BECAME[state]} at {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC")
 
 
 def wrote_in_thread(user_id: str, at: datetime) -> Doubt:

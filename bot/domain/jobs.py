@@ -7,6 +7,7 @@ folder is the queue and needs no file opened.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
@@ -18,6 +19,9 @@ from bot.domain.commands.mention_instructions import Instruction
 from bot.domain.events import Event, thread_key
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.heartbeats.beats import Wake
+
+KEY_CHARS: Final = 16
+"""Of the digest of a fingerprint, in the key of a job."""
 
 MAX_ATTEMPTS: Final = 3
 SUSPECT_DEATHS: Final = 2
@@ -95,6 +99,17 @@ class MessageDeleted(MessageWork):
     """A message is gone."""
 
 
+class AlertArrived(MessageWork):
+    """An alert tool wrote, or changed, a message about an alert: `event.alert`."""
+
+    @property
+    def key(self) -> str:
+        """The alert's: two messages about one alert are never handled at once, whatever threads they stand in."""
+        fingerprint = self.event.alert.fingerprint if self.event.alert else ""
+        digest = hashlib.sha256(fingerprint.encode("utf-8", "replace")).hexdigest()[:KEY_CHARS]
+        return f"{self.event.team_id}.alert.{digest}"
+
+
 class ContinueThread(Work):
     """Carry an open thread as far as it goes without a human."""
 
@@ -140,6 +155,7 @@ WORK_CLASSES: Final[Mapping[str, type[Work]]] = MappingProxyType(
         "follow-up-arrived": FollowUpArrived,
         "message-edited": MessageEdited,
         "message-deleted": MessageDeleted,
+        "alert-arrived": AlertArrived,
         "mention-instruction": MentionInstruction,
         "continue-thread": ContinueThread,
         "rebuild-thread": RebuildThread,

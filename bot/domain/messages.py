@@ -51,7 +51,8 @@ def delivery_names(event: Event) -> list[tuple[str, ...]]:
     """
     place = (event.chat_id,)
     if event.msg_type is MessageType.EDIT:
-        return [(*place, event.message_id, "edit", event.event_id or event.content)]
+        shown = f"{event.content}{event.alert_state or ''}"  # the state of an alert may be a colour
+        return [(*place, event.message_id, "edit", event.event_id or shown)]
     if event.msg_type is MessageType.DELETE:
         return [(*place, event.message_id, "delete")]
     keys: list[tuple[str, ...]] = [(*place, event.message_id)]

@@ -45,7 +45,11 @@ class Paging(FrozenValue):
     acknowledged_by: str | None = None
     """Who was the first to deal with it: a Slack user id."""
     times_raised: Annotated[int, Field(exclude_if=operator.not_)] = 0
-    """How often the same alarm in another thread made it a page again after somebody had acknowledged it."""
+    """How often it was made a page after it had begun: by a later message, an alert that fires anew, another thread."""
+
+    def raised(self, now: datetime) -> Paging:
+        """Return that of a page that begins now: what rang or was told before counts for nothing."""
+        return Paging(since=now, times_raised=self.times_raised + 1)
 
     def raised_again(self, now: datetime, again_after: timedelta | None) -> Paging:
         """Return what becomes of it where the same alarm comes from another thread.
@@ -63,7 +67,7 @@ class Paging(FrozenValue):
         at = self.acknowledged_at
         if at is None or again_after is None or timedelta() <= now - at < again_after:
             return self
-        return Paging(since=now, times_raised=self.times_raised + 1)
+        return self.raised(now)
 
 
 def is_ring_due(now: datetime, *, said_at: datetime | None, rings: int, again_after: timedelta | None) -> bool:

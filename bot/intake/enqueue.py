@@ -1,4 +1,4 @@
-"""Decides which job a message becomes, by its words alone: a question, a follow-up, or an instruction.
+"""Decides which job a message becomes, if any: by its alert, or by its words, a question, follow-up or instruction.
 
 Also queues anew what a job file that could not be read may have held: the questions of the journal since the time in
 the file's name that no waiting job and no thread's record names. A question that is queued twice is answered once.
@@ -13,9 +13,11 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from bot.domain.alerts import AlertState
 from bot.domain.commands.mention_instructions import InstructionKind, read_instruction
 from bot.domain.events import Classification, Event, MessageType, thread_key
 from bot.domain.jobs import (
+    AlertArrived,
     FollowUpArrived,
     MentionInstruction,
     MessageDeleted,
@@ -48,8 +50,18 @@ class MessageSorter:
     ops_channel: str
     session_names: Callable[[], Mapping[str, str]]
 
-    def sort(self, event: Event, found: Classification) -> MessageWork:
-        """Return the job for a message of which the rules said `found`."""
+    def sort(self, event: Event, found: Classification) -> MessageWork | None:
+        """Return the job for a message of which the rules said `found`; None where it deserves none.
+
+        Whatever people write in an open thread is handed over: the thread has to know of an answer, whatever its class.
+        What an alert tool writes is about its alert, wherever it stands; a new message that nobody has to act on is
+        about none, but one that fired may be edited to say so.
+        """
+        if event.alert is not None:
+            is_news = event.alert.state is not AlertState.INFO or event.msg_type is MessageType.EDIT
+            return AlertArrived(event=event) if is_news else None
+        if found.classification != "actionable" and not found.mentions_thread_with_inflight:
+            return None
         if event.msg_type is MessageType.EDIT:
             return MessageEdited(event=event)
         if event.msg_type is MessageType.DELETE:
@@ -77,27 +89,29 @@ class MessageSorter:
 def requeue_lost_jobs(
     classified: Journal, store: Threads, jobs: JobQueue, sorter: MessageSorter, *, since_ms: int
 ) -> int:
-    """Queue every question sorted since then of which nothing is known; returns how many.
+    """Queue every question and alert sorted since then of which nothing is known; returns how many.
 
     Raises:
         StoreError: a job could not be written.
     """
     since = datetime.fromtimestamp(since_ms / 1000, UTC) - BEFORE
     count = 0
-    for event, found in _questions(classified, since):
-        if not _is_known(event, store, jobs):
-            jobs.put(sorter.sort(event, found))
+    for event, found in _sorted_since(classified, since):
+        if event.alert is None and (found.classification != "actionable" or _is_known(event, store, jobs)):
+            continue
+        if (work := sorter.sort(event, found)) is not None:  # an alert's changes nothing twice
+            jobs.put(work)
             count += 1
     return count
 
 
-def _questions(classified: Journal, since: datetime) -> Iterator[tuple[Event, Classification]]:
+def _sorted_since(classified: Journal, since: datetime) -> Iterator[tuple[Event, Classification]]:
     for record in classified.records(last_bytes=TAIL_BYTES):
         try:
             event, found = Event.model_validate(record), Classification.model_validate(record)
         except ValidationError:
             continue
-        if found.classification == "actionable" and found.classified_at is not None and found.classified_at >= since:
+        if found.classified_at is not None and found.classified_at >= since:
             yield event, found
 
 

@@ -13,7 +13,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -23,6 +23,7 @@ from bot.config.team_settings import WatchedChat
 from bot.domain.events import Classification, Event, MessageType, delivery_names, record_key, thread_key
 from bot.domain.jobs import FollowUpArrived, QuestionAsked, Work
 from bot.errors import StoreError
+from bot.intake.alerts import read_alert
 from bot.intake.classifier.classification import classify
 from bot.intake.enqueue import MessageSorter
 from bot.intake.normalise import Body, Identity, Incoming, normalise
@@ -141,14 +142,8 @@ class Watcher:
         Raises:
             StoreError: the journal could not be written; Slack must not be told that we have it.
         """
-        try:
-            incoming = normalise(body, self._me)
-        except ValueError as error:
-            log.warning("ignored a malformed event: %s", error, extra={"action": "event_malformed"})
-            return False
-        if incoming is None or not self._counts(incoming):
-            return False
-        return self._journal_once(self._with_chat_name(incoming.event))
+        incoming = self._read(body)
+        return incoming is not None and self._counts(incoming) and self._journal_once(incoming.event)
 
     def _journal_once(self, event: Event) -> bool:
         """Journal an event and have it sorted; False if it was known."""
@@ -189,11 +184,10 @@ class Watcher:
         Raises:
             StoreError: the disk refuses it; nothing will be done.
         """
-        written = self._written(body)
-        if written is None:
+        event = self._written(body)
+        if event is None:
             return ForcedEnqueue.NOTHING
-        event = self._with_chat_name(written)
-        if self._in_flight(event):
+        if self.has_open(thread_key(event)):
             return ForcedEnqueue.UNDER_WAY
         closed = self._store.last_closed(thread_key(event))
         if closed is not None and closed.original_message_id == event.message_id:
@@ -217,19 +211,29 @@ class Watcher:
 
     def _written(self, body: Body) -> Event | None:
         """Return the message that somebody else wrote; None for a change of one, and for what is none."""
-        try:
-            incoming = normalise(body, self._me)
-        except ValueError:
-            return None
+        incoming = self._read(body)
         return None if incoming is None or incoming.event.msg_type in _CHANGES else incoming.event
 
-    def _with_chat_name(self, event: Event) -> Event:
-        return event.model_copy(update={"chat_name": self._names.get(event.chat_id)})
+    def _read(self, body: Body) -> Incoming | None:
+        """Return what was delivered with its channel's name and the alert of a listed bot; None for what is none."""
+        try:
+            incoming = normalise(body, self._me)
+        except ValueError as error:
+            log.warning("ignored a malformed event: %s", error, extra={"action": "event_malformed"})
+            return None
+        if incoming is None:
+            return None
+        event, alert = incoming.event, None
+        tool = self._settings.watcher.tool_of(incoming.sender_ids) if event.sender.type == "bot" else None
+        if tool is not None and event.msg_type is not MessageType.DELETE:
+            alert = read_alert(incoming.message, tool=tool or None)
+        known = {"chat_name": self._names.get(event.chat_id), "alert": alert}
+        return replace(incoming, event=event.model_copy(update=known))
 
     def _counts(self, incoming: Incoming) -> bool:
-        """Whether the settings want this message at all."""
+        """Whether the settings want this message at all; of a bot, alerts alone, and what becomes of a question."""
         watch, event = self._settings.watcher, incoming.event
-        if event.sender.type == "bot" and not incoming.sender_ids & set(watch.allow_bots):
+        if event.sender.type == "bot" and event.alert is None:
             return self._changes_question(event)
         if incoming.is_foreign and not watch.allow_external:
             return False
@@ -238,7 +242,7 @@ class Watcher:
         may_mention = watch.mentions_anywhere or event.chat_id == self._settings.ops_channel
         if may_mention and self._me.user_id in event.mentions and event.msg_type not in _CHANGES:
             return True
-        return (event.thread_id is not None or event.msg_type in _CHANGES) and self._in_flight(event)
+        return (event.thread_id is not None or event.msg_type in _CHANGES) and self.has_open(thread_key(event))
 
     def _changes_question(self, event: Event) -> bool:
         """Whether an open thread's question was changed: somebody had a bot's message worked on, whatever is listed."""
@@ -267,7 +271,7 @@ class Watcher:
 
     def _sort(self, event: Event) -> None:
         """Classify one event and queue it if it deserves work, once however often the journal refuses it after that."""
-        found, work = self._decide(event, inflight=self._in_flight(event))
+        found, work = self._decide(event, inflight=self.has_open(thread_key(event)))
         if work is not None and event is not self._queued:
             self._jobs.put(work)
             self._queued = event
@@ -276,25 +280,15 @@ class Watcher:
         self._classified.append(_classified(event, found))
 
     def _decide(self, event: Event, *, inflight: bool) -> tuple[Classification, Work | None]:
-        """Return the class of an event, and its job if it deserves one.
-
-        Whatever is written in an open thread is handed over: the thread has to know of an answer, whatever its class.
-        """
+        """Return the class of an event, and its job if it deserves one."""
         found = classify(event, self._sorter.rules, inflight=inflight)
-        found = found.model_copy(update={"classified_at": self._clock.now()})
-        is_work = found.classification == "actionable" or inflight
-        return found, self._sorter.sort(event, found) if is_work else None
-
-    def _in_flight(self, event: Event) -> bool:
-        return self.has_open(thread_key(event))
+        return found.model_copy(update={"classified_at": self._clock.now()}), self._sorter.sort(event, found)
 
     def _recall(self) -> None:
         """Rebuild the memory of what was seen, and take up what was journaled but not classified."""
-        last, tail_bytes = None, TAIL_BYTES if self._shared is None else SHARED_TAIL_BYTES
-        for record in self._classified.records(last_bytes=tail_bytes):
-            last = record_key(record)
+        last = next(map(record_key, self._classified.newest_first()), None)
         pending: list[Event] = []
-        for record in self._events.records(last_bytes=tail_bytes):
+        for record in self._events.records(last_bytes=TAIL_BYTES if self._shared is None else SHARED_TAIL_BYTES):
             try:
                 event = Event.model_validate(record)
             except ValueError:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from bot.casework.alerts import AlertThreads
 from bot.casework.mentions import Mentions
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.recovery.thread_rebuild import ThreadRebuild
 from bot.domain.jobs import (
     WORK_CLASSES,
+    AlertArrived,
     ContinueThread,
     FollowUpArrived,
     MentionInstruction,
@@ -50,6 +52,7 @@ class JobTable:
 
 def build_job_table(
     orchestrator: Orchestrator,
+    alerts: AlertThreads,
     mentions: Mentions,
     rebuilding: ThreadRebuild,
     beats: BeatWorker,
@@ -61,6 +64,7 @@ def build_job_table(
             row(FollowUpArrived, orchestrator.take_follow_up),
             row(MessageEdited, orchestrator.note_edit),
             row(MessageDeleted, orchestrator.note_deletion),
+            row(AlertArrived, alerts.take_alert),
             row(ContinueThread, orchestrator.continue_thread),
             row(MentionInstruction, mentions.follow_instruction),
             row(RebuildThread, rebuilding.rebuild_thread),

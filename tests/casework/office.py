@@ -11,6 +11,7 @@ from bot.adapters.storage.files.file_engine import FileRunFolders, FileStore, No
 from bot.agent.model_run import OnProgress
 from bot.agent.run_records import RunRecorder
 from bot.casework.acknowledgements import Acknowledgements
+from bot.casework.alerts import AlertThreads
 from bot.casework.checks.validation import Validation
 from bot.casework.decisions import Decisions, DraftClick
 from bot.casework.escalate.escalation_watch import EscalationWatch
@@ -29,6 +30,7 @@ from bot.casework.twins import Twins
 from bot.config.settings import Settings
 from bot.domain.events import Event, thread_key
 from bot.domain.jobs import (
+    AlertArrived,
     ContinueThread,
     FollowUpArrived,
     MentionInstruction,
@@ -218,7 +220,10 @@ class Office:
             pages=self.pages,
             twins=self.twins,
         )
-        self.rebuilding = ThreadRebuild(self.service, self.orchestrator, self.events, RULES, bot_user_id="U0BOT")
+        self.alerts = AlertThreads(self.service, self.orchestrator)
+        self.rebuilding = ThreadRebuild(
+            self.service, self.orchestrator, self.alerts, self.events, RULES, bot_user_id="U0BOT"
+        )
         self.notes = Notes(self.service, lambda _: self.proved)
         self.decisions = Decisions(self.service, self.replies, self._still_stands, self.escalations, self.twins)
         self.table = JobTable(
@@ -227,6 +232,7 @@ class Office:
                 row(FollowUpArrived, self.orchestrator.take_follow_up),
                 row(MessageEdited, self.orchestrator.note_edit),
                 row(MessageDeleted, self.orchestrator.note_deletion),
+                row(AlertArrived, self.alerts.take_alert),
                 row(ContinueThread, self.orchestrator.continue_thread),
                 row(RebuildThread, self.rebuilding.rebuild_thread),
                 row(MentionInstruction, self.orchestrator.take_question),
@@ -250,8 +256,10 @@ class Office:
     def queue(self, event: Event) -> None:
         """Put an event into the queue, as the watcher does."""
         state = self.store.get(thread_key(event))
-        work = SORTER.sort(event, classify(event, RULES, inflight=state is not None and state.is_open))
-        self.jobs.put(work)
+        is_in_flight = (state is not None and state.is_open) or self.jobs.holds(thread_key(event))
+        work = SORTER.sort(event, classify(event, RULES, inflight=is_in_flight))
+        if work is not None:
+            self.jobs.put(work)
         if isinstance(work, FollowUpArrived):
             self.orchestrator.note_follow_up(work)
 

@@ -100,6 +100,41 @@ shiny: 1
 
 
 @each_row(
+    "written, tool",
+    [
+        ("[B1, A2]", ""),
+        ("{A2: Grafana}", "grafana"),
+        ("{U3: x, A2: new-relic}", "new-relic"),
+        ("[B1]", None),
+        ("[]", None),
+    ],
+)
+def test_alert_bots_are_listed_with_or_without_their_tools(tmp_path: Path, written: str, tool: str | None) -> None:
+    """By any id of the sender."""
+    (tmp_path / "shop").mkdir()
+    settings = load_settings(write(tmp_path, f"{MINIMAL}watcher: {{allow_bots: {written}}}"))
+    assert settings.watcher.tool_of({"A2", "U9"}) == tool
+
+
+@each_row(
+    "written, problem",
+    [
+        ("{A2: two words}", "watcher.allow_bots.A2: 'two words' is no tool's name; it looks like grafana"),
+        ("{A2: [grafana]}", "watcher.allow_bots.A2: must be a text"),
+        ("[[B1]]", "watcher.allow_bots: must be a list of ids, such as [B0123ALERTS], or {B0123ALERTS: grafana}"),
+        (
+            "7",
+            "watcher.allow_bots: must be a list of ids, such as [B0123ALERTS], or {B0123ALERTS: grafana}",
+        ),
+    ],
+)
+def test_the_name_of_a_tool_is_one_word(tmp_path: Path, written: str, problem: str) -> None:
+    """The problem names the key."""
+    (tmp_path / "shop").mkdir()
+    assert problems(tmp_path, f"{MINIMAL}watcher: {{allow_bots: {written}}}") == [problem]
+
+
+@each_row(
     "line, hint",
     [
         ("ops_chanel: C0OPS", "ops_chanel: unknown key; did you mean ops_channel?"),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.jobs import WORK_CLASSES, Job, JobKind, MessageWork, Work, queue_order
-from tests.builders import some_work
+from bot.domain.alerts import Alert
+from bot.domain.events import thread_key
+from bot.domain.jobs import WORK_CLASSES, AlertArrived, Job, JobKind, MessageWork, Work, queue_order
+from tests.builders import an_event, some_work
 from tests.tables import each_row
 
 _IDS = st.text("abcdefghijklmnopqrstuvwxyz0123456789_-", min_size=1, max_size=12)
@@ -43,10 +47,11 @@ def test_a_name_that_is_none_of_ours_has_no_order(name: str) -> None:
 
 
 def test_every_class_of_work_has_its_own_name_on_disk() -> None:
-    """A class without a name could not be queued; the names of these eight never change."""
+    """A class without a name could not be queued; the names of these nine never change."""
     concrete = {work for work in _classes(Work) if work is not MessageWork}
     assert set(WORK_CLASSES.values()) == concrete
     assert sorted(WORK_CLASSES) == [
+        "alert-arrived",
         "continue-thread",
         "follow-up-arrived",
         "mention-instruction",
@@ -56,6 +61,17 @@ def test_every_class_of_work_has_its_own_name_on_disk() -> None:
         "rebuild-thread",
         "run-beat",
     ]
+
+
+def test_messages_about_one_alert_have_one_key_whatever_thread_they_stand_in() -> None:
+    """And another one than any thread's; a team's alerts are its own."""
+
+    def key(name: str, team: str = "T1", **changes: Any) -> str:
+        alert = Alert(tool="", state="firing", name=name, fingerprint=f"x:{name}")
+        return AlertArrived(event=an_event(alert=alert, team_id=team, **changes)).key
+
+    assert key("orders-2") == key("orders-2", chat_id="C2", ts="1795165300.000100")
+    assert len({key("orders-2"), key("orders-3"), key("orders-2", "T2"), thread_key(an_event())}) == 4
 
 
 def _classes(base: type[Work]) -> set[type[Work]]:

@@ -9,7 +9,8 @@ from slack_sdk.models.blocks import Block
 
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.reply_cards import audit_blocks
-from bot.domain.doubts import Doubt, DoubtCode, question_edited, wrote_in_thread
+from bot.domain.alerts import AlertState, ThreadAlert
+from bot.domain.doubts import Doubt, DoubtCode, alert_changed, question_edited, wrote_in_thread
 from bot.domain.drafts import edit_draft, propose_draft
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest
 from bot.domain.questions.autonomy_record import AutoJudgement, AutonomyMode, AutoReply
@@ -76,6 +77,18 @@ HOLDS = (
 MODEL = "claude-opus-5-5"
 COST = Usage(input_tokens=41_000, output_tokens=2_300, cost_usd=0.31)
 OFFLINE = Usage()
+
+_ENDED = NOW - timedelta(minutes=2)
+_OVER = ThreadAlert(
+    tool="grafana",
+    state=AlertState.RESOLVED,
+    name="Orders fail at the warehouse: 5 % over 10 minutes",
+    fingerprint="grafana:orders",
+    count=4,
+    first_at=_ENDED - timedelta(minutes=18),
+    last_at=_ENDED - timedelta(minutes=5),
+    changed_at=_ENDED,
+)
 
 
 def thread(
@@ -247,6 +260,13 @@ CARDS = Chapter(
                 progress="7 tool calls · thinking: …the read timeout is set per client, so pick_list overrides it",
             ),
             said=(QUESTION,),
+        ),
+        Scene(
+            name="card-alert",
+            title="An alert that is over",
+            meaning="However often an alert fires it has one card, and one line says how it stands. Once its tool says "
+            "that it is over, or that somebody has it, nothing rings any more. The draft may still be worth posting.",
+            shows=card(drafted(alert=_OVER, question=_OVER.name).with_doubts([alert_changed(_OVER.state, _ENDED)])),
         ),
         Scene(
             name="card-validated",

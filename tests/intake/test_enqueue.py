@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.domain.alerts import Alert
 from bot.domain.commands.mention_instructions import InstructionKind
-from bot.domain.events import Event
+from bot.domain.events import Event, thread_key
 from bot.domain.jobs import (
+    AlertArrived,
     FollowUpArrived,
     MentionInstruction,
     MessageDeleted,
@@ -16,7 +18,9 @@ from bot.domain.jobs import (
     Work,
 )
 from bot.intake.classifier.classification import classify
-from tests.builders import QUESTION_TS, a_sorter, an_event
+from bot.intake.enqueue import requeue_lost_jobs
+from tests.builders import QUESTION_TS, a_sorter, a_thread, an_event
+from tests.fakes import FakeClock, MemoryJobQueue, MemoryJournal, MemoryThreads
 from tests.tables import each_row
 
 UNDER_A_CARD: dict[str, Any] = {"chat_id": "C0OPS", "thread_id": QUESTION_TS, "msg_type": "thread_reply"}
@@ -26,9 +30,54 @@ def said(text: str, **changes: Any) -> Event:
     return an_event(text, mentions=("U0BOT",) if "<@U0BOT>" in text else (), **changes)
 
 
-def sort(event: Event, **sessions: str) -> MessageWork:
+def sort(event: Event, *, inflight: bool = True, **sessions: str) -> MessageWork | None:
     sorter = a_sorter(**sessions)
-    return sorter.sort(event, classify(event, sorter.rules, inflight=True))
+    return sorter.sort(event, classify(event, sorter.rules, inflight=inflight))
+
+
+@each_row(
+    "state, msg_type, is_work",
+    [
+        ("firing", "text", True),
+        ("firing", "thread_reply", True),
+        ("firing", "edit", True),
+        ("resolved", "text", True),
+        ("acknowledged", "edit", True),
+        ("info", "text", False),
+        ("info", "edit", True),
+    ],
+)
+def test_what_an_alert_tool_says_is_about_its_alert_wherever_it_stands(
+    state: str, msg_type: str, is_work: bool
+) -> None:
+    """Whatever its words, and whether the Slack thread it stands in is worked on."""
+    alert = Alert(tool="", state=state, name="CPU", fingerprint="x:cpu")
+    for text, inflight in (("is prod down?", False), ("<@U0BOT> status", True), ("ok", True)):
+        sender = {"id": "B1", "type": "bot"}
+        found = sort(said(text, alert=alert, msg_type=msg_type, sender=sender), inflight=inflight)
+        assert type(found) is (AlertArrived if is_work else type(None))
+
+
+def test_what_asks_for_nothing_is_no_work_outside_a_thread_in_flight() -> None:
+    """An edit neither."""
+    assert sort(said("we use v2"), inflight=False) is None
+    assert sort(said("why?", msg_type="edit"), inflight=False) is None
+
+
+def test_jobs_that_may_be_lost_are_queued_anew_unless_their_thread_is_known() -> None:
+    """Questions and every alert since then; an alert's job changes nothing twice, so nobody has to know."""
+    sorter, journal, store, clock = a_sorter(), MemoryJournal(), MemoryThreads(), FakeClock()
+    jobs = MemoryJobQueue(clock)
+    alert = Alert(tool="", state="resolved", name="CPU", fingerprint="x:cpu")
+    asked = [said("why?", ts=f"179516520{number}.000100") for number in range(2)]
+    for event in [*asked, said("ok", ts="1795165203.000100"), said("CPU", ts="1795165204.000100", alert=alert)]:
+        found = classify(event, sorter.rules, inflight=False).model_copy(update={"classified_at": clock.now()})
+        journal.append({**event.model_dump(mode="json"), **found.model_dump(mode="json")})
+    store.put(a_thread(thread_id=thread_key(asked[0]), original_message_id=asked[0].message_id))
+    since_ms = int(clock.now().timestamp() * 1000)
+    assert requeue_lost_jobs(journal, store, jobs, sorter, since_ms=since_ms) == 2
+    assert [type(job.work) for job in jobs.waiting.values()] == [QuestionAsked, AlertArrived]
+    assert requeue_lost_jobs(journal, store, jobs, sorter, since_ms=since_ms + 3_600_000) == 0
 
 
 @each_row(

@@ -10,7 +10,7 @@ import pytest
 
 from bot.config.settings import Settings
 from bot.domain.events import Event, thread_key
-from bot.domain.jobs import FollowUpArrived, Job, MessageWork, Work
+from bot.domain.jobs import AlertArrived, FollowUpArrived, Job, MessageWork, Work
 from bot.domain.threads import Resolution
 from bot.errors import StoreError
 from bot.intake.normalise import Identity
@@ -88,6 +88,18 @@ def with_text(text: str, ts: str = "1795165200.000100", **changes: Any) -> dict[
     said = {"text": text, "blocks": []}
     body["event"].update({**said, "ts": ts, "event_ts": ts, "client_msg_id": f"id-{ts}", **changes})
     body["event_id"] = f"Ev-{ts}"
+    return body
+
+
+def of_bot(text: str, *, was: str | None = None, subtype: str = "message_changed") -> dict[str, Any]:
+    """Return the body of a message of the alert bot; with `was` of its edit or deletion."""
+    body = payload("bot_message")
+    message = {**body["event"], "text": text, "blocks": []}
+    body["event"] = message
+    if was is not None:
+        change = {"message": message, "previous_message": {**message, "text": was}, "deleted_ts": message["ts"]}
+        body["event"] = {"type": "message", "subtype": subtype, "channel": message["channel"], **change}
+        body["event_id"] = "Ev-change"
     return body
 
 
@@ -241,14 +253,53 @@ def test_a_partner_is_ignored_unless_allowed() -> None:
 
 
 def test_other_bots_are_ignored_unless_listed() -> None:
-    """An alert bot may be listed by bot, user or app id; its alarm is work."""
+    """An alert bot may be listed by bot, user or app id; what it says is an alert."""
     assert Post().receive("bot_message", "message_of_another_app") == [False, False]
     for listed in ("B0ALERT", "A0ALERT"):
         post = Post(allow_bots=[listed])
         assert post.receive("bot_message", "message_of_another_app") == [True, False]
         post.sort()
         assert post.classes() == ["actionable"]
+        assert [type(job.work) for job in post.jobs.waiting.values()] == [AlertArrived]
     assert Post(allow_bots=["U0OTHERBOT"]).receive("message_of_another_app") == [True]
+
+
+def test_the_settings_name_the_tool_of_an_alert_bot() -> None:
+    """Most messages name none; the journal has it, and not the alert's text."""
+    post = Post(allow_bots={"A0ALERT": "Alertmanager"})
+    post.receive("bot_message_attachment")
+    [record] = post.events.records()
+    assert record["alert"]["tool"] == "alertmanager"
+    assert record["alert"]["state"] == "firing"
+    assert "text" not in record["alert"]
+
+
+def test_a_listed_bots_message_that_nobody_could_read_is_ignored() -> None:
+    """There is nothing to be alarmed about."""
+    post = Post(allow_bots=["B0ALERT"])
+    assert post.watcher.receive(of_bot("")) is False
+
+
+def test_every_edit_of_a_listed_bots_message_is_read_again() -> None:
+    """In a watched channel, whether its thread is open or not; the same delivery counts once."""
+    post = Post(allow_bots=["B0ALERT"])
+    first, resolved = of_bot("[FIRING:1] CPU"), of_bot("[RESOLVED] CPU", was="[FIRING:1] CPU")
+    assert [post.watcher.receive(body) for body in (first, resolved, resolved)] == [True, True, False]
+    post.sort()
+    works = [job.work for job in post.jobs.waiting.values()]
+    assert [work.event.alert.state for work in works if isinstance(work, AlertArrived)] == ["firing", "resolved"]
+    assert post.classes() == ["actionable", "ambient"]
+    assert len({work.key for work in works}) == 1
+
+
+def test_a_deletion_by_a_bot_counts_for_the_question_of_an_open_thread_alone() -> None:
+    """Listed or not: that of a repeat withdraws nothing."""
+    for listed in ([], ["B0ALERT"]):
+        post = Post(allow_bots=listed)
+        body = of_bot("", was="[FIRING:1] CPU", subtype="message_deleted")
+        assert post.watcher.receive(body) is False
+        post.store.put(a_thread(thread_id=QUESTION_THREAD, chat_id="C0HELP"))
+        assert post.watcher.receive(body) is True
 
 
 @each_row("name", ["channel_join", "message_changed_by_unfurl", "own_echo", "own_card_changed", "fields_missing"])

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterable
 from datetime import datetime
 
+from bot.casework.alerts import AlertThreads
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.thread_service import ThreadService
 from bot.domain.events import Event, MessageType, thread_key
@@ -32,12 +33,14 @@ class ThreadRebuild:
         self,
         service: ThreadService,
         orchestrator: Orchestrator,
+        alerts: AlertThreads,
         events: Journal,
         rules: Rules,
         *,
         bot_user_id: str,
     ) -> None:
-        self._service, self._orchestrator, self._events = service, orchestrator, events
+        self._service, self._orchestrator, self._alerts = service, orchestrator, alerts
+        self._events = events
         self._rules, self._bot_user_id = rules, bot_user_id
 
     def plan(self, damage: DamagedDocument) -> str | None:
@@ -63,7 +66,7 @@ class ThreadRebuild:
         thread_id, lost = work.thread_id, _lost(work.file)
         if self._service.store.get(thread_id) is not None:
             self._say(f"{lost} Its question is being investigated.")
-            self._orchestrator.continue_thread(work)
+            self._go_on(work)
             return
         question = self._question_of(thread_id)
         if question is None:
@@ -73,7 +76,15 @@ class ThreadRebuild:
                 self._say(f"{lost} {obstacle}")
         else:
             self._say(f"{lost} It was rebuilt from the journal of events and is being investigated again, on its card.")
-            self._orchestrator.take_question(QuestionAsked(event=question))
+            self._orchestrator.open_unworked(QuestionAsked(event=question))
+            self._go_on(work)
+
+    def _go_on(self, work: RebuildThread) -> None:
+        """Let the thread know what became of its alert, if it has one, and investigate it."""
+        began = float(work.thread_id.split(".", 2)[2])
+        since = (event for event in self._told() if event.alert is not None and float(event.message_id) >= began)
+        self._alerts.catch_up(work.thread_id, since)
+        self._orchestrator.continue_thread(work)
 
     def _question_of(self, thread_id: str) -> Event | None:
         """Return the message the thread was opened for, as it reads now: the first that nobody has dealt with."""

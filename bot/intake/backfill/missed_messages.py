@@ -39,11 +39,12 @@ class MissedMessages:
             ProviderError: the chat may not be read.
         """
         roots = self._roots(chat_id, since - THREAD_LOOKBACK)
-        found = {ts: message for message in roots if (ts := _ts(message)) and _at(ts) > since.timestamp()}
+        listed = {ts: message for message in roots if (ts := _ts(message))}
+        found = _after(since, listed)
         changes: list[Body] = []
         for state in threads:
             replies = self._thread(chat_id, state.thread_ts, oldest="0")
-            changes += self._changes(state, replies)
+            changes += self._changes(state, replies, {**listed, **replies})
             found |= _after(since, replies)
         mine = {state.thread_ts for state in threads}
         for message in roots:
@@ -84,21 +85,30 @@ class MissedMessages:
                     raise
         return ask(cursor)
 
-    def _changes(self, state: ThreadState, replies: Mapping[str, Message]) -> Iterator[Body]:
+    def _changes(
+        self, state: ThreadState, replies: Mapping[str, Message], said: Mapping[str, Message]
+    ) -> Iterator[Body]:
         """Yield what would have been delivered for a thread's messages that are gone or read otherwise now."""
         asked = replies.get(state.original_message_id)
         if asked is None or asked.get("subtype") == "tombstone":
             yield self._deletion(state, state.original_message_id, state.original_sender_id)
             return
-        if is_edited_message(asked, state.question):
-            change = {"message": dict(asked), "previous_message": {"text": state.question}}
-            yield self._body({"type": "message", "subtype": "message_changed", "channel": state.chat_id, **change})
+        if state.alert is None and is_edited_message(asked, state.question):
+            yield self._edit(state, asked)
+        newest = said.get(state.alert.message_ids[-1]) if state.alert is not None else None
+        if newest is not None:  # the state of an alert is that of its newest message, which may have been edited
+            yield self._edit(state, newest)
         for followup in state.followups:
             if followup.message_id not in replies:
                 yield self._deletion(state, followup.message_id, followup.sender_id)
 
+    def _edit(self, state: ThreadState, message: Message) -> Body:
+        change = {"message": dict(message), "previous_message": {"text": state.question}}
+        return self._body({"type": "message", "subtype": "message_changed", "channel": state.chat_id, **change})
+
     def _deletion(self, state: ThreadState, message_id: str, sender_id: str) -> Body:
-        previous = {"user": sender_id, "ts": message_id, "thread_ts": state.thread_ts}
+        sender = "bot_id" if sender_id.startswith("B") else "user"
+        previous = {sender: sender_id, "ts": message_id, "thread_ts": state.thread_ts}
         return self._body(
             {
                 "type": "message",

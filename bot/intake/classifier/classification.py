@@ -177,6 +177,13 @@ def _evaluate(event: Event | Message, rules: Rules, inflight: bool) -> tuple[str
     chatter = found.is_addressed and not mention
     muted = event.msg_type in _NEVER_WORK or (chatter and rules.skip_chatter)
     question, ack, alarm, _, probability = found
+    if event.alert_state is not None:
+        question, ack, alarm, muted = (
+            event.alert_state == "firing",
+            False,
+            False,
+            muted or event.alert_state != "firing",
+        )
     return *_table(mention, question, ack, chatter, inflight, alarm, muted, probability), found
 
 

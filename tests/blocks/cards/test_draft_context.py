@@ -1,10 +1,15 @@
-"""Suspect changes on a card: when, by whom and in which commit, and that nobody has judged them."""
+"""What stands around a draft: how its alert stands, and suspect changes, which nobody has judged."""
+
+from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from blocks.cards.draft_context import suspect_lines
+from blocks.cards.draft_context import alert_line, suspect_lines
+from bot.domain.alerts import ThreadAlert
 from bot.domain.returns import SuspectChange
+from tests.builders import a_thread
+from tests.tables import each_row
 
 ASKED = datetime(2026, 1, 7, 9, tzinfo=UTC)
 
@@ -54,3 +59,30 @@ def test_words_of_others_call_nobody() -> None:
 def test_a_commit_whose_words_may_not_be_shown_is_still_named() -> None:
     """By its id alone."""
     assert said(suspect(author="", subject=""))[1].endswith("(2 d before the question) in `9b0d7e1`")
+
+
+def shown(at: datetime) -> str:
+    return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} {{time}}|{at:%Y-%m-%d %H:%M} UTC>"
+
+
+ENDED = ASKED + timedelta(minutes=18)
+
+
+@each_row(
+    "state, count, says",
+    [
+        ("firing", 1, f":bell: *Firing*, since {shown(ASKED)}"),
+        ("firing", 4, f":bell: *Firing*, 4 times, last {shown(ASKED)}"),
+        ("resolved", 1, f":white_check_mark: *Resolved* {shown(ENDED)}, after 18 min"),
+        ("resolved", 1200, f":white_check_mark: *Resolved* {shown(ENDED)}, after 18 min; it fired 1,200 times"),
+        ("acknowledged", 1, f":no_bell: *Acknowledged in the alert tool*, {shown(ENDED)}"),
+        ("info", 2, f":no_bell: *No longer an alert*, {shown(ENDED)}; it fired 2 times"),
+    ],
+)
+def test_an_alert_is_one_line_however_often_it_fired(state: str, count: int, says: str) -> None:
+    """Its state, how often, and when."""
+    known = {"tool": "grafana", "name": "CPU", "fingerprint": "x", "first_at": ASKED, "last_at": ASKED}
+    alert = ThreadAlert(state=state, count=count, changed_at=ASKED if state == "firing" else ENDED, **known)
+    [line] = alert_line(a_thread(alert=alert))
+    assert line.to_dict()["elements"][0]["text"] == says
+    assert alert_line(a_thread()) == []

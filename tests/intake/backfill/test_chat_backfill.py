@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from bot.config.team_settings import WatchedChat
+from bot.domain.alerts import ThreadAlert
+from bot.domain.events import Event, thread_key
+from bot.domain.jobs import MessageWork
 from bot.domain.threads import Followup, Resolution, ThreadStatus
 from bot.errors import ProviderError, StoreError, Unavailable
 from bot.intake.backfill.chat_backfill import FIRST_PAUSE_S, MAX_PAUSE_S, Backfill, ChatToReadBack
@@ -554,3 +557,48 @@ def test_a_disk_that_refuses_leaves_the_watched_channels_as_they_were(desk: Desk
     desk.stored.full = False
     assert desk.after(300) is None
     assert "C0NEW" not in {place for place, _ in desk.history.asked}
+
+
+class TestAlerts:
+    """What alert tools said and changed meanwhile."""
+
+    def alert(self, seconds: float, title: str, **shown: Any) -> dict[str, Any]:
+        """Return a message of the alert bot as the history gives it."""
+        more = {"bot_id": "B0ALERT", "subtype": "bot_message", "attachments": [{"title": title, **shown}]}
+        return {"type": "message", "text": "", "ts": ts(seconds), **more}
+
+    def away(self, *history: dict[str, Any]) -> list[str]:
+        """Let the bot be away, then find this in the history; return which states its jobs tell, in order.
+
+        It knows of an alert that fired 100 s after its start, and again at 200 s.
+        """
+        desk = Desk(allow_bots=["B0ALERT"])
+        desk.after(0)
+        for seconds in (100, 200):
+            body = with_text("", ts(seconds))
+            body["event"] = {**self.alert(seconds, "CPU"), "channel": HELP}
+            desk.watcher.receive(body)
+        [event] = [Event.model_validate(record) for record in desk.events.records()][:1]
+        assert event.alert is not None
+        alert = ThreadAlert.of_first(event.alert, ts(100), NOW).after(event.alert, ts(200), NOW)
+        place = {"thread_id": thread_key(event), "chat_id": HELP, "original_message_id": ts(100)}
+        desk.store.put(a_thread(**place, question="CPU", original_sender_id="B0ALERT", alert=alert))
+        desk.history.roots[HELP] = list(history)
+        desk.history.threads[ts(100)] = [one for one in history if one["ts"] == ts(100)]
+        for _ in range(2):
+            desk.restart()
+            desk.after(600)
+        desk.sort()
+        works = [job.work for job in desk.jobs.waiting.values() if isinstance(job.work, MessageWork)]
+        return [str(work.event.alert_state or work.event.msg_type) for work in works][2:]
+
+    def test_what_was_said_comes_in_order_and_the_newest_known_message_is_read_again(self) -> None:
+        """An end that is a colour only is one; nothing is heard twice."""
+        first = self.alert(100, "CPU")
+        assert self.away(first, self.alert(200, "CPU", color="good")) == ["resolved"]
+        later = [self.alert(300, "CPU"), self.alert(400, "Resolved: CPU")]
+        assert self.away(first, self.alert(200, "CPU"), *later)[:2] == ["firing", "resolved"]
+
+    def test_an_alert_whose_first_message_is_gone_is_withdrawn(self) -> None:
+        """Its sender is no user."""
+        assert self.away(self.alert(200, "CPU")) == ["delete"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bot.config.settings import Settings
-from bot.domain.jobs import FollowUpArrived
+from bot.domain.jobs import AlertArrived, FollowUpArrived
 from bot.errors import StoreError
 from bot.intake.normalise import Identity
 from bot.intake.watcher import IntakeStores, Watcher
@@ -44,7 +44,12 @@ def replica(store: PostgresStore) -> Iterator[Hear]:
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
     opened: list[ProcrastinateQueue] = []
-    settings = {"codebase": str(Path.cwd()), "ops_channel": "C0OPS", "watched_chats": [{"chat_id": "C0HELP"}]}
+    settings = {
+        "codebase": str(Path.cwd()),
+        "ops_channel": "C0OPS",
+        "watched_chats": [{"chat_id": "C0HELP"}],
+        "watcher": {"allow_bots": ["B0ALERT"]},
+    }
 
     def watch() -> Watcher:
         opened.append(ProcrastinateQueue(shared_database(), store._namespace, FakeClock()))
@@ -73,7 +78,8 @@ def replica(store: PostgresStore) -> Iterator[Hear]:
 def body(text: str, ts: str = QUESTION_TS, **changes: Any) -> dict[str, Any]:
     """Return a message of the watched channel as it is delivered."""
     delivered = payload("message")
-    delivered["event"].update({"text": text, "ts": ts, "event_ts": ts, "client_msg_id": f"id-{ts}", **changes})
+    said = {"text": text, "blocks": [], "ts": ts, "event_ts": ts, "client_msg_id": f"id-{ts}"}
+    delivered["event"].update({**said, **changes})
     return {**delivered, "event_id": f"Ev-{ts}"}
 
 
@@ -143,3 +149,17 @@ def test_what_two_replicas_hear_is_taken_by_one(store: PostgresStore, replica: H
     for text, ts in (("How are session cookies signed?", QUESTION_TS), ("deployed build 7", REPLY_TS)):
         assert sorted(one.receive(body(text, ts)) for one in replicas) == [False, True]
     assert stored(store) == (2, 2, 1)
+
+
+def test_messages_of_an_alert_are_taken_once_each_whether_a_job_for_it_waits_or_not(
+    store: PostgresStore, replica: Hear
+) -> None:
+    """Two replicas hear it fire, twice, and end: three jobs, none of which may run beside another."""
+    replicas = [replica(), replica()]
+    for number, text in enumerate(["[FIRING:1] CPU", "[FIRING:1] CPU", "[RESOLVED] CPU"]):
+        said = body(text, f"17951653{number:02d}.000100", bot_id="B0ALERT", subtype="bot_message")
+        assert sorted(one.receive(said) for one in replicas) == [False, True]
+    works = [job.work for job in replicas[0]._jobs.unclaimed()]
+    assert [work.event.alert.state for work in works if isinstance(work, AlertArrived)] == ["firing"] * 2 + ["resolved"]
+    assert len({work.key for work in works}) == 1
+    assert stored(store) == (3, 3, 3)

@@ -1,0 +1,356 @@
+"""The life of an alert in its thread: it fires, repeats, is acknowledged, ends and fires again, whatever dies between.
+
+The messages come as the watcher queues them; each story is a line of states, with what the thread says at its end.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.domain.alerts import Alert, AlertState
+from bot.domain.doubts import DoubtCode
+from bot.domain.events import Event, MessageType
+from bot.domain.jobs import AlertArrived, RebuildThread
+from bot.domain.severity import Severity
+from bot.domain.threads import Resolution, ThreadState, ThreadStatus
+from bot.errors import Unavailable
+from tests.builders import an_event
+from tests.casework.office import ANN, BEN, Office, crash_everywhere
+from tests.fakes import Faults
+from tests.tables import each_row
+
+FIRST = 1795165200
+"""When the first message of a story is written; each step is a minute later."""
+
+
+def ts_of(minute: int) -> str:
+    return f"{FIRST + 60 * minute}.000100"
+
+
+def an_alert(state: str = "firing", name: str = "High latency on orders-2", **changes: Any) -> Alert:
+    """Return what a tool's message says; equal names are one alert."""
+    known: dict[str, Any] = {"tool": "grafana", "state": state, "name": name, "fingerprint": f"grafana:{name}"}
+    return Alert(**{**known, "severity": Severity.PAGE, **changes})
+
+
+def told(state: str = "firing", *, minute: int = 0, edits: bool = False, place: str = "C1", **alert: Any) -> Event:
+    """Return a message of the tool about an alert, written in that minute, or edited since."""
+    said = an_alert(state, **alert)
+    return an_event(
+        f"[{state}] {said.name}",
+        ts_of(minute),
+        chat_id=place,
+        sender={"id": "B1", "type": "bot"},
+        msg_type=MessageType.EDIT if edits else MessageType.TEXT,
+        alert=said,
+    )
+
+
+def hear(office: Office, *events: Event) -> Office:
+    """Let messages arrive, a minute apart, and be worked off."""
+    for event in events:
+        office.clock.advance(60)
+        office.arrive(event)
+        office.work()
+    return office
+
+
+def an_office(folder: Path, *events: Event, **more: Any) -> Office:
+    return hear(Office(folder, pages={"again_after": "10m", "then": "U0BOSS"}, **more), *events)
+
+
+def only(office: Office) -> ThreadState:
+    """Return the one thread there is, open or not."""
+    [state] = office.store.threads()
+    return state
+
+
+def rings(office: Office, minutes: int = 40) -> list[str]:
+    """Let time pass, a tick each minute; return who was reached."""
+    before = len(office.page_chat.said)
+    for _ in range(minutes):
+        office.clock.advance(60)
+        office.pages.tick()
+    return [to for to, _ in office.page_chat.said[before:]]
+
+
+def life(*steps: str) -> list[Event]:
+    """Return a story: each step is a state, "edit" before it for the first message; a minute each."""
+    found = []
+    for minute, step in enumerate(steps):
+        edit, _, state = step.rpartition(" ")
+        found.append(told(state, minute=0 if edit else minute, edits=bool(edit)))
+    return found
+
+
+@each_row(
+    "steps, state, count, is_ringing",
+    [
+        (["firing"], "firing", 1, True),
+        (["firing", "firing", "firing", "firing"], "firing", 4, True),
+        (["firing", "acknowledged"], "acknowledged", 1, False),
+        (["firing", "firing", "resolved"], "resolved", 2, False),
+        (["firing", "acknowledged", "resolved"], "resolved", 1, False),
+        (["firing", "resolved", "firing"], "firing", 2, True),
+        (["firing", "acknowledged", "firing"], "firing", 2, True),
+        (["firing", "edit resolved"], "resolved", 1, False),
+        (["firing", "edit firing", "edit firing"], "firing", 1, True),
+        (["firing", "edit acknowledged", "edit resolved"], "resolved", 1, False),
+        (["firing", "edit resolved", "edit firing"], "firing", 1, True),
+        (["firing", "edit info"], "info", 1, False),
+        (["firing", "firing", "edit resolved"], "firing", 2, True),
+        (["firing", "info"], "firing", 1, True),
+        (["resolved", "firing", "firing"], "firing", 2, True),
+    ],
+)
+def test_a_life_of_an_alert_is_one_thread(
+    tmp_path: Path, steps: list[str], state: str, count: int, is_ringing: bool
+) -> None:
+    """One card, one count, the state of its newest message; nobody is rung for what fires no more."""
+    office = an_office(tmp_path, *life(*steps))
+    [thread] = office.store.threads()
+    assert thread.alert is not None
+    assert (thread.alert.state, thread.alert.count) == (state, count)
+    assert bool(rings(office)) is is_ringing
+    assert len(office.messenger.cards) == 1
+    assert len(office.investigator.assignments) == 1
+
+
+@each_row("steps", [["resolved"], ["acknowledged"], ["info"], ["edit resolved"], ["resolved", "resolved"]])
+def test_what_does_not_fire_opens_no_thread(tmp_path: Path, steps: list[str]) -> None:
+    """Also the end of something that nobody saw begin."""
+    assert an_office(tmp_path, *life(*steps)).store.threads() == []
+
+
+def test_two_services_are_two_threads(tmp_path: Path) -> None:
+    """What is said of one changes nothing of the other."""
+    events = [told(name="orders-2"), told(name="orders-3", minute=1), told("resolved", name="orders-2", minute=2)]
+    office = an_office(tmp_path, *events)
+    found = {s.alert.name: s.alert.state for s in office.store.open_threads() if s.alert}
+    assert found == {"orders-2": "resolved", "orders-3": "firing"}
+    assert rings(office, 10) == ["ops"]
+
+
+def test_an_alert_is_one_thread_whatever_channel_it_is_told_in(tmp_path: Path) -> None:
+    """The thread is where it was told first."""
+    office = an_office(tmp_path, told(), told(minute=1, place="C2"), told("resolved", minute=2, place="C3"))
+    state = only(office)
+    assert state.alert is not None
+    assert (state.chat_id, state.alert.count, state.alert.state) == ("C1", 2, "resolved")
+
+
+def test_messages_that_come_late_or_twice_count_once_and_change_no_state(tmp_path: Path) -> None:
+    """A repeat from before the end, delivered after it, was one more; the same one again is not."""
+    late = told(minute=1)
+    office = an_office(tmp_path, told(), told("resolved", minute=2), late, late, told())
+    alert = only(office).alert
+    assert alert is not None
+    assert (alert.state, alert.count, alert.message_ids) == ("resolved", 2, tuple(map(ts_of, range(3))))
+
+
+def test_the_severity_of_a_thread_is_its_alerts(tmp_path: Path) -> None:
+    """Whatever its words would say of a person's message; a repeat that is urgent rings."""
+    office = an_office(tmp_path, told(severity=Severity.ACT, name="prod is down!!"))
+    assert (only(office).severity, rings(office)) == (Severity.ACT, [])
+    hear(office, told(minute=1, name="prod is down!!"))
+    assert (only(office).severity, rings(office, 1)) == (Severity.PAGE, ["ops"])
+    hear(office, told(minute=2, name="prod is down!!", severity=Severity.ACT))
+    assert (only(office).severity, rings(office)) == (Severity.ACT, [])
+
+
+def test_repeats_ring_nobody_who_has_acknowledged_it(tmp_path: Path) -> None:
+    """A person's click holds as long as it is the same firing; once it fires anew it rings anew."""
+    office = an_office(tmp_path, told())
+    office.decisions.acknowledge(only(office).thread_id, by=BEN)
+    hear(office, told(minute=1), told(minute=2))
+    assert rings(office) == []
+    hear(office, told("resolved", minute=3), told(minute=4))
+    assert rings(office, 1) == ["ops"]
+
+
+def test_a_page_that_ended_stays_silent_after_a_restart(tmp_path: Path) -> None:
+    """It is on disk that it ended."""
+    office = an_office(tmp_path, told(), told("resolved", minute=1))
+    assert office.restart() == []
+    assert rings(office) == []
+
+
+def test_an_alarm_that_a_person_raises_pages_until_the_alert_ends(tmp_path: Path) -> None:
+    """In the thread of an alert that is not urgent by itself, and again after its end."""
+    office = an_office(tmp_path, told(severity=Severity.ACT))
+
+    def alarm(minute: int) -> Event:
+        changes = {"thread_id": ts_of(0), "msg_type": "thread_reply", "sender": {"id": ANN}}
+        return an_event("prod is down!!", ts_of(minute), **changes)
+
+    hear(office, alarm(1), told(minute=2, severity=Severity.ACT))
+    assert rings(office, 10)
+    hear(office, told("resolved", minute=3, severity=Severity.ACT))
+    assert rings(office) == []
+    hear(office, alarm(60))
+    assert rings(office, 10)
+
+
+def test_forty_edits_of_one_alert_are_one_change(tmp_path: Path) -> None:
+    """No edited question: the card says once what became of the alert, and the draft can be approved."""
+    edits = [told("firing", edits=True) for _ in range(39)]
+    office = an_office(tmp_path, told(), *edits, told("resolved", edits=True))
+    state = only(office)
+    assert [doubt.code for doubt in state.doubts] == [DoubtCode.ALERT]
+    assert state.stale_reasons[0].startswith("the alert was resolved at ")
+    office.workspace.edit("C1", ts_of(0), ts_of(0), "something else")
+    office.service.cards.catch_up(at_once=True)
+    office.decisions.approve(office.click(), by=BEN)
+    assert len(office.log.lines) == 1
+
+
+def test_an_alert_that_flaps_shows_only_its_last_change(tmp_path: Path) -> None:
+    """The doubt is replaced."""
+    office = an_office(tmp_path, *life("firing", "resolved", "firing"))
+    assert [reason.split(" at ")[0] for reason in only(office).stale_reasons] == ["the alert fired again"]
+
+
+def test_an_alert_that_fires_after_its_thread_closed_has_a_new_one(tmp_path: Path) -> None:
+    """By a new message; the old one told again opens nothing."""
+    office = an_office(tmp_path, told())
+    office.decisions.dismiss(office.click(), by=BEN, reason=None)
+    hear(office, told(), told(edits=True))
+    assert office.store.open_threads() == []
+    hear(office, told(minute=9))
+    state = only(office)
+    assert state.alert is not None
+    assert (state.original_message_id, state.alert.count) == (ts_of(9), 1)
+
+
+def test_an_alert_that_ended_before_its_thread_closed_fires_again_by_an_edit(tmp_path: Path) -> None:
+    """Tools that change their message in place write no new one; every further edit is the same firing."""
+    office = an_office(tmp_path, told(), told("resolved", edits=True))
+    office.service.cards.catch_up(at_once=True)
+    office.decisions.dismiss(office.click(), by=BEN, reason=None)
+    hear(office, told(edits=True), told(edits=True))
+    assert [state.is_open for state in office.store.threads()] == [True]
+    assert len(office.messenger.cards) == 2
+
+
+def test_the_first_messages_deletion_withdraws_the_thread_and_no_others(tmp_path: Path) -> None:
+    """A repeat that is deleted is forgotten by nobody: it fired."""
+    office = an_office(tmp_path, told(), told(minute=1))
+    hear(office, an_event("", ts_of(1), msg_type=MessageType.DELETE, sender={"id": "B1", "type": "bot"}))
+    assert only(office).is_open
+    hear(office, an_event("", ts_of(0), msg_type=MessageType.DELETE, sender={"id": "B1", "type": "bot"}))
+    closed = office.store.last_closed(f"T1.C1.{ts_of(0)}")
+    assert closed is not None
+    assert closed.resolution is Resolution.WITHDRAWN
+
+
+def test_an_alert_in_the_slack_thread_of_another_one_is_a_follow_up(tmp_path: Path) -> None:
+    """One Slack thread has one record; what else fires there is not lost."""
+    other = told(minute=1, name="orders-3").model_copy(update={"thread_id": ts_of(0)})
+    office = an_office(tmp_path, told(), other)
+    assert [said.text for said in only(office).followups] == ["[firing] orders-3"]
+
+
+def test_a_message_of_the_alert_in_its_own_slack_thread_is_no_follow_up(tmp_path: Path) -> None:
+    """Some tools answer themselves."""
+    office = an_office(tmp_path, told(), told("resolved", minute=1).model_copy(update={"thread_id": ts_of(0)}))
+    state = only(office)
+    assert state.alert is not None
+    assert (state.alert.state, state.followups) == (AlertState.RESOLVED, ())
+
+
+def test_a_thread_that_was_opened_first_gets_its_alert(tmp_path: Path) -> None:
+    """Somebody's mention may be faster than the alert's own job."""
+    office = an_office(tmp_path)
+    mention = {"thread_id": ts_of(0), "msg_type": "thread_reply", "mentions": ("U0BOT",)}
+    hear(office, an_event("<@U0BOT> why?", ts_of(1), **mention), told())
+    state = only(office)
+    assert state.alert is not None
+    assert (state.severity, rings(office, 1)) == (Severity.PAGE, ["ops"])
+
+
+def test_an_alert_that_was_joined_to_another_thread_rings_when_it_fires_anew(tmp_path: Path) -> None:
+    """And only until it ends; as long as it is the same firing the first thread rings for it."""
+    office = an_office(tmp_path, told(severity=Severity.ACT), told(name="orders-3", minute=1))
+    first, twin = sorted(office.store.open_threads(), key=lambda state: state.started_at)
+    office.store.evolve(twin.thread_id, twin_of=first.thread_id)
+    hear(office, told(name="orders-3", minute=2))
+    assert rings(office) == []
+    hear(office, told("resolved", name="orders-3", minute=3), told(name="orders-3", minute=4))
+    assert rings(office, 1) == ["ops"]
+    hear(office, told("resolved", name="orders-3", minute=5))
+    assert rings(office) == []
+
+
+def test_an_alert_has_its_card_while_all_work_is_paused(tmp_path: Path) -> None:
+    """Nothing is investigated; it rings, and its end is noted."""
+    office = Office(tmp_path, pages={"again_after": "10m"})
+    office.pausing.pause(by=BEN, name="ben")
+    hear(office, told())
+    assert (len(office.messenger.cards), office.investigator.assignments) == (1, [])
+    assert rings(office, 10) == ["ops"]
+    hear(office, told("resolved", minute=1))
+    state = only(office)
+    assert state.alert is not None
+    assert (state.status, state.alert.state, rings(office)) == (ThreadStatus.INVESTIGATING, AlertState.RESOLVED, [])
+    office.pausing.resume(by=BEN)
+    office.work()
+    assert len(office.investigator.assignments) == 1
+
+
+def test_a_card_that_the_chat_does_not_take_now_is_shown_later(tmp_path: Path) -> None:
+    """The job is tried again, and the thread is there already."""
+    office = Office(tmp_path)
+    office.messenger.card_refused = Unavailable("Slack is away")
+    with pytest.raises(Unavailable):
+        office.do_work(AlertArrived(event=told()))
+    office.messenger.card_refused = None
+    office.do_work(AlertArrived(event=told()))
+    office.work()
+    alert = only(office).alert
+    assert alert is not None
+    assert (alert.count, len(office.messenger.cards), len(office.investigator.assignments)) == (1, 1, 1)
+
+
+def test_what_is_remembered_of_a_storm_is_bounded_and_its_count_is_right(tmp_path: Path) -> None:
+    """Of 500 messages 200 are known by name; an older one told again counts as known."""
+    office = an_office(tmp_path, told())
+    for minute in [*range(1, 500), 3, 450]:
+        office.do_work(AlertArrived(event=told(minute=minute)))
+    alert = only(office).alert
+    assert alert is not None
+    assert (alert.count, len(alert.message_ids), alert.message_ids[-1]) == (500, 200, ts_of(499))
+
+
+def test_a_lost_record_is_rebuilt_with_its_alert(tmp_path: Path) -> None:
+    """State, count and silence; doing it twice is harmless."""
+    office = an_office(tmp_path, told(), told(minute=1), told("resolved", minute=2))
+    before = only(office)
+    office.store.memory.delete("threads", before.thread_id, version=before.version)
+    for _ in range(2):
+        office.do_work(RebuildThread(thread_id=before.thread_id, file="x.corrupt"))
+    after = only(office)
+    assert after.alert is not None
+    assert (after.alert.state, after.alert.count, after.severity) == ("resolved", 2, Severity.ACT)
+    assert rings(office) == []
+
+
+@pytest.mark.parametrize("end", ["firing", "resolved"])
+def test_a_kill_at_any_step_counts_nothing_twice(tmp_path: Path, end: str) -> None:
+    """Whatever was claimed is claimed again: one thread, one card, the same count and state."""
+
+    def build(faults: Faults) -> Office:
+        return Office(tmp_path, pages={"again_after": "10m"}, faults=faults)
+
+    def story(office: Office) -> None:
+        hear(office, *life("firing", "firing", end))
+
+    for at, office in crash_everywhere(build, story):
+        office.restart()
+        hear(office, *life("firing", "firing", end))
+        state = only(office)
+        assert state.alert is not None, at
+        assert (state.alert.state, state.alert.count) == (end, 3 if end == "firing" else 2), at
+        assert len(office.messenger.cards) == 1, at
