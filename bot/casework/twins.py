@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
 from bot.casework.posting.freshness import StillStands, find_changes
@@ -48,10 +46,9 @@ class Twins:
             while state is not None and state.twin_of and not (state.post_intent or self._is_listed(state)):
                 self.unlist(state)
                 state = self._store.amend(thread_id, lambda now: self._placed(rules.as_own(now), may_join=True))
-        if state is None or state.twin_of is None:
-            return False
-        self._service.asker.begin(state)
-        return True
+        if state is not None and state.twin_of:
+            self._service.asker.begin(state)
+        return state is not None and state.twin_of is not None
 
     def join(self, state: ThreadState, first_id: str, *, by: str) -> None:
         """Make a waiting thread a twin of another one, because somebody says that it asks the same.
@@ -133,18 +130,15 @@ class Twins:
         state = self._store.get(thread_id)
         return state if state is not None and state.is_open and state.twin_of else None
 
-    def _listed(self, first: ThreadState, shown: int) -> Iterator[ThreadState]:
-        """Yield of the first `shown` twins in a thread's list those that are twins of it still."""
-        for entry in first.twins[:shown]:
-            twin = None if entry.is_apart else self._open_twin(entry.thread_id)
-            if twin is not None and twin.twin_of == first.thread_id and twin.post_intent is None:
-                yield twin
+    def _listed(self, first: ThreadState, shown: int) -> list[ThreadState]:
+        """Return of the first `shown` twins in a thread's list those that are twins of it still."""
+        named = [self._open_twin(entry.thread_id) for entry in first.twins[:shown] if not entry.is_apart]
+        return [twin for twin in named if twin and twin.twin_of == first.thread_id and twin.post_intent is None]
 
     def _is_listed(self, twin: ThreadState, *, by: str | None = None) -> bool:
         """Have the first thread list a twin; False where that may not lead it."""
         at, wait = self._service.clock.now(), self._service.settings.pages.again_after
-        listing = partial(rules.with_twin, twin=twin, by=by, at=at, again_after=wait)
-        listed = self._store.amend(twin.twin_of or "", listing)
+        listed = self._store.amend(twin.twin_of or "", lambda now: rules.with_twin(now, twin, by=by, at=at, wait=wait))
         self._service.cards.show_later(twin.twin_of or "")
         return listed is not None
 

@@ -93,11 +93,12 @@ def is_apart(first: ThreadState, thread_id: str) -> bool | None:
 
 
 def with_twin(
-    first: ThreadState, twin: ThreadState, *, by: str | None, at: datetime, again_after: timedelta | None
+    first: ThreadState, twin: ThreadState, *, by: str | None, at: datetime, wait: timedelta | None
 ) -> ThreadState | None:
     """Return a thread with a twin in its list, and a page if the twin is one; None where it may not lead.
 
-    What somebody took out comes back only `by` hand. A page acknowledged longer than `again_after` ago rings again.
+    What somebody took out comes back only `by` hand. A page that was acknowledged longer than
+    `wait` ago rings again; None: never.
     """
     was_apart = is_apart(first, twin.thread_id)
     if not may_lead(first, twin) or (was_apart and by is None):
@@ -106,7 +107,7 @@ def with_twin(
         return first
     if twin.severity is Severity.PAGE:
         was_page = first.severity is Severity.PAGE
-        paging = first.paging.raised_again(at, again_after) if was_page else Paging(since=at)
+        paging = first.paging.raised_again(at, wait) if was_page else Paging(since=at)
         first = first.evolve(severity=Severity.PAGE, paging=paging)
     entry = Twin(
         thread_id=twin.thread_id,
