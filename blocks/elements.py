@@ -26,6 +26,12 @@ from bot.domain.text.marks import without_marks
 TITLE_CHARS = 24
 """Slack's limit."""
 
+MAX_OPTIONS = 100
+"""Of a menu.  Source: https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element"""
+
+OPTION_CHARS = 75
+"""Of an option's text.  Source: https://docs.slack.dev/reference/block-kit/composition-objects/option-object"""
+
 
 def button(
     label: str, action: str, value: str, *, style: str | None = None, confirm: ConfirmObject | None = None

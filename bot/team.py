@@ -219,7 +219,6 @@ class Team:
         every(PAUSE_CHECK_S, self._follow_pause)
         every(PAUSE_CHECK_S, self._report.say_given_up)
         for seconds, tick in (
-            (CATCH_UP_EVERY_S, casework.questions.twins.tick),
             (TIDY_EVERY_S, shared.service.cards.tidy),
             (CATCH_UP_EVERY_S, casework.upkeep.waiting_rounds.tick),
             (TIDY_EVERY_S, casework.upkeep.waiting.tick),

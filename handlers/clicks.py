@@ -117,12 +117,15 @@ def typed_in(view: Body) -> str:
 
 
 def text_of(view: Body, block: str) -> str | None:
-    """Return what was typed; where the input was left as it was, what it showed, or None where that was nothing.
+    """Return what was typed or chosen; where the input was left as it was, what it showed, or None for nothing.
 
+    >>> text_of({"state": {"values": {"a": {"value": {"selected_option": {"value": "so"}}}}}}, "a")
+    'so'
     >>> text_of({"blocks": [{"block_id": "a", "element": {"initial_value": "so"}}]}, "a")
     'so'
     """
-    value = (field_of(view, block) or {}).get("value")
+    field = field_of(view, block) or {}
+    value = (field.get("selected_option") or field).get("value")
     return value if isinstance(value, str) else _shown_in(view, block)
 
 

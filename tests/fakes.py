@@ -463,7 +463,8 @@ class RecordingMessenger:
 
     def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
         for card in reversed(self.cards):
-            if card.shown[0].original_message_id == state.original_message_id and card.ts != after:
+            is_gone = card.ts == after or (self.ops_channel, card.ts) in self.removed
+            if card.shown[0].original_message_id == state.original_message_id and not is_gone:
                 return self.ops_channel, card.ts
         return None
 

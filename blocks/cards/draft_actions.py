@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 from slack_sdk.models.blocks import (
     ActionsBlock,
@@ -18,12 +19,25 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.elements import actions, button, confirmation, form, initial_text, reason_input, text_input
-from blocks.text.outgoing_text import context
+from blocks.elements import (
+    MAX_OPTIONS,
+    OPTION_CHARS,
+    actions,
+    button,
+    confirmation,
+    form,
+    initial_text,
+    menu,
+    reason_input,
+    text_input,
+)
+from blocks.text.outgoing_text import context, plain
 from blocks.text.splitting import INPUT_CHARS, split
 from bot.casework.decisions import DraftClick
 from bot.domain.notes import MAX_NOTE_CHARS, offered_words
 from bot.domain.questions.approval_basis import Basis, basis_of_thread
+from bot.domain.secrets import redact
+from bot.domain.text.humanize import duration
 from bot.domain.threads import NewDraft, PendingReason, ThreadState
 
 REASON_CHARS = 500
@@ -32,6 +46,11 @@ _DESPITE_OBJECTIONS = confirmation(
     "The checks did not pass this draft. Post it anyway?",
     yes="Post it",
     no="Back",
+)
+
+SAME_AS_SAID = (
+    "This card goes away; the other question's card names this one and offers to post its reply here, too. "
+    "“Not the same” on that card takes it apart again."
 )
 
 NOTE_SAID = (
@@ -88,6 +107,28 @@ def context_modal(click: DraftClick, *, from_home: bool = False) -> View:
     return form(ids.CONTEXT_VIEW, metadata, title="Add context", submit="Investigate", blocks=[asked])
 
 
+def same_as_modal(
+    click: DraftClick, others: Sequence[tuple[ThreadState, timedelta]], *, from_home: bool = False
+) -> View:
+    """Return the choice of another open question, of those given with their ages, that asks the same."""
+    choices = [(_choice(one, age), one.thread_id) for one, age in others[:MAX_OPTIONS]]
+    return form(
+        ids.SAME_AS_VIEW,
+        ids.encode_dialogue(click, from_home=from_home),
+        title="Same as…",
+        submit="Join",
+        blocks=[
+            context(SAME_AS_SAID),
+            InputBlock(block_id=ids.OTHER, label="The other question", element=menu(ids.INPUT, "Choose", choices)),
+        ],
+    )
+
+
+def _choice(other: ThreadState, age: timedelta) -> str:
+    where = plain(f" · #{other.chat_name or other.chat_id}, {duration(age)}", OPTION_CHARS // 2)
+    return f"{plain(redact(other.question), OPTION_CHARS - len(where) - 1)} {where}"
+
+
 def click_of(state: ThreadState, *, with_twins: bool = False) -> DraftClick:
     """Return the click that the buttons of the current card carry; some are about the twins, too."""
     return DraftClick(
@@ -102,7 +143,8 @@ def click_of(state: ThreadState, *, with_twins: bool = False) -> DraftClick:
 def waiting_actions(state: ThreadState, *, can_approve: bool) -> ActionsBlock:
     """Return what a waiting thread offers."""
     offered = _on_draft(state, can_approve=can_approve) if state.draft_pending else _without_draft(state)
-    return _row(state, [*offered, _dismiss(state), _overflow(state)])
+    same_as = button("Same as…", ids.SAME_AS, _click(state))
+    return _row(state, [*offered, _dismiss(state), same_as, _overflow(state)])
 
 
 def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveElement]:

@@ -14,7 +14,7 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks import ids
-from blocks.elements import button, menu
+from blocks.elements import MAX_OPTIONS, button, menu
 from blocks.text.outgoing_text import code_line, context, escape, inline_code, local_time, plain, section
 from blocks.text.splitting import LINK_CHARS
 from bot.casework.checks.sources import place_of
@@ -30,9 +30,6 @@ from bot.domain.threads import ThreadState, Twin
 
 SHOWN: Final = 5
 """Twins with a button of their own; the others stand in a menu."""
-
-MAX_OPTIONS: Final = 100
-"""Of a menu.  Source: https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element"""
 
 EARLIER_CHARS: Final = 300
 NOT_SAME: Final = "Not the same"
@@ -83,8 +80,12 @@ def twin_blocks(state: ThreadState) -> list[Block]:
     if not twins:
         return []
     there = counted(len(twins), "other thread")
-    title = f"*Also asked in {there}*" if state.is_open else f"*Answered there too:* {there}"
-    lines: list[Block] = [context(f":busts_in_silhouette: {title}")]
+    if not state.is_open:
+        return [
+            context(f":busts_in_silhouette: *Answered there too:* {there}"),
+            *map(section, map(_line, twins[:SHOWN])),
+        ]
+    lines: list[Block] = [context(f":busts_in_silhouette: *Also asked in {there}*")]
     for twin in twins[:SHOWN]:
         not_same = button(NOT_SAME, ids.NOT_SAME, _value(twin))
         block_id = f"{ids.NOT_SAME}_{twin.thread_id}"  # App Home shows many cards in one view
@@ -112,7 +113,9 @@ def earlier_lines(state: ThreadState) -> list[Block]:
 
 def _line(twin: Twin) -> str:
     link = f" · <{twin.permalink}|open thread>" if twin.permalink else ""
-    return f"<@{twin.asker}> in <#{twin.chat_id}>, {local_time(twin.asked_at)}{link}"
+    said = escape(plain(redact(twin.question), CLAIM_CHARS))
+    joined = f"\n“{said}” · <@{twin.joined_by}> says that it asks the same" if twin.joined_by else ""
+    return f"<@{twin.asker}> in <#{twin.chat_id}>, {local_time(twin.asked_at)}{link}{joined}"
 
 
 def _option_text(twin: Twin) -> str:

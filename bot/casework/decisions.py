@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final, NoReturn
 
 from bot.casework.escalate.escalations import Escalations
@@ -19,6 +20,7 @@ from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins
 from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.drafts import edit_draft, keep_human_text, use_new_draft
+from bot.domain.questions.twins import may_lead
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, utc_text
 from bot.domain.text.sanitize import check_whole, has_visible
@@ -97,9 +99,20 @@ class Decisions:
             raise Conflict(self._who_decided(state.thread_id)) from error
         return self._said_posted(state, click, twins)
 
-    def take_out(self, click: DraftClick, *, by: str) -> str:
-        """Make a twin a thread of its own, also after it was answered; returns what happened."""
-        return self._twins.part(click.thread_id, by=by)
+    def take_out(self, click: DraftClick) -> str:
+        """Make a twin a thread of its own; returns what happened."""
+        return self._twins.part(click.thread_id)
+
+    def joinable(self, click: DraftClick) -> list[tuple[ThreadState, timedelta]]:
+        """Return the open threads that may ask the same as a waiting one, and how old each is; the newest first."""
+        state, now = self._bound(click), self._service.clock.now()
+        others = (one for one in reversed(self._service.store.open_threads()) if may_lead(one, state))
+        return [(one, max(timedelta(), now - one.started_at)) for one in others]
+
+    def join(self, click: DraftClick, first_id: str, *, by: str) -> str:
+        """Have a waiting question answered with another one, because somebody says that it asks the same."""
+        self._twins.join(self._bound(click), first_id, by=by)
+        return "Joined. The other question's card names this one and offers to answer there, too."
 
     def _said_posted(self, state: ThreadState, click: DraftClick, twins: Sequence[str]) -> str:
         """Return where a draft was posted, and where not."""

@@ -228,9 +228,10 @@ class Orchestrator:
             changed = raised.evolve(question=event.content, last_event_at=at)
             return changed.with_doubts([question_edited(event.content)])
 
-        if self._service.store.amend(state.thread_id, edited) is None:
+        now = self._service.store.amend(state.thread_id, edited)
+        if now is None:
             return
-        self._twins.sort_out(state.thread_id)
+        self._twins.sort_out(state, now)
         self._work_on(state.thread_id)
 
     def note_deletion(self, deletion: MessageDeleted) -> None:

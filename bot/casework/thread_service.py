@@ -47,8 +47,10 @@ class CardUpdates:
         asker: Acknowledgements,
         shown: Collection[CardShown],
         is_shared: bool,
+        queue: Callable[[str], None],
     ) -> None:
         self._store, self._messenger, self._asker, self._shown = store, messenger, asker, shown
+        self._queue = queue
         self._restored: set[str] = set()
         self._is_shared, self._ops_channel = is_shared, ops_channel
         self.turns, self.guard = Turns(), OpsChannelGuard(ops_channel, workspace, messenger, clock)
@@ -119,6 +121,9 @@ class CardUpdates:
             return
         self._asker.follow(state)
         if state.twin_of is not None:  # it is shown on the card of the thread that is investigated for it
+            if state.card_ts is not None:
+                self._messenger.remove_card(state)
+                self._store.evolve(thread_id, card_channel=None, card_ts=None)
             self.show_later(state.twin_of)
             return
         if self._stands_elsewhere(state):
@@ -195,7 +200,16 @@ class CardUpdates:
             if not mine:
                 raise Unavailable("The card is being updated; trying again will do.", retry_after_s=1)
             self._bring_in_line(thread_id)
+            self._free_twins(thread_id)
             self._store.archive(thread_id)
+
+    def _free_twins(self, thread_id: str) -> None:
+        """Have those threads worked on that were to be answered with one that has ended, and are not."""
+        state = self._store.get(thread_id)
+        listed = dict.fromkeys(twin.thread_id for twin in state.twins) if state is not None else ()
+        for twin in map(self._store.get, listed):
+            if twin is not None and twin.is_open and twin.twin_of == thread_id and twin.post_intent is None:
+                self._queue(twin.thread_id)
 
     def try_to_finish(self, thread_id: str) -> bool:
         """Finish a closed thread, or leave it to `catch_up` and `tidy` where chat or disk cannot do it now."""
@@ -300,6 +314,7 @@ class ThreadService:
             asker=self.asker,
             shown=self.shown,
             is_shared=self.leases is not None,
+            queue=self.queue,
         )
         object.__setattr__(self, "cards", cards)
         object.__setattr__(self, "codebases", ChannelCodebases(self.settings.watched_chats))

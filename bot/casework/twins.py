@@ -1,113 +1,95 @@
 """Twins: threads that ask the same as another open one. One investigation, and a post in each thread.
 
-A twin has its own record, which names the first thread, so edits, deletions and its reply are handled as in any other
-thread (posting/replies.py). The first thread lists its twins on its card. One process at a time decides to which
-thread a twin belongs; if its first thread ends without an answer to it, it joins the next or becomes a thread of its
-own at the next tick. A thread of its own shows the newest approved reply to the same question.
+A twin has its own record, which names the first thread in `twin_of`, so edits, deletions and its reply are handled as
+in any other thread (posting/replies.py); the first thread lists its twins on its card. Which threads belong together is
+decided when one opens, by hand, when a question is edited, and when a first thread ends without an answer to all.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
-from itertools import islice
-from typing import Any, Final, NamedTuple
-
-from pydantic import ValidationError
+from typing import Final
 
 from bot.casework.posting.freshness import StillStands, find_changes
 from bot.casework.posting.replies import standing_reply
+from bot.casework.posting.reply_log import earlier_reply
 from bot.casework.thread_service import ThreadService
-from bot.domain.questions.twin_threads import as_own, fresh, may_lead, raised_by
-from bot.domain.questions.twins import TwinReason, same_reason
-from bot.domain.returns import EvidenceKind, EvidenceRef
-from bot.domain.threads import EarlierReply, HumanContext, Resolution, ThreadState, Twin
-from bot.errors import Conflict, ProviderError, Unavailable
+from bot.domain.questions import twins as rules
+from bot.domain.threads import Resolution, ThreadState
+from bot.errors import Conflict, InputError, ProviderError, Unavailable
 
 log = logging.getLogger(__name__)
 
-LOOK_EVERY: Final = timedelta(minutes=1)
-"""How often all open threads are looked through for twins that this process did not see come."""
-
-EARLIER_REPLIES: Final = 500
-"""How many of the newest replies are looked through for an answer to the same question."""
-
-EARLIER_CHARS: Final = 1_000
-
-
-class _Match(NamedTuple):
-    """The thread in which the same was asked, and what says so."""
-
-    thread_id: str
-    reason: TwinReason
+NO_TWIN: Final = (
+    "It has a card of its own by now, or was answered. Where a reply does not fit what was asked, mention the bot in "
+    "that thread and say what is missing: it looks into it again."
+)
 
 
 class Twins:
     """Decides which threads belong together; `still_stands` says whether a citation's lines are as they were."""
 
     def __init__(self, service: ThreadService, still_stands: StillStands) -> None:
-        self._service, self._still_stands = service, still_stands
+        self._service, self._store, self._still_stands = service, service.store, still_stands
         self._deciding = threading.RLock()
-        self._known: dict[str, None] = {}
-        self._looked_at: datetime | None = None
 
     def open_thread(self, state: ThreadState, *, may_join: bool) -> None:
         """Put a new thread on disk; with `may_join` as a twin, where an open thread asks the same."""
         with self._deciding:
-            found = self._find_first(state) if may_join else None
-            if found is not None:
-                self._service.store.put(state.evolve(twin_of=found.thread_id))
-                self._known[state.thread_id] = None
-                log.info("asked before", extra={"action": "twin_found", "thread_id": state.thread_id})
-            else:
-                self._service.store.put(
-                    state.evolve(earlier_reply=_find_earlier(self._service, state, self._still_stands))
-                )
+            self._store.put(self._placed(state, may_join=may_join))
 
     def hold(self, thread_id: str) -> bool:
-        """Bring a twin in line with its first thread; False where it is a thread of its own, by now or all along."""
+        """List a twin at its first thread, or at the next that asks the same; False where it is a thread of its own."""
         with self._deciding:
-            state = self._service.store.get(thread_id)
-            if state is None or state.twin_of is None or not state.is_open:
-                return False
-            if state.post_intent is not None or self._is_being_answered(state):
-                return True
-            if not self._belongs(state):
-                return False
-        self._service.asker.begin(state)
-        return True
+            state = self._open_twin(thread_id)
+            while state is not None and state.twin_of and not (state.post_intent or self._is_listed(state)):
+                self.unlist(state)
+                state = self._store.amend(thread_id, lambda now: self._placed(rules.as_own(now), may_join=True))
+        if state is not None and state.twin_of:
+            self._service.asker.begin(state)
+        return state is not None and state.twin_of is not None
 
-    def take_out(self, thread_id: str) -> None:
-        """Make a twin a thread of its own; a job for it must follow. Any other thread is left alone."""
-        with self._deciding:
-            state = self._service.store.get(thread_id)
-            if state is None or state.twin_of is None or not state.is_open or state.post_intent:
-                return
-            self.unlist(state)
-            self._make_own(state)
-
-    def part(self, thread_id: str, *, by: str) -> str:
-        """Take a twin out because somebody says it is not the same, also after it was answered; returns what happened.
+    def join(self, state: ThreadState, first_id: str, *, by: str) -> None:
+        """Make a waiting thread a twin of another one, because somebody says that it asks the same.
 
         Raises:
-            Conflict: it is a thread of its own already, or its reply is being posted.
+            InputError: a human wrote its draft.
+            Conflict: the other one has ended or is a twin by now, or somebody decided on this one meanwhile.
         """
-        state = self._service.store.get(thread_id)
-        if state is not None and not state.is_open:
-            self._service.cards.finish(thread_id)
-            state = None
-        if state is None:
-            state = self._reopened(thread_id, by=by)
-        elif state.twin_of is None:
-            raise Conflict("It is a thread of its own already and has its own card.")
-        elif state.post_intent is not None:
-            raise Conflict("Its reply is being posted at this moment; click again in a minute.")
-        else:
-            self.take_out(thread_id)
-        self._service.queue(thread_id)
-        log.info("a twin was taken out", extra={"action": "twin_parted", "thread_id": thread_id})
+        if state.has_edited_draft:
+            raise InputError("A human wrote this draft, so it stays. Join the other question to this one, on its card.")
+        why = f"<@{by}> said that it asks the same as another thread"
+        joined = state.reopened(at=self._service.clock.now(), why=why).evolve(twin_of=first_id)
+        with self._deciding:
+            if not self._is_listed(joined, by=by):
+                raise Conflict("The other question has ended, or is answered with another one by now. Choose again.")
+            for twin in self._listed(state, len(state.twins)):
+                self._service.queue(twin.thread_id)
+            if self._store.put_if_newest(joined) is None:
+                self.unlist(joined)
+                raise Conflict("Somebody decided on this question first. Its card shows the current state.")
+        self._service.cards.show_card(state.thread_id)
+
+    def take_out(self, thread_id: str) -> None:
+        """Make a twin a thread of its own, and have it worked on. Any other thread is left alone."""
+        with self._deciding:
+            state = self._open_twin(thread_id)
+            if state is not None and not state.post_intent:
+                self.unlist(state)
+                self._store.amend(thread_id, lambda now: self._placed(rules.as_own(now), may_join=False))
+                self._service.queue(thread_id)
+
+    def part(self, thread_id: str) -> str:
+        """Take a twin out because somebody says it is not the same; returns what happened.
+
+        Raises:
+            Conflict: it is none any more: answered, taken out by somebody else, or its reply is being posted.
+        """
+        state = self._open_twin(thread_id)
+        if state is None or state.post_intent:
+            raise Conflict(NO_TWIN)
+        self.take_out(thread_id)
         return f"Taken out. What was asked in <#{state.chat_id}> gets an investigation and a card of its own."
 
     def answerable(self, first: ThreadState, shown: int) -> tuple[str, ...]:
@@ -115,203 +97,71 @@ class Twins:
 
         The others become threads of their own. Raises Unavailable where the chat cannot say now.
         """
-        chosen = []
-        for twin in first.twins[:shown]:
-            state = self._service.store.get(twin.thread_id)
-            if twin.is_apart or state is None or not state.is_open or state.twin_of != first.thread_id:
-                continue
-            if self._is_as_it_was(state):
-                chosen.append(twin.thread_id)
-            else:
-                self.take_out(twin.thread_id)
-                self._service.queue(twin.thread_id)
-        return tuple(chosen)
+        is_same = {twin.thread_id: self._is_as_it_was(twin) for twin in self._listed(first, shown)}
+        for thread_id in is_same:
+            if not is_same[thread_id]:
+                self.take_out(thread_id)
+        return tuple(thread_id for thread_id in is_same if is_same[thread_id])
 
     def dismiss(self, first: ThreadState, shown: int, *, why: str, by: str) -> None:
         """Close the twins that the card of a dismissed thread showed; later ones become threads of their own."""
-        with self._deciding:
-            for twin in first.twins[:shown]:
-                state = self._service.store.get(twin.thread_id)
-                if state is not None and state.is_open and state.twin_of == first.thread_id and not state.post_intent:
-                    self._close(state, Resolution.DISMISSED, why, by=by)
+        at = self._service.clock.now()
+        for twin in self._listed(first, shown):
+            if self._store.put_if_newest(twin.close(Resolution.DISMISSED, at=at, why=why, by=by)) is not None:
+                self._service.cards.try_to_finish(twin.thread_id)
 
-    def sort_out(self, thread_id: str) -> None:
+    def sort_out(self, before: ThreadState, now: ThreadState) -> None:
         """Take out the twins that an edit made another question: of the thread's own words, or of its first's."""
-        state = self._service.store.get(thread_id)
-        if state is None or not state.is_open:
-            return
-        first = self._service.store.get(state.twin_of) if state.twin_of else state
-        if first is None:
-            return
-        for twin in [state] if state.twin_of else list(self._twins_of(first)):
-            if same_reason(twin.question, first.question, is_alert=twin.is_alert and first.is_alert) is None:
-                self.take_out(twin.thread_id)
-                self._service.queue(twin.thread_id)
-
-    def tick(self) -> None:
-        """Queue the twins whose first thread has ended without an answer to them."""
-        now = self._service.clock.now()
-        if self._looked_at is None or not timedelta() <= now - self._looked_at < LOOK_EVERY:
-            self._looked_at = now
-            self._known.update({one.thread_id: None for one in self._service.store.open_threads() if one.twin_of})
-        for thread_id in tuple(self._known):
-            state = self._service.store.get(thread_id)
-            if state is None or not state.is_open or state.twin_of is None:
-                self._known.pop(thread_id, None)
-            else:
-                self._queue_without_first(state, state.twin_of)
-
-    def _queue_without_first(self, state: ThreadState, first_id: str) -> None:
-        first = self._service.store.get(first_id)
-        if state.post_intent is None and (first is None or not first.is_open):
-            self._service.queue(state.thread_id, unless_queued=True)
-
-    def _find_first(self, state: ThreadState) -> _Match | None:
-        """Return the oldest thread that asks the same and may be investigated for it; the words are compared first."""
-        may_be_alert = state.is_alert
-        for one in self._service.store.open_threads():
-            reason = same_reason(state.question, one.question, is_alert=may_be_alert and one.is_alert)
-            if reason is not None and may_lead(one, state):
-                return _Match(one.thread_id, reason)
-        return None
-
-    def _is_being_answered(self, state: ThreadState) -> bool:
-        """Whether an approval that names a twin is under way, or was when a process died: it is posted there, too."""
-        first = self._service.store.get(state.twin_of or "")
-        intent = first.post_intent if first is not None and first.is_open else None
-        return intent is not None and state.thread_id in intent.twins
-
-    def _belongs(self, state: ThreadState) -> bool:
-        """List a twin at its first thread, or at the next one that asks the same; False: it is its own from now on."""
-        assert state.twin_of is not None
-        first = self._service.store.get(state.twin_of)
-        reason = None
-        if first is not None and may_lead(first, state):
-            reason = same_reason(state.question, first.question, is_alert=state.is_alert and first.is_alert)
-        if reason is not None and self._list(state, state.twin_of, reason):
-            return True
-        if first is not None:
-            self.unlist(state)
-        found = self._find_first(state)
-        if found is None or not self._list(state, found.thread_id, found.reason):
-            self._make_own(state)
-            return False
-        self._service.store.evolve(state.thread_id, twin_of=found.thread_id)
-        return True
-
-    def _list(self, state: ThreadState, first_id: str, reason: str) -> bool:
-        """Have the first thread list a twin; it becomes a page if the twin is one. False where it is too late."""
-        first = self._service.store.get(first_id)
-        if first is None or not may_lead(first, state):
-            return False
-        if any(twin.thread_id == state.thread_id for twin in first.twins):
-            return True
-        at = self._service.clock.now()
-        twin = Twin(
-            thread_id=state.thread_id,
-            chat_id=state.chat_id,
-            message_id=state.original_message_id,
-            asker=state.original_sender_id,
-            asked_at=state.last_event_at,
-            permalink=state.permalink,
-            reason=reason,
-        )
-
-        def listed(now: ThreadState) -> ThreadState | None:
-            if not may_lead(now, state):
-                return None
-            raised = raised_by(now, state, at, self._service.settings.pages.again_after)
-            return raised.evolve(twins=(*now.twins, twin))
-
-        is_listed = self._service.store.amend(first_id, listed) is not None
-        self._service.cards.show_later(first_id)
-        return is_listed
-
-    def unlist(self, state: ThreadState) -> None:
-        """Have the first thread's card show a twin no more, which has ended or is a thread of its own."""
-
-        def without(now: ThreadState) -> ThreadState | None:
-            if not any(twin.thread_id == state.thread_id and not twin.is_apart for twin in now.twins):
-                return None
-            gone = {"is_apart": True}
-            return now.evolve(
-                twins=tuple(t.model_copy(update=gone) if t.thread_id == state.thread_id else t for t in now.twins)
-            )
-
         with self._deciding:
-            if state.twin_of is not None and self._service.store.amend(state.twin_of, without) is not None:
-                self._service.cards.show_later(state.twin_of)
+            first = self._store.get(now.twin_of or now.thread_id)
+            twins = (
+                [now] if now.twin_of else [one for one in self._store.open_threads() if one.twin_of == now.thread_id]
+            )
+            for twin in twins:
+                if first is not None and not _are_same(twin, first) and not _are_same(now, before):
+                    self.take_out(twin.thread_id)
 
-    def _make_own(self, state: ThreadState) -> None:
-        earlier = _find_earlier(self._service, state, self._still_stands)
-        self._service.store.amend(state.thread_id, lambda now: as_own(now).evolve(earlier_reply=earlier))
+    def unlist(self, twin: ThreadState) -> None:
+        """Have the first thread's card show a twin no more, which has ended or is a thread of its own."""
+        if self._store.amend(twin.twin_of or "", lambda first: rules.without_twin(first, twin.thread_id)) is not None:
+            self._service.cards.show_later(twin.twin_of or "")
 
-    def _close(self, state: ThreadState, resolution: Resolution, why: str, *, by: str | None = None) -> None:
-        at = self._service.clock.now()
-        self.unlist(state)
-        self._service.store.amend(
-            state.thread_id, lambda now: now.close(resolution, at=at, why=why, by=by) if now.is_open else None
-        )
-        self._service.cards.try_to_finish(state.thread_id)
+    def _open_twin(self, thread_id: str) -> ThreadState | None:
+        state = self._store.get(thread_id)
+        return state if state is not None and state.is_open and state.twin_of else None
 
-    def _reopened(self, thread_id: str, *, by: str) -> ThreadState:
-        """Return a new state on disk for a twin that was answered, or closed, with its first thread."""
-        closed = self._service.store.last_closed(thread_id)
-        if closed is None:
-            raise Conflict("This thread is no longer stored.")
-        if closed.twin_of is None:
-            raise Conflict("It is a thread of its own already.")
-        at = self._service.clock.now()
-        said = f"This reply was posted in the thread, and does not answer what was asked there: {closed.draft_pending}"
-        own = closed.model_copy(update=fresh(closed, at))
-        told = HumanContext(by=by, at=at, text=said[:EARLIER_CHARS])
-        return self._service.store.put(own.evolve(human_context=(told,) if closed.posted_message_id else ()))
+    def _listed(self, first: ThreadState, shown: int) -> list[ThreadState]:
+        """Return of the first `shown` twins in a thread's list those that are twins of it still."""
+        named = [self._open_twin(entry.thread_id) for entry in first.twins[:shown] if not entry.is_apart]
+        return [twin for twin in named if twin and twin.twin_of == first.thread_id and twin.post_intent is None]
 
-    def _is_as_it_was(self, state: ThreadState) -> bool:
+    def _is_listed(self, twin: ThreadState, *, by: str | None = None) -> bool:
+        """Have the first thread list a twin; False where that may not lead it."""
+        at, wait = self._service.clock.now(), self._service.settings.pages.again_after
+        listed = self._store.amend(twin.twin_of or "", lambda now: rules.with_twin(now, twin, by=by, at=at, wait=wait))
+        self._service.cards.show_later(twin.twin_of or "")
+        return listed is not None
+
+    def _placed(self, state: ThreadState, *, may_join: bool) -> ThreadState:
+        """Return a thread as a twin of the oldest that asks the same, or of its first; else with an earlier reply."""
+        for one in self._store.open_threads() if may_join else ():
+            first = self._store.get(one.twin_of or one.thread_id) if _are_same(one, state) else None
+            if first is not None and rules.may_lead(first, state) and not rules.is_apart(first, state.thread_id):
+                return state.evolve(twin_of=first.thread_id)
+        return state.evolve(earlier_reply=earlier_reply(self._service.replies, state, self._still_stands))
+
+    def _is_as_it_was(self, twin: ThreadState) -> bool:
         """Whether a reply may be posted to a twin: nobody wrote, edited or deleted since, or answered for us."""
-        if state.doubts:
-            return False
         try:
-            messages = self._service.workspace.thread(state.chat_id, state.thread_ts)
-            if standing_reply(state, messages) is not None:
-                return False
-            return not find_changes(self._service, state, lambda _: True, messages)
+            messages = self._service.workspace.thread(twin.chat_id, twin.thread_ts)
+            changes = find_changes(self._service, twin, lambda _: True, messages)
         except Unavailable:
             raise
         except ProviderError:
             log.warning("a twin is not answered", extra={"action": "twin_unread"}, exc_info=True)
             return False
-
-    def _twins_of(self, first: ThreadState) -> Iterator[ThreadState]:
-        for twin in first.twins:
-            state = None if twin.is_apart else self._service.store.get(twin.thread_id)
-            if state is not None and state.is_open and state.twin_of == first.thread_id:
-                yield state
+        return not (twin.doubts or changes or standing_reply(twin, messages))
 
 
-def _find_earlier(service: ThreadService, state: ThreadState, still_stands: StillStands) -> EarlierReply | None:
-    """Return the reply, and which of the lines it cites are not as they were; None if there is none."""
-    for record in islice(service.replies.newest_first(), EARLIER_REPLIES):
-        question, thread_id = record.get("question"), record.get("thread_id")
-        if not isinstance(question, str) or thread_id == state.thread_id or record.get("auto"):
-            continue
-        if same_reason(state.question, question, is_alert=state.is_alert) is not None:
-            return _earlier(record, still_stands)
-    return None
-
-
-def _earlier(record: Mapping[str, Any], still_stands: StillStands) -> EarlierReply | None:
-    try:
-        refs = [EvidenceRef.model_validate(ref) for ref in record.get("evidence_refs") or ()]
-        files = [ref for ref in refs if ref.kind is EvidenceKind.FILE]
-        return EarlierReply(
-            chat_id=record["chat_id"],
-            message_id=record["posted_message_id"],
-            text=str(record["reply_text"])[:EARLIER_CHARS],
-            posted_at=record["posted_at"],
-            approved_by=record.get("approved_by"),
-            changed=tuple(ref.ref for ref in files if not still_stands(ref)),
-        )
-    except (KeyError, ValidationError):
-        log.warning("an earlier reply could not be read", extra={"action": "reply_unread"}, exc_info=True)
-        return None
+def _are_same(one: ThreadState, other: ThreadState) -> bool:
+    return not rules.keys_of(one).isdisjoint(rules.keys_of(other))

@@ -193,8 +193,12 @@ class Twin(FrozenValue):
     asker: str
     asked_at: AwareDatetime
     permalink: str | None = None
-    reason: str
-    """By what code found it to be the same (bot/domain/questions/twins.py)."""
+    reason: str = ""
+    """Read by earlier versions only, which need it."""
+    joined_by: Annotated[str | None, Field(exclude_if=operator.not_)] = None
+    """Who said that it asks the same; None where it has the same text, trace or alert."""
+    question: Annotated[str, Field(exclude_if=operator.not_)] = ""
+    """How its words begin, where somebody joined it; they are others."""
     is_apart: bool = False
     """Whether it is no twin any more: taken out, deleted, edited, or somebody went on in its thread."""
 
@@ -413,7 +417,7 @@ class ThreadState(FrozenValue):
 
     @property
     def is_alert(self) -> bool:
-        """Whether what differs from one occurrence to the next does not count: a bot said it, or it pages."""
+        """Whether a bot said it, or it pages."""
         return self.severity is Severity.PAGE or not self.is_from_person
 
     @property

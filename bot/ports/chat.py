@@ -133,7 +133,7 @@ class Messenger(Protocol):
         """Whether the card on file still stands in the ops channel; raises ProviderError if the chat cannot say."""
 
     def remove_card(self, state: ThreadState) -> None:
-        """Delete the card on file, which stands in another channel than the ops channel; one that cannot be stays.
+        """Delete the card on file, which nobody is to decide on any more; one that cannot be deleted stays.
 
         Raises:
             Unavailable: the chat cannot be reached.

@@ -50,12 +50,13 @@ class Threads:
         """Apply `change` to the thread as it is now, again if somebody else was faster.
 
         `change` gets the current state and returns the next one, or None to leave it alone (then, and when the thread
-        is gone, the result is None). It may run more than once and must have no effects of its own.
+        is gone, the result is None); the very state it got is returned and not written again. It may run more than
+        once and must have no effects of its own.
         """
         while (state := self.get(thread_id)) is not None:
             changed = change(state)
-            if changed is None:
-                return None
+            if changed is None or changed is state:
+                return changed
             if (saved := self.put_if_newest(changed)) is not None:
                 return saved
         return None

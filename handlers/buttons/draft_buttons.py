@@ -14,13 +14,14 @@ from slack_sdk import WebClient
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.cards.draft_actions import context_modal, dismiss_modal, edit_modal, prefill
+from blocks.cards.draft_actions import context_modal, dismiss_modal, edit_modal, prefill, same_as_modal
 from blocks.cards.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal
 from bot.casework.approvers import Approvers
 from bot.casework.checks.shown_evidence import EvidenceReader
 from bot.casework.decisions import Decisions, DraftClick, check_context
 from bot.domain.citations.links import LinkTo
 from bot.domain.text.sanitize import check_whole
+from bot.domain.threads import check_thread_id
 from bot.errors import InputError, ProviderError, StoreError, TriageError, Unconfirmed
 from bot.ports.threads import Threads
 from handlers.answers import Ephemeral
@@ -116,7 +117,8 @@ class DraftButtons:
         self.actions: Mapping[str, Listener] = {
             ids.APPROVE: on.decides(lambda click, draft: decisions.approve(draft, by=click.user)),
             ids.ANSWER_TOO: on.decides(lambda click, draft: decisions.approve(draft, by=click.user)),
-            ids.NOT_SAME: on.decides(lambda click, draft: decisions.take_out(draft, by=click.user)),
+            ids.NOT_SAME: on.decides(lambda _, draft: decisions.take_out(draft)),
+            ids.SAME_AS: on.opens(self._others),
             ids.EDIT: on.opens(self._editor),
             ids.USE_MINE: on.decides(lambda click, draft: decisions.use_mine(draft, by=click.user)),
             ids.USE_NEW: on.decides(lambda click, draft: decisions.use_new(draft, by=click.user)),
@@ -136,6 +138,11 @@ class DraftButtons:
                 lambda click, draft, text: decisions.add_context(draft, text or "", by=click.user),
                 block=ids.CONTEXT,
                 check=lambda _, text: check_context(text or ""),
+            ),
+            ids.SAME_AS_VIEW: on.submits(
+                lambda click, draft, other: decisions.join(draft, other or "", by=click.user),
+                block=ids.OTHER,
+                check=lambda _, other: check_thread_id(other or ""),
             ),
         }
 
@@ -178,6 +185,13 @@ class DraftButtons:
         if state is None or not state.is_open:
             raise InputError("This thread is closed; there is nothing left to edit.")
         return edit_modal(draft, state.draft_pending or "", from_home=click.is_from_home)
+
+    def _others(self, click: Click, draft: DraftClick) -> View:
+        """Return the choice of the question that asks the same."""
+        others = self._decisions.joinable(draft)
+        if not others:
+            raise InputError("No other question is open that could ask the same.")
+        return same_as_modal(draft, others, from_home=click.is_from_home)
 
     def _words(self, click: DraftClick, typed: str | None) -> str:
         """Return what was typed, or the draft where it came back as shown; refuses what must not be posted."""

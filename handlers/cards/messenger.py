@@ -94,7 +94,7 @@ class SlackMessenger:
             Unavailable: Slack cannot be reached.
         """
         try:
-            with translate_slack_errors("delete the card in the ops channel of before"):
+            with translate_slack_errors("delete a card"):
                 self._client.chat_delete(channel=str(state.card_channel), ts=str(state.card_ts))
         except Unavailable:
             raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,11 @@ import pytest
 from blocks.cards.draft_actions import click_of
 from blocks.cards.draft_card import CardFacts, card_blocks
 from bot.casework.decisions import DraftClick
+from bot.domain.alerts import AlertState, ThreadAlert
 from bot.domain.events import MessageType
 from bot.domain.severity import Severity
 from bot.domain.threads import Resolution, ThreadState, ThreadStatus
-from bot.errors import Conflict, ProviderError
+from bot.errors import Conflict, InputError, ProviderError
 from tests.builders import QUESTION_TS, an_event
 from tests.casework.office import BEN, Office, crash_everywhere
 from tests.fakes import Faults
@@ -22,7 +22,7 @@ from tests.tables import each_row
 
 QUESTION = "How often do we retry a failed charge?"
 DOWN = "prod is down: checkout returns 500 since 14:05"
-AGAIN = ("Hi, how frequently do we retry failed charges?", "how often do we retry failed charges", QUESTION)
+AGAIN = ("how often do we retry a failed charge", "<@U9> How often do we  retry a failed charge?! :pray:", QUESTION)
 
 
 def ask_again(office: Office, number: int = 1, text: str = QUESTION, chat: str = "C2", sender: str = "U3") -> str:
@@ -80,7 +80,6 @@ def test_a_twin_that_the_card_did_not_show_yet_is_not_answered(office: Office) -
     late = ask_again(office, 9, chat="C9")
     office.decisions.approve(click, by=BEN)
     assert len(office.messenger.posts) == 4
-    office.twins.tick()
     office.work()
     state = office.store.get(late)
     assert state is not None
@@ -91,7 +90,6 @@ def test_approval_of_the_first_alone_leaves_one_card_for_all_others(office: Offi
     """The oldest of the twins is investigated, the others are its twins."""
     ids = with_twins(office)
     office.decisions.approve(office.click(), by=BEN)
-    office.twins.tick()
     office.work()
     first = office.store.get(ids[0])
     assert first is not None
@@ -103,25 +101,24 @@ def test_approval_of_the_first_alone_leaves_one_card_for_all_others(office: Offi
 def test_a_twin_is_taken_out_by_one_click_and_investigated(office: Office) -> None:
     """It has its own card, and the first card does not show it."""
     ids = with_twins(office)
-    office.decisions.take_out(DraftClick(thread_id=ids[0], version=0, draft_hash=""), by=BEN)
+    office.decisions.take_out(DraftClick(thread_id=ids[0], version=0, draft_hash=""))
     office.work()
     state = office.store.get(ids[0])
     assert state is not None
     assert (state.twin_of, state.draft_pending is not None) == (None, True)
     assert [twin.thread_id for twin in office.state.shown_twins] == ids[1:]
     with pytest.raises(Conflict):
-        office.decisions.take_out(DraftClick(thread_id=ids[0], version=0, draft_hash=""), by=BEN)
+        office.decisions.take_out(DraftClick(thread_id=ids[0], version=0, draft_hash=""))
 
 
-def test_a_twin_is_taken_out_also_after_it_was_answered(office: Office) -> None:
-    """The reply stands; a new investigation knows what was wrong, and its draft is not taken for posted."""
+def test_an_answered_twin_is_not_taken_out_but_whoever_clicks_learns_what_to_do(office: Office) -> None:
+    """A button of a card from before says so, too; nothing is posted or opened."""
     ids = with_twins(office)
     office.decisions.approve(too(office), by=BEN)
-    office.decisions.take_out(DraftClick(thread_id=ids[1], version=0, draft_hash=""), by=BEN)
+    with pytest.raises(Conflict, match="mention the bot in that thread"):
+        office.decisions.take_out(DraftClick(thread_id=ids[1], version=0, draft_hash=""))
     office.work()
-    state = office.store.get(ids[1])
-    assert state is not None
-    assert (state.draft_pending is not None, len(state.human_context), len(office.messenger.posts)) == (True, 1, 4)
+    assert (office.store.threads(), len(office.messenger.posts)) == ([], 4)
 
 
 def test_a_dismissal_closes_the_twins_that_the_card_showed(office: Office) -> None:
@@ -211,7 +208,6 @@ def test_a_twin_whose_chat_takes_no_reply_gets_a_card_of_its_own(office: Office)
     office.messenger.refuse_in["C3"] = ProviderError("Slack could not post the reply: not_in_channel")
     said = office.decisions.approve(too(office), by=BEN)
     assert said.startswith("Posted here and in 2 of 3 other threads. Slack did not take 1 yet;")
-    office.twins.tick()
     office.work()
     state = office.store.get(ids[1])
     assert state is not None
@@ -226,7 +222,7 @@ def test_every_asker_sees_that_their_question_is_looked_into_and_answered(office
     ids = with_twins(office)
     stamps = [QUESTION_TS, *(one.split(".", 2)[2] for one in ids)]
     assert [office.asker_chat.standing[ts] for ts in stamps] == [{"eyes"}] * 4
-    office.decisions.take_out(DraftClick(thread_id=ids[0], version=0, draft_hash=""), by=BEN)
+    office.decisions.take_out(DraftClick(thread_id=ids[0], version=0, draft_hash=""))
     office.decisions.approve(click_of(office.state, with_twins=True), by=BEN)
     office.service.asker.tick()
     answered = {"white_check_mark"}
@@ -250,26 +246,6 @@ def test_an_earlier_answer_says_which_cited_lines_changed_since(office: Office) 
     assert ref in said
 
 
-def test_a_tick_without_twins_reads_no_thread(tmp_path: Path) -> None:
-    """It looks through all of them once a minute, for twins it did not see come."""
-    office = Office(tmp_path).asked(QUESTION)
-    looks = 0
-    listed = office.store.open_threads
-
-    def counted() -> list[ThreadState]:
-        nonlocal looks
-        looks += 1
-        return listed()
-
-    office.store.open_threads = counted  # type: ignore[method-assign]
-    for _ in range(60):
-        office.twins.tick()
-        office.clock.advance(1)
-    assert looks == 1
-    office.twins.tick()
-    assert looks == 2
-
-
 @pytest.mark.parametrize("every", [2, pytest.param(1, marks=pytest.mark.full)])
 def test_a_crash_at_any_point_posts_in_each_thread_once(tmp_path: Path, every: int) -> None:
     """Whatever was approved is posted everywhere, once, with one line in the log each."""
@@ -290,7 +266,6 @@ def test_a_crash_at_any_point_posts_in_each_thread_once(tmp_path: Path, every: i
     for point, office in crash_everywhere(build, story, every=every):
         office.faults.crash_at = None
         office.restart()
-        office.twins.tick()
         office.work()
         places = [(post.chat_id, post.thread_ts) for post in office.messenger.posts]
         lines = [record["thread_id"] for record in office.log.records()]
@@ -298,39 +273,121 @@ def test_a_crash_at_any_point_posts_in_each_thread_once(tmp_path: Path, every: i
         assert len(lines) == len(set(lines)) == len(places), point
 
 
-CAUSES = (
-    "[FIRING:{n}] HighErrorRate service=checkout env=prod host=web-{n} value={n}.5 at {t}",
-    "[FIRING:{n}] HighErrorRate service=billing env=prod host=web-{n} value={n}.5 at {t}",
-    "CRITICAL: disk 9{d}% full on db-prod-{n}",
-    "CRITICAL: disk 9{d}% full on db-staging-{n}",
-    "{t} ERROR payment gateway timeout after {n} ms, order {n}{n}, trace {u}",
-    "ALERT queue lag {n} messages on orders since {t}",
-    "ALERT queue lag {n} messages on refunds since {t}",
-    "prod is down: checkout-{u8}-x2z4k returns 500 for request {u}",
-    "prod is down: checkout-{u8}-x2z4k returns 503 for request {u}",
-    "Certificate of api.example.com expires in {n} hours",
-)
+def other_question(office: Office, text: str = "After what time does billing try a payment again?") -> ThreadState:
+    """Let somebody ask the same in other words, which gets a card of its own; returns its state."""
+    state = office.store.get(ask_again(office, 5, text, chat="C5"))
+    assert state is not None
+    return state
 
 
-@pytest.mark.parametrize("each", [4, pytest.param(20, marks=pytest.mark.full)])
-@each_row("sender", ["B1", "U0PAGER"])
-def test_many_alerts_of_ten_causes_make_at_most_twelve_cards(tmp_path: Path, each: int, sender: str) -> None:
-    """Ids, hosts, numbers, times, channels and the order differ; most apps post as a user of their own."""
-    office = Office(tmp_path, watcher={"allow_bots": [sender]})
-    chance = random.Random(7)
-    causes = [cause for cause in CAUSES for _ in range(each)]
-    chance.shuffle(causes)
-    for number, cause in enumerate(causes, 1):
-        text = cause.format(
-            n=chance.randrange(1, 900), d=chance.randrange(10), t=f"2026-11-22T14:{chance.randrange(60):02}:11Z",
-            u=f"{chance.getrandbits(64):016x}", u8=f"{chance.getrandbits(32) | 1:08x}0",
-        )  # fmt: skip
-        event = an_event(text, f"{float(QUESTION_TS) + number:.6f}", chat_id=f"C{number % 4 + 1}", mentions=("U0BOT",))
-        event = event.model_copy(update={"sender": event.sender.model_copy(update={"id": sender, "type": "bot"})})
-        office.arrive(event)
-        office.work()
+def joined(office: Office) -> ThreadState:
+    """Join a second question to the first by hand; returns the first."""
+    office.asked(QUESTION)
+    second = other_question(office)
+    office.decisions.join(click_of(second), office.state.thread_id, by=BEN)
     office.service.cards.catch_up()
-    assert 10 <= len(office.messenger.cards) <= 12
-    listed = sum(1 + len(card.shown[-1].shown_twins) for card in office.messenger.cards)
-    unlisted = [s for s in office.store.open_threads() if s.twin_of is None and s.card_ts is None]
-    assert (listed, unlisted) == (10 * each, [])
+    return office.state
+
+
+def test_what_asks_the_same_in_other_words_is_joined_by_hand_and_answered_by_one_click(office: Office) -> None:
+    """Its own card goes; the other's shows its words and who joined it; each thread has its post and its line."""
+    first = joined(office)
+    twin = first.shown_twins[0]
+    assert (twin.chat_id, twin.joined_by) == ("C5", BEN)
+    said = json.dumps([block.to_dict() for block in card_blocks(first, CardFacts(link_to=lambda _: None))])
+    assert "After what time does billing" in said
+    assert f"<@{BEN}> says that it asks the same" in said
+    assert office.messenger.removed == [("C0OPS", office.messenger.cards[1].ts)]
+    office.decisions.approve(click_of(office.state, with_twins=True), by=BEN)
+    assert sorted(post.chat_id for post in office.messenger.posts) == ["C1", "C5"]
+    assert len(list(office.log.records())) == 2
+
+
+def test_whoever_asks_in_the_words_of_a_joined_one_is_its_twin_too(office: Office) -> None:
+    """What a human said of a question holds for the next who asks it."""
+    first = joined(office)
+    late = office.store.get(ask_again(office, 9, "after what time does billing try a payment again", chat="C9"))
+    assert late is not None
+    assert late.twin_of == first.thread_id
+    assert [twin.chat_id for twin in office.state.shown_twins] == ["C5", "C9"]
+
+
+def test_the_twins_of_a_joined_thread_are_placed_anew(office: Office) -> None:
+    """Those that ask in its words follow it."""
+    office.asked(QUESTION)
+    second = other_question(office)
+    third = ask_again(office, 9, second.question, chat="C9")
+    second = office.store.get(second.thread_id) or second
+    assert [twin.thread_id for twin in second.shown_twins] == [third]
+    office.decisions.join(click_of(second), office.state.thread_id, by=BEN)
+    office.work()
+    assert [twin.chat_id for twin in office.state.shown_twins] == ["C5", "C9"]
+
+
+def test_a_joined_thread_is_taken_out_and_joined_again(office: Office) -> None:
+    """Taken out it is investigated anew and has a card; a click on a card from before does not answer it."""
+    first = joined(office)
+    click, twin_id = click_of(office.state, with_twins=True), first.shown_twins[0].thread_id
+    office.decisions.take_out(DraftClick(thread_id=twin_id, version=0, draft_hash=""))
+    office.work()
+    own = office.store.get(twin_id)
+    assert own is not None
+    assert (own.twin_of, own.draft_pending is not None, own.card_ts) == (None, True, office.messenger.cards[2].ts)
+    office.decisions.join(click_of(own), first.thread_id, by=BEN)
+    assert [twin.thread_id for twin in office.state.shown_twins] == [twin_id]
+    office.decisions.approve(click, by=BEN)
+    assert [post.chat_id for post in office.messenger.posts] == ["C1"]
+
+
+def test_an_edit_of_a_joined_question_takes_it_out(office: Office) -> None:
+    """Other marks or capitals are no edit of what it asks."""
+    twin = joined(office).shown_twins[0]
+    for text, left in (("AFTER what time does billing try a payment again", 1), ("Why is staging slow today?", 0)):
+        office.queue(an_event(text, twin.message_id, chat_id="C5", sender={"id": "U3"}, msg_type=MessageType.EDIT))
+        office.work()
+        assert len(office.state.shown_twins) == left
+
+
+def test_a_draft_that_a_human_wrote_is_not_given_up_for_another(office: Office) -> None:
+    """Whoever joins is told to do it from the other card."""
+    office.asked(QUESTION)
+    second = other_question(office)
+    click = office.decisions.edit(click_of(second), "My own words.", by=BEN)
+    with pytest.raises(InputError, match="A human wrote this draft"):
+        office.decisions.join(click, office.state.thread_id, by=BEN)
+    assert office.state.twins == ()
+
+
+def test_a_thread_is_joined_to_an_open_one_only(office: Office) -> None:
+    """Offered are the others, the newest first; whoever chose one that ended meanwhile chooses again."""
+    office.asked(QUESTION)
+    second = other_question(office)
+    assert [one.thread_id for one, _ in office.decisions.joinable(click_of(second))] == [office.state.thread_id]
+    first_id = office.state.thread_id
+    office.decisions.dismiss(click_of(office.state), by=BEN, reason=None)
+    with pytest.raises(Conflict, match="Choose again"):
+        office.decisions.join(click_of(second), first_id, by=BEN)
+    assert office.decisions.joinable(click_of(second)) == []
+
+
+@each_row("fingerprint, is_found", [("f1", True), ("f2", False)])
+def test_an_alert_is_shown_what_was_answered_to_the_same_one(tmp_path: Path, fingerprint: str, is_found: bool) -> None:
+    """Its fingerprint counts, not its words."""
+    office = Office(tmp_path)
+    at = office.clock.now()
+    alert = ThreadAlert(
+        tool="grafana", state=AlertState.FIRING, name="lag", fingerprint="f1", first_at=at, last_at=at, changed_at=at
+    )
+    office.asked("How come the queue lag is 900?")
+    office.store.amend(office.state.thread_id, lambda now: now.evolve(alert=alert))
+    office.decisions.approve(office.click(), by=BEN)
+    again = office.ended.model_copy(
+        update={
+            "thread_id": "T1.C7.1.2", "question": "How come the queue lag is 3?", "version": 0,
+            "alert": alert.model_copy(update={"fingerprint": fingerprint}),
+        }
+    )  # fmt: skip
+    office.twins.open_thread(again, may_join=True)
+    kept = office.store.get("T1.C7.1.2")
+    assert kept is not None
+    assert (kept.earlier_reply is not None) is is_found

@@ -215,6 +215,7 @@ _TWINS = tuple(
     )
     for channel, asker, minutes in ((HELP, BEN, 2), (ENG, BEN, 5))
 )
+_JOINED = _TWINS[1].evolve(joined_by=ANA.user_id, question="Why does the warehouse give up on pick lists so late?")
 _SAID = (QUESTION, DRAFT.replace("*", "").replace("`", ""))
 
 AUTO = AutoReply(
@@ -411,8 +412,8 @@ CARDS = Chapter(
             title="Asked in several threads",
             meaning="The same question, or the same alert, came again: one investigation for all. *Answer there too* "
             "posts the reply in each listed thread, *Approve* in the first only. *Not the same* takes a thread out; it "
-            "gets a card of its own.",
-            shows=card(drafted(twins=_TWINS)),
+            "gets a card of its own. What somebody joined by *Same as…* stands there with its words.",
+            shows=card(drafted(twins=(_TWINS[0], _JOINED))),
             said=_SAID,
         ),
         Scene(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.cards.alert_card import playbook_modal
-from blocks.cards.draft_actions import click_of, context_modal, dismiss_modal, edit_modal, note_modal
+from blocks.cards.draft_actions import click_of, context_modal, dismiss_modal, edit_modal, note_modal, same_as_modal
 from blocks.cards.evidence_modal import evidence_modal
 from blocks.cards.playbook_cards import read_modal, reject_modal
 from bot.casework.checks.shown_evidence import ShownCitation
 from bot.casework.checks.sources import Lines, Missing
 from bot.domain.citations.links import code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
+from demo.workspace import HELP
 from tests.gallery.cards import DRAFT, FILE, LOG, PATCH, drafted
 from tests.gallery.offers import OFFER, QUARANTINED
 from tests.gallery.scene import Chapter, Scene
@@ -76,6 +79,13 @@ DIALOGUES = Chapter(
             title="Add context",
             meaning="Write what neither the code nor the message says. A new investigation starts, which knows it.",
             shows=context_modal(click_of(_STATE)),
+        ),
+        Scene(
+            name="same-as",
+            title="Same as…",
+            meaning="For a question that asks the same as another open one, in other words: choose that one, the "
+            "newest is first. This card goes away; the other's names both and offers *Answer there too*.",
+            shows=same_as_modal(click_of(_STATE), [(drafted(chat_name=HELP.name), timedelta(minutes=12))]),
         ),
         Scene(
             name="evidence",

@@ -21,7 +21,7 @@ from bot.casework.posting.reply_log import is_auto, is_logged, reply_record
 from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.questions.autonomy_record import AutoJudgement
-from bot.domain.questions.twin_threads import with_draft_of
+from bot.domain.questions.twins import with_draft_of
 from bot.domain.text.humanize import utc_text
 from bot.domain.threads import PostIntent, Resolution, ThreadState, hash_draft, reply_mark
 from bot.errors import ConfigError, Conflict, InputError, ProviderError, StoreError, Unconfirmed
@@ -246,15 +246,7 @@ class Replies:
         if state.approved_by is None:
             told = Doubt(code=DoubtCode.NOT_SENT, about=about)
         doubted = state.in_doubt((*doubts, told))
-        self._must_amend(
-            state,
-            post_intent=None,
-            approved_by=None,
-            user_approved_at=None,
-            doubts=doubted.doubts,
-            stale_reasons=doubted.stale_reasons,
-        )
-        self._forget(state.thread_id)
+        self._unclaim(state, doubts=doubted.doubts, stale_reasons=doubted.stale_reasons)
         self._service.cards.show_later(state.thread_id)
         raise GivenBack(
             f"Not posted: {why}. The draft waits on its card again: read it, then post, edit or dismiss it."
@@ -298,7 +290,7 @@ class Replies:
         return [claim for claim in claims if claim is not None]
 
     def _post_twin(self, twin: ThreadState) -> None:
-        """Post a claimed reply; one that is refused leaves its thread to the next tick of the twins."""
+        """Post a claimed reply; the thread of one that is refused is looked at anew."""
         try:
             with self._alone(twin.thread_id):
                 self._finish(twin, posted=None)
@@ -329,9 +321,15 @@ class Replies:
                 raise
             return found
         except ProviderError:
-            self._must_amend(state, post_intent=None, approved_by=None, user_approved_at=None)
-            self._forget(state.thread_id)
+            self._unclaim(state)
             raise
+
+    def _unclaim(self, state: ThreadState, **changes: Any) -> None:
+        """Let nobody have approved the draft; a twin, whose first thread has ended, is looked at anew."""
+        self._must_amend(state, post_intent=None, approved_by=None, user_approved_at=None, **changes)
+        self._forget(state.thread_id)
+        if state.twin_of is not None:
+            self._service.queue(state.thread_id)
 
     def _note_slow(self, state: ThreadState) -> None:
         """Note of a post that was given up after long that it may come later than one that broke off at once."""

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 
-from bot.domain.returns import Verdict
-from bot.domain.threads import PendingReason, ThreadState
+from pydantic import ValidationError
+
+from bot.domain.questions.twins import keys_of, question_keys
+from bot.domain.returns import EvidenceKind, EvidenceRef, Verdict
+from bot.domain.threads import EarlierReply, PendingReason, ThreadState
 from bot.ports import Journal
 
+log = logging.getLogger(__name__)
+
 LOG_TAIL_BYTES: Final = 1024 * 1024
+EARLIER_REPLIES: Final = 500
+"""How many of the newest replies are looked through for an answer to the same question."""
+
+EARLIER_CHARS: Final = 1_000
 
 
 def is_auto(state: ThreadState) -> bool:
@@ -43,6 +54,7 @@ def reply_record(state: ThreadState, *, at: datetime) -> Mapping[str, Any]:
         "latency_s": round((at - state.started_at).total_seconds(), 3),
         "usage": usage.model_dump() if usage else None,
         **({"twin_of": state.twin_of} if state.twin_of else {}),
+        **({"fingerprint": state.alert.fingerprint} if state.alert else {}),
         **({"auto": True} if is_auto(state) else {}),
     }
 
@@ -61,3 +73,32 @@ def is_logged(replies: Journal, state: ThreadState) -> bool:
     posted = (state.thread_id, state.posted_message_id)
     records = replies.records(last_bytes=LOG_TAIL_BYTES)
     return any((record.get("thread_id"), record.get("posted_message_id")) == posted for record in records)
+
+
+def earlier_reply(
+    replies: Journal, state: ThreadState, still_stands: Callable[[EvidenceRef], bool]
+) -> EarlierReply | None:
+    """Return the newest approved reply to the same question or alert in another thread, if there is one."""
+    keys = keys_of(state)
+    for record in islice(replies.newest_first(), EARLIER_REPLIES if keys else 0):
+        said = question_keys(str(record.get("question") or ""), str(record.get("fingerprint") or ""))
+        if not said.isdisjoint(keys) and record.get("thread_id") != state.thread_id and not record.get("auto"):
+            return _read(record, still_stands)
+    return None
+
+
+def _read(record: Mapping[str, Any], still_stands: Callable[[EvidenceRef], bool]) -> EarlierReply | None:
+    """Return a reply, and which of the lines it cites are not as they were; None for a record of another shape."""
+    try:
+        refs = [EvidenceRef.model_validate(ref) for ref in record.get("evidence_refs") or ()]
+        return EarlierReply(
+            chat_id=record["chat_id"],
+            message_id=record["posted_message_id"],
+            text=str(record["reply_text"])[:EARLIER_CHARS],
+            posted_at=record["posted_at"],
+            approved_by=record.get("approved_by"),
+            changed=tuple(ref.ref for ref in refs if ref.kind is EvidenceKind.FILE and not still_stands(ref)),
+        )
+    except (KeyError, ValidationError):
+        log.warning("an earlier reply could not be read", extra={"action": "reply_unread"}, exc_info=True)
+        return None

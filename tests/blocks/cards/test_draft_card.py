@@ -146,6 +146,7 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
                 "Edit",
                 "Approve",
                 "Dismiss",
+                "Same as…",
                 "Re-investigate",
                 "Add context",
                 "Escalate",
@@ -161,6 +162,7 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
                 "Approve",
                 "Edit",
                 "Dismiss",
+                "Same as…",
                 "Re-investigate",
                 "Add context",
                 "Escalate",
@@ -174,6 +176,7 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
                 "Approve",
                 "Edit",
                 "Dismiss",
+                "Same as…",
                 "Re-investigate",
                 "Add context",
                 "Escalate",
@@ -187,6 +190,7 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
                 "Add context",
                 "Write reply",
                 "Dismiss",
+                "Same as…",
                 "Re-investigate",
                 "Add context",
                 "Escalate",
@@ -201,6 +205,7 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
                 "Add context",
                 "Write reply",
                 "Dismiss",
+                "Same as…",
                 "Re-investigate",
                 "Add context",
                 "Escalate",
@@ -461,7 +466,7 @@ def test_a_proposed_note_can_be_saved_once() -> None:
     state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=noted)
 
     def entries(state: ThreadState) -> list[str]:
-        return actions(card(state))[3:]
+        return actions(card(state))[4:]
 
     assert entries(state)[-1] == "Save note"
     assert len(entries(state)) <= 5
