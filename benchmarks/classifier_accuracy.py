@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.intake.classifier.keywords import LANGUAGES
+from bot.domain.languages.packs import LANGUAGES
 from bot.intake.classifier.scorer import shipped_weights
 from training.__main__ import print_dialogues, print_languages, print_reliability
 from training.evaluation import accuracy

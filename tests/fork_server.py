@@ -215,17 +215,17 @@ def _become(streams: list[int], request: dict[str, Any]) -> None:
 
 def _warm_up() -> None:
     """Use once what reads certificates or compiles patterns at its first use, so that no forked process has to."""
+    from bot.domain.languages.packs import tells_of_alarm
     from bot.domain.questions.risk_gate import risky_commands
     from bot.domain.questions.rubrics import question_type_of
     from bot.domain.search.stack_frames import frames_in
     from bot.domain.secrets import redact
-    from bot.domain.text.outages import tells_of_outage
     from bot.intake.classifier.rules import Rules
     from handlers.transport.tls import tls_context
 
     tls_context()
     Rules()
-    for use in (question_type_of, frames_in, redact, tells_of_outage, risky_commands):
+    for use in (question_type_of, frames_in, redact, tells_of_alarm, risky_commands):
         use("Why does the retry in `shop/payments.py` fail, größer als? Set `x` to 3.")
 
 

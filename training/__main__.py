@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.intake.classifier.keywords import LANGUAGES
+from bot.domain.languages.packs import LANGUAGES
 from bot.intake.classifier.scorer import SHIPPED, Weights
 from training.conversations import read_conversations
 from training.evaluation import DIVISIONS, Accuracy, Scored, accuracy, reliability
@@ -77,7 +77,7 @@ def print_dialogues(dialogues: Sequence[Dialogue], start: Weights) -> list[Score
     print(f"{len(dialogues)} dialogues ({groups} different ones), {len(parts[0]):,} messages, 5 folds by dialogue")
     for number, part in enumerate(parts):
         print(f"division {number}: {_shown(accuracy(part, THRESHOLD))}")
-    for threshold in sorted({0.3, 0.34, THRESHOLD, 0.42, 0.46, 0.52}):
+    for threshold in sorted({0.34, 0.38, THRESHOLD, 0.46, 0.52}):
         found = accuracy(rows, threshold)
         print(f"threshold {threshold:.2f}: {_shown(found)}; {found.heard:.0%} of the dialogues heard")
     print_reliability(rows)

@@ -8,6 +8,7 @@ Labelled dialogues of developer chats are read from a file outside the repositor
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
@@ -18,10 +19,11 @@ from typing import Final, NamedTuple
 
 import yaml
 
-from bot.intake.classifier.keywords import LANGUAGES, expand
+from bot.domain.languages.packs import LANGUAGES
 
 _HERE: Final = Path(__file__).parent
 _ALIKE_CHARS: Final = 60
+_BRACES: Final = re.compile(r"\{([^{}]*)\}")
 _SPEAKER: Final = re.compile(r"\bperson\d+\b:?")
 
 
@@ -50,9 +52,19 @@ def written_messages(language: str, spellings: int) -> Iterator[Message]:
     dice = random.Random(language)
     for kind, lines in _read(_HERE / "messages" / f"{language}.yml"):
         for line in lines:
-            texts = sorted(set(expand(line)))
+            texts = sorted(expand(line))
             for text in dice.sample(texts, min(spellings, len(texts))):
                 yield Message(text, kind == "asks")
+
+
+def expand(line: str) -> set[str]:
+    """Return every spelling of a line in lower case.
+
+    >>> sorted(expand("{can,may} I go"))
+    ['can i go', 'may i go']
+    """
+    choices = [part.split(",") for part in _BRACES.split(line.lower())]
+    return {" ".join("".join(choice).split()) for choice in itertools.product(*choices)}
 
 
 def held_out_messages(language: str) -> list[Message]:

@@ -175,11 +175,11 @@ def render(done: ReplayReport, rules: Rules, bad: int) -> str:
 
 def _threshold_lines(others: Mapping[float, ReplayReport], rules: Rules) -> list[str]:
     """Return what each threshold would have woken, the one in use marked."""
-    if not others or rules.scorer is None:
+    if not others or rules.threshold is None:
         return []
     lines = ["", "What classifier.threshold would have done:"]
     for threshold, done in others.items():
-        used = "  (in use)" if threshold == rules.scorer.threshold else ""
+        used = "  (in use)" if threshold == rules.threshold else ""
         questions = counted(len(done.questions), "question")
         lines.append(
             f"  {threshold:.2f}: {done.today['actionable']:,} actionable ({percent(done.actionable_share)}),"

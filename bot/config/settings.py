@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal
 
 import yaml
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError, WithJsonSchema
@@ -51,10 +51,8 @@ from bot.config.team_settings import (
     inherit_teams,
 )
 from bot.domain.citations.links import CodeHost
+from bot.domain.languages.packs import LANGUAGES, Language
 from bot.errors import ConfigError
-
-Language = Literal["en", "es", "pt", "de", "fr", "id", "ja", "zh"]
-"""Languages with a word list."""
 
 _TOOL: Final = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]{0,39})?")
 
@@ -150,8 +148,8 @@ class ClassifierSettings(SettingsBlock):
     """Phrases that make a message a question without a question mark."""
     alarm_keywords: tuple[Word, ...] = ()
     """Phrases that make a message an alarm, such as "checkout is down"."""
-    languages: tuple[Language, ...] = get_args(Language)
-    """Whose shipped word lists are used; an empty list leaves only your own words."""
+    languages: tuple[Language, ...] = LANGUAGES
+    """Whose language packs are used; an empty list leaves only question marks and your own words."""
     skip_chatter: bool = False
     """Leave questions alone that are addressed to somebody else (`@alice can you …`)."""
     threshold: Annotated[float, Field(gt=0, lt=1)] | None = None

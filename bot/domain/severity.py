@@ -1,8 +1,7 @@
 """How urgent something is, and what of that its words say. Pure.
 
 `page` wakes somebody, `act` wants to be done today, `know` wants to be read. Words alone make a page only where they
-speak of an outage, or of trouble in production; a negated word counts for nothing, and neither does what customers
-can do in another way.
+speak of an outage, or of trouble in production; a negated word counts for nothing.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from bot.domain.languages.packs import tells_of_alarm
 from bot.domain.tables import Phrases, read_table
 from bot.domain.text.alarm_words import has_alarm_word
-from bot.domain.text.outages import tells_of_limit, tells_of_outage
 
 MAX_READ_CHARS: Final = 4_000
 """What is read of a text; urgency stands at its beginning."""
@@ -65,12 +64,10 @@ def severity_of_words(text: str) -> Severity:
     """
     text = text[:MAX_READ_CHARS]
     sentences = [each for each in _SENTENCE.split(text) if has_alarm_word(each)]
-    if any(map(_pages, sentences)) or tells_of_outage(text):
+    if any(map(_pages, sentences)) or tells_of_alarm(text):
         return Severity.PAGE
     return Severity.ACT if sentences else Severity.KNOW
 
 
 def _pages(sentence: str) -> bool:
-    if _PAGE.search(sentence):
-        return True
-    return _PRODUCTION.search(sentence) is not None and not tells_of_limit(sentence)
+    return bool(_PAGE.search(sentence) or _PRODUCTION.search(sentence))

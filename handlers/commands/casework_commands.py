@@ -22,7 +22,7 @@ from bot.casework.reports.daily_brief import WINDOW, build_brief
 from bot.casework.reports.metrics_report import MetricsService
 from bot.casework.reports.status_overview import overview
 from bot.errors import InputError
-from bot.intake.classifier.message_text import is_only_emoji
+from bot.intake.classifier.own_words import is_only_emoji
 from bot.ports import Clock, Store
 from bot.ports.replicas import Replicas
 from handlers.commands.dispatcher import Command, DeferredAnswer, TypedCommand, reject_extra_words

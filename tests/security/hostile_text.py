@@ -8,7 +8,7 @@ import pkgutil
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
-from functools import cache, partial
+from functools import partial
 from typing import Any, Final
 
 from slack_sdk.models.blocks import Block
@@ -26,7 +26,6 @@ from bot.domain.threads import QuestionType
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.probes import OUTPUT_BYTES, ProbeResult
 from bot.intake.classifier.classification import classify, ngrams_of
-from bot.intake.classifier.keywords import Keywords
 from bot.intake.classifier.rules import Rules
 from bot.intake.classifier.scorer import Weights, shipped_weights
 
@@ -424,7 +423,6 @@ def _by_hand() -> Iterator[tuple[str, Callable[[str], Any]]]:
     yield f"{refuse_changes.__module__}.refuse_changes", _refused
     yield f"{classify.__module__}.classify", _classified
     yield f"{Weights.__module__}.Weights.probability", _scored
-    yield f"{Keywords.__module__}.Keywords.kinds_in", lambda text: _keywords().kinds_in(text)
     yield f"{Playbook.__module__}.Playbook.with_boxes", _ticked
     yield f"{ProbeResult.__module__}.ProbeResult.digest", _digested
 
@@ -451,13 +449,7 @@ def _classified(text: str) -> Any:
 
 
 def _scored(text: str) -> Any:
-    return shipped_weights().probability(ngrams_of(text, _PLAIN[Rules]))
-
-
-@cache
-def _keywords() -> Keywords:
-    many = [f"{{prod,api}} is down {number}" for number in range(5_000)]
-    return Keywords({"alarm": many, "except": ["if prod is"]})
+    return shipped_weights().probability(ngrams_of(text))
 
 
 def _ticked(text: str) -> Any:

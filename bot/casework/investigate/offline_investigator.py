@@ -34,6 +34,7 @@ from bot.casework.investigate.offline_draft import (
 from bot.casework.investigate.report_search import search_parts
 from bot.casework.investigate.trace_places import TracePlace, excerpts_of_frame, trace_places
 from bot.casework.investigate.use_answer import use_answer
+from bot.domain.languages.packs import tells_of_alarm
 from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.definitions import Definition, definition_end
@@ -42,7 +43,6 @@ from bot.domain.search.passages import MemoryHit, Passage, is_quotable
 from bot.domain.search.question_names import asks_for_history, has_english_words, in_context, names_in
 from bot.domain.search.report_parts import parts_of
 from bot.domain.search.tokens import question_stems
-from bot.domain.text.outages import tells_of_outage
 from bot.domain.text.sanitize import one_line
 from bot.ports import PassageIndex
 
@@ -185,7 +185,7 @@ class OfflineInvestigator:
     def _is_bare_outage(self, text: str) -> bool:
         """Whether something is said to be down that the code has no name for: what changed last is all there is."""
         names = names_in(text)
-        if names.names or names.files or len(names.words) > MAX_OUTAGE_WORDS or not tells_of_outage(text):
+        if names.names or names.files or len(names.words) > MAX_OUTAGE_WORDS or not tells_of_alarm(text):
             return False
         return not any(self._index.definitions(word) or self._index.places_called(word) for word in names.words)
 

@@ -17,6 +17,7 @@ from typing import Annotated, Final, NamedTuple
 
 from pydantic import BeforeValidator
 
+from bot.domain.languages.packs import LANGUAGES, pack
 from bot.domain.tables import Words, WordSet, read_table
 
 MAX_NUMBERS: Final = 4_000
@@ -47,7 +48,6 @@ class _Table(NamedTuple):
     implied: dict[str, WordSet]
     millis: WordSet
     line: Words
-    numbers: list[Words]
 
 
 class Unit(NamedTuple):
@@ -63,7 +63,12 @@ _SYMBOLS: Final = {symbol: unit for unit, row in _ALL for symbol in row.symbols}
 _WORDS: Final = {word.replace("~", " "): unit for unit, row in _ALL for word in row.words}
 _CODE: Final = {word: unit for unit, row in _ALL for word in row.code}
 _IMPLIED: Final = {word: Unit(name) for name, words in _TABLE.implied.items() for word in words}
-_VALUES: Final = {word: Fraction(value) for value, words in enumerate(_TABLE.numbers) for word in words}
+_VALUES: Final = {
+    word: Fraction(value)
+    for language in LANGUAGES
+    for value, words in enumerate(pack(language).numbers)
+    for word in words.split()
+}
 
 
 def _any_of(words: Iterable[str], *, is_spaced: bool) -> str:

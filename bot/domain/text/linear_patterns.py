@@ -30,6 +30,7 @@ class LinearPattern:
     def _compiled(self) -> Any:
         options = re2.Options()
         options.case_sensitive = not self._ignore_case
+        options.log_errors = False
         return re2.compile(self._pattern, options)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:

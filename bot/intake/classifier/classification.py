@@ -1,12 +1,12 @@
-"""Tier 0 (SPEC 3.2): classifies a message by rules, and by the score of scorer.py where the rules leave it open.
+"""Tier 0: what a message is, by a few rules, and by the score of scorer.py where they find no question.
 
-Pure: no I/O, no large model, no clock (the caller stamps `classified_at`). `evaluate_rules` returns a plain tuple,
-which `triage classify` and the running bot share; `classify` returns a Classification.
+The score only adds: a message that ends in a question mark is a question whatever it scores. Pure: no I/O, no large
+model, no clock (the caller stamps `classified_at`). `evaluate_rules` returns a plain tuple, which `triage classify` and
+the running bot share; `classify` returns a Classification.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from bot.domain.messages import Message, MessageType
-from bot.intake.classifier import message_text
+from bot.intake.classifier import own_words
 from bot.intake.classifier.rules import Matchers, Rules
-from bot.intake.classifier.scorer import Contribution, Weights, features, is_short, words_of
+from bot.intake.classifier.scorer import Contribution, Weights, features, words_of
 
 if TYPE_CHECKING:
     from bot.domain.events import Classification, Event
@@ -31,6 +31,7 @@ __all__ = [
     "classify",
     "evaluate_rules",
     "explain",
+    "is_alarm",
     "ngrams_of",
 ]
 
@@ -39,14 +40,23 @@ SMALLTALK_MAX_CHARS: Final = 60
 
 # Of what a rule decides; the score decides its own. A message addressed to somebody else is below 0.5 in any class.
 CONFIDENCE: Final[Mapping[str, float]] = MappingProxyType(
-    {"mention": 0.99, "question": 0.8, "inflight": 0.7, "alarm": 0.75, "ack": 0.95, "ambient": 0.9, "chatter": 0.3}
+    {
+        "mention": 0.99,
+        "question": 0.8,
+        "inflight": 0.7,
+        "alarm": 0.75,
+        "alert": 0.9,
+        "ack": 0.95,
+        "ambient": 0.9,
+        "chatter": 0.3,
+    }
 )
 
 _NEVER_WORK: Final = frozenset({MessageType.EDIT, MessageType.DELETE})
+_FIRING: Final = "firing"
 _MEMO_CHARS: Final = 200  # so that remembering costs a few megabytes at most
 _MEMO_WORDS: Final = 40
-_MARKS: Final = tuple(message_text.MARKS)
-_WITHOUT_MARKS: Final = str.maketrans(dict.fromkeys(message_text.MARKS, " "))
+_WITHOUT_MARKS: Final = str.maketrans(dict.fromkeys(own_words.MARKS + "¿", " "))
 
 
 class RuleResult(NamedTuple):
@@ -65,11 +75,16 @@ class RuleResult(NamedTuple):
 class _Reading(NamedTuple):
     """What the words alone say; `probability` is None where the score had no say."""
 
-    is_question: bool
-    is_ack: bool
-    is_alarm: bool
-    is_addressed: bool
-    probability: float | None
+    is_question: bool = False
+    is_smalltalk: bool = False
+    is_ack: bool = False
+    is_alarm: bool = False
+    is_addressed: bool = False
+    probability: float | None = None
+
+
+_UNREAD: Final = _Reading()
+"""Of an alert no words are read: its state decides."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,7 +92,7 @@ class Reason:
     """Why a message got its class.
 
     Attributes:
-        rule: the row of the table that named the class: mention, question, inflight, alarm, ack, ambient, or `edit`.
+        rule: the row that named the class: mention, question, inflight, alarm, alert, ack, ambient, or `edit`.
         probability: how likely the message wants an answer, None where a rule alone decided.
         threshold: the probability from which on this message counts as a question.
         ngrams: what moved the score most, the weightiest first; empty where a rule alone decided.
@@ -132,15 +147,10 @@ def explain(event: Event | Message, rules: Rules, *, inflight: bool) -> Reason:
     rule, _, found = _evaluate(event, rules, inflight)
     if event.msg_type in _NEVER_WORK:
         return Reason(rule="edit")
-    if rule not in ("question", "ambient") or found.probability is None or rules.scorer is None:
+    if rule not in ("question", "ambient") or found.probability is None or rules.weights is None:
         return Reason(rule=rule)
-    ngrams = ngrams_of(event.content, rules)
-    return Reason(
-        rule=rule,
-        probability=found.probability,
-        threshold=rules.scorer.threshold,
-        ngrams=tuple(rules.scorer.weights.why(ngrams)),
-    )
+    ngrams = tuple(rules.weights.why(ngrams_of(event.content)))
+    return Reason(rule=rule, probability=found.probability, threshold=rules.threshold, ngrams=ngrams)
 
 
 def asks_question(content: str, rules: Rules) -> bool:
@@ -159,77 +169,65 @@ def is_alarm(content: str, rules: Rules) -> bool:
     >>> is_alarm("prod is down!!", Rules()), is_alarm("deployed", Rules())
     (True, False)
     """
-    seen = message_text.visible_text(content)
-    return rules.matchers.alarms.are_in(message_text.own_words(seen)) and not _is_ack(seen, rules.matchers)
+    found = _read(content, rules)
+    return found.is_alarm and not found.is_ack
 
 
-def ngrams_of(content: str, rules: Rules) -> frozenset[str]:
+def ngrams_of(content: str) -> frozenset[str]:
     """Return what the scorer sees of a message."""
-    content = message_text.visible_text(content)
-    text = message_text.own_words(content)
-    return frozenset(features(words_of(content), asks=_asks(rules.matchers.kinds_in(text), text, rules.matchers)))
+    return frozenset(features(words_of(own_words.visible_text(content))))
 
 
 def _evaluate(event: Event | Message, rules: Rules, inflight: bool) -> tuple[str, RuleResult, _Reading]:
-    content = event.content
-    found = (_remember if len(content) <= _MEMO_CHARS else _read)(content, rules)
+    content, state = event.content, event.alert_state
+    found = _UNREAD if state else (_remember if len(content) <= _MEMO_CHARS else _read)(content, rules)
     mention = _is_mention(content, event.mentions, rules.bot_id)
     chatter = found.is_addressed and not mention
     muted = event.msg_type in _NEVER_WORK or (chatter and rules.skip_chatter)
-    question, ack, alarm, _, probability = found
-    if event.alert_state is not None:
-        question, ack, alarm, muted = (
-            event.alert_state == "firing",
-            False,
-            False,
-            muted or event.alert_state != "firing",
-        )
-    return *_table(mention, question, ack, chatter, inflight, alarm, muted, probability), found
+    firing, quiet = state == _FIRING, state not in (None, _FIRING)
+    question = found.is_question or (found.is_smalltalk and (mention or inflight))
+    flags = mention, question, found.is_ack, chatter, inflight, found.is_alarm
+    return *_table(*flags, firing, muted or (quiet and not mention), found.probability), found
 
 
 def _read(content: str, rules: Rules) -> _Reading:
     """Return what the words alone say."""
-    matchers = rules.matchers
-    content = message_text.visible_text(content)
-    text = message_text.own_words(content)
-    kinds = matchers.kinds_in(text)
-    asks = _asks(kinds, text, matchers)
-    ack = _is_ack(content, matchers)
+    matchers, weights = rules.matchers, rules.weights
+    content = own_words.visible_text(content)
+    text = own_words.own_words(content)
+    ack, alarm = _is_ack(content, matchers), matchers.alarm.is_in(text)
+    asks, probability = _asks(text, content, matchers), None
+    smalltalk = asks and _is_smalltalk(content, matchers)
+    if not (asks or ack or alarm) and weights is not None and any(map(str.isalnum, text)):
+        words = tuple(words_of(content))
+        probability = (_remember_score if len(words) <= _MEMO_WORDS else _score)(words, weights)
+        asks = probability >= (rules.threshold or weights.threshold)
     addressed = "@" in content and matchers.addressed.match(content) is not None
-    alarm = matchers.alarms.are_in(text)
-    probability = None
-    if "own question" in kinds or ("alert" in kinds and "recovered" not in kinds):
-        asks = True
-    elif asks and _is_smalltalk(text, content, matchers):
-        asks = False
-    elif rules.scorer is not None and not ack and not alarm and _is_open(kinds, asks, text):
-        words = words_of(content)
-        if not (asks and is_short(words)):
-            score = _remember_score if len(words) <= _MEMO_WORDS else _score
-            probability = score(tuple(words), asks, rules.scorer.weights)
-            asks = probability >= rules.scorer.threshold
-    return _Reading(asks, ack, alarm, addressed, probability)
-
-
-def _is_open(kinds: frozenset[str], asks: bool, text: str) -> bool:
-    """Whether the score decides: there are words, and they do not tell of the end of an alert."""
-    return (asks or "recovered" not in kinds) and any(map(str.isalnum, text))
+    return _Reading(asks and not smalltalk, smalltalk, ack, alarm, addressed, probability)
 
 
 _remember = lru_cache(maxsize=4096)(_read)  # acks, emoji and the notices of bots are said again and again
 
 
-def _score(words: tuple[str, ...], asks: bool, weights: Weights) -> float:
+def _score(words: tuple[str, ...], weights: Weights) -> float:
     """Return how likely a message of these words wants an answer."""
-    return round(weights.probability(features(words, asks=asks)), 2)
+    return round(weights.probability(features(words)), 2)
 
 
 _remember_score = lru_cache(maxsize=2048)(_score)  # notices of bots differ in numbers, and any number is one word
 
 
-def _asks(kinds: frozenset[str], text: str, matchers: Matchers) -> bool:
-    """Tell whether the word lists or the marks call a text a question."""
-    return "question" in kinds or _ends_asking(text, matchers) or message_text.opens_a_question(text)
+def _asks(text: str, content: str, matchers: Matchers) -> bool:
+    """Tell whether own words end in a question mark or hold a question phrase, or a bare stack trace was posted."""
+    if _ends_asking(text, matchers) or own_words.opens_a_question(text) or matchers.question.is_in(text):
+        return True
+    return "`" in content and not any(map(str.isalnum, text)) and _holds_trace(content)
+
+
+def _holds_trace(content: str) -> bool:
+    from bot.domain.search.stack_frames import frames_in  # here: few messages are nothing but code
+
+    return bool(frames_in(content))
 
 
 @cache
@@ -240,16 +238,18 @@ def _table(
     chatter: bool,
     inflight: bool,
     alarm: bool,
+    firing: bool,
     muted: bool,
     probability: float | None,
 ) -> tuple[str, RuleResult]:
-    """Apply the table of SPEC 3.2: the first row that holds names the class."""
+    """Return the first row that holds: it names the class."""
     rows: tuple[tuple[bool, str, Literal["actionable", "ack", "ambient"]], ...] = (
         (muted, "ambient", "ambient"),
         (mention, "mention", "actionable"),
         (question and not ack, "question", "actionable"),
         (inflight and not ack, "inflight", "actionable"),
         (alarm and not ack, "alarm", "actionable"),
+        (firing, "alert", "actionable"),
         (ack, "ack", "ack"),
         (True, "ambient", "ambient"),
     )
@@ -268,34 +268,26 @@ def _is_mention(content: str, mentions: Sequence[str], bot_id: str | None) -> bo
     token = f"<@{bot_id}"
     if token not in content:
         return False
-    spoken = message_text.without_code(content)
+    spoken = own_words.without_code(content)
     return f"{token}>" in spoken or f"{token}|" in spoken
 
 
 def _is_ack(content: str, matchers: Matchers) -> bool:
     if len(content) >= ACK_MAX_CHARS and content[0].isalpha() and "<" not in content:
         return False
-    bare = message_text.without_names(content)
-    if len(bare) < ACK_MAX_CHARS:
-        core = message_text.without_trailer(bare.lower())
-        if matchers.ack.fullmatch(core) or matchers.anchored_ack.search(core):
-            return True
-    return message_text.is_only_emoji(bare)
+    bare = own_words.without_names(content)
+    return (len(bare) < ACK_MAX_CHARS and matchers.ack.is_in(bare.lower())) or own_words.is_only_emoji(bare)
 
 
-def _is_smalltalk(text: str, content: str, matchers: Matchers) -> bool:
-    """Tell whether a question is a word of surprise or about lunch; what holds code, a link or a name is not."""
-    if len(content) >= SMALLTALK_MAX_CHARS or "`" in content or "<" in content:
+def _is_smalltalk(content: str, matchers: Matchers) -> bool:
+    """Tell whether a question is small talk as a whole; what holds code, a path, an identifier or a name is not."""
+    if len(content) >= SMALLTALK_MAX_CHARS or own_words.is_technical(content):
         return False
-    words = message_text.without_trailer(text.translate(_WITHOUT_MARKS))
-    return matchers.smalltalk.is_in(words.lstrip(message_text.CLOSERS))
+    said = own_words.channels_named(content).lower().translate(_WITHOUT_MARKS)
+    return matchers.smalltalk.is_in(said)
 
 
 def _ends_asking(text: str, matchers: Matchers) -> bool:
     """Tell whether the text ends with a question mark, once closings such as emoji and "Thanks!" are set aside."""
-    last = text.rfind("?") if text.isascii() else max(map(text.rfind, _MARKS))
-    if last < 0:
-        return False
-    tail = text[last + 1 :]
-    closed = message_text.without_trailer(tail) == "" or 0 <= text.find("¿") < last
-    return closed or (len(tail) <= ACK_MAX_CHARS and re.fullmatch(matchers.thanks, tail) is not None)
+    last = text.rfind("?") if text.isascii() else max(map(text.rfind, own_words.MARKS))
+    return last >= 0 and matchers.closing.is_in(text[last + 1 :])

@@ -20,24 +20,22 @@ from typing import Final, NamedTuple
 
 import jiter
 
-from bot.intake.classifier import message_text
+from bot.intake.classifier import own_words
 
 MAX_WORDS: Final = 240
 _TAIL_WORDS: Final = 80
 _STEM_CHARS: Final = 4
-_SHORT_WORDS: Final = 4
 _LENGTHS: Final = (3, 6, 10, 15, 25, 40, 70)
 _LONGER_THAN: Final = [[f">{least}" for least in _LENGTHS if length > least] for length in range(_LENGTHS[-1] + 2)]
 
-RULE: Final = "rule: question"
 _UNSPACED_END: Final = "\ud7af"
 _UNSPACED: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-_MARKS: Final = {**dict.fromkeys(message_text.MARKS, "?"), "!": "!", "！": "!"}
+_MARKS: Final = {**dict.fromkeys(own_words.MARKS, "?"), "!": "!", "！": "!"}
 # A character of a script without blanks, letters with no digit behind them, then runs in which there is one.
 _LETTER: Final = rf"[^\W\d_{_UNSPACED}]"
 _WORD = re.compile(
     rf"[{_UNSPACED}]|{_LETTER}++(?:'{_LETTER}++(?!\d))?(?!\d)|[^\W_{_UNSPACED}]++"
-    rf"|<[a-z]+>|[{re.escape(message_text.MARKS)}]+|[!！]+|[^\w\s]"
+    rf"|<[a-z]+>|[{re.escape(own_words.MARKS)}]+|[!！]+|[^\w\s]"
 )
 _ASCII_WORD = re.compile(r"[a-z]++(?:'[a-z]++(?![0-9]))?(?![0-9])|[a-z0-9]++|<[a-z]+>|\?+|!+|[^\w\s]")
 _SIGNS: Final = frozenset(".,:;-/()'\"")  # most of what is no word; one of them stands for itself
@@ -48,11 +46,10 @@ WHY_COUNT: Final = 5
 _ENDS: Final = ("^", "$")
 
 
-def features(words: Sequence[str], *, asks: bool = False) -> set[str]:
+def features(words: Sequence[str]) -> set[str]:
     """Return the n-grams of a message, of one to three words.
 
-    `^` and `$` stand for its ends, `work*` for a word that begins so, `>6` for a message of more than six words, and
-    RULE for a message that the word lists call a question (`asks`).
+    `^` and `$` stand for its ends, `work*` for a word that begins so, `>6` for a message of more than six words.
 
     >>> sorted(features(["does", "<code>", "work", "?"]))[:6]
     ['$', '<code>', '<code> work', '<code> work ?', '>3', '?']
@@ -63,8 +60,6 @@ def features(words: Sequence[str], *, asks: bool = False) -> set[str]:
     found.update(map(" ".join, zip(text, seconds, strict=False)))
     found.update(map(" ".join, zip(text, seconds, text[2:], strict=False)))
     found.update([word[:_STEM_CHARS] + "*" for word in words if len(word) > _STEM_CHARS and word[0] != "<"])
-    if asks:
-        found.add(RULE)
     return found
 
 
@@ -81,7 +76,7 @@ def words_of(content: str) -> list[str]:
     >>> words_of("<@U1> Does `f()` work 100%??")
     ['<at>', 'does', '<code>', 'work', '0', '%', '?']
     """
-    text = message_text.with_placeholders(content).lower()
+    text = own_words.with_placeholders(content).lower()
     if "@" in text:
         text = _AT.sub(" <at> ", text)
     pattern = _ASCII_WORD if text.isascii() else _WORD  # the same in a third of the time
@@ -98,17 +93,6 @@ def _named(word: str) -> str:
     if any(map(str.isdecimal, word)):
         return "<id>"
     return "0" if word.isdigit() else word
-
-
-def is_short(words: Sequence[str]) -> bool:
-    """Tell whether a message has too few words of its own to be weighed.
-
-    >>> is_short(["is", "it", "up", "?"]), is_short(["what", "is", "the", "port", "of", "<code>", "?"])
-    (True, False)
-    """
-    if len(words) > 4 * _SHORT_WORDS:
-        return False
-    return _length([word for word in words if word[0].isalnum()]) <= _SHORT_WORDS
 
 
 class Contribution(NamedTuple):

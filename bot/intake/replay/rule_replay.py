@@ -69,9 +69,9 @@ def replay_thresholds(
     heard: Sequence[ReplayedEvent], rules: Rules, *, allow_bots: Iterable[str]
 ) -> dict[float, ReplayReport]:
     """Return what each of THRESHOLDS, and the one in use, would have made of past events; nothing without a score."""
-    if rules.scorer is None:
+    if rules.threshold is None:
         return {}
-    thresholds = sorted({*THRESHOLDS, rules.scorer.threshold})
+    thresholds = sorted({*THRESHOLDS, rules.threshold})
     allowed = frozenset(allow_bots)
     return {
         threshold: replay_events(heard, dataclasses.replace(rules, threshold=threshold), allow_bots=allowed)

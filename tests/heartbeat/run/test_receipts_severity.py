@@ -126,21 +126,3 @@ def test_lost_data_an_attack_and_what_is_down_for_everyone_page(said: str) -> No
 def test_what_reaches_no_customer_pages(said: str) -> None:
     """In every language, also where no word of failure stands."""
     assert severity_of_words(said) is Severity.PAGE
-
-
-@each_row(
-    "said",
-    [
-        "Customers can't pay with a card, only PayPal works.",
-        "Kunden können nicht per Karte bezahlen, nur PayPal geht.",
-        "Los clientes no pueden pagar con tarjeta, solo con PayPal.",
-        "Os clientes não podem pagar com cartão, apenas por pix.",
-        "Les clients ne peuvent pas payer par carte, seul PayPal fonctionne.",
-        "Pelanggan tidak bisa bayar dengan kartu, cuma lewat transfer.",
-        "お客様は現金では支払えません、カードのみ対応しています。",
-        "客户无法用信用卡付款，只支持支付宝。",
-    ],
-)
-def test_what_customers_can_do_in_another_way_pages_nobody(said: str) -> None:
-    """It is a limitation, and wants to be read."""
-    assert severity_of_words(said) is not Severity.PAGE

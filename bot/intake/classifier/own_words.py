@@ -9,13 +9,19 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from bot.domain.text.linear_patterns import LinearPattern
+
 # Blocks that hold all of Unicode's Extended_Pictographic, plus flags; over-wide only where no letter or digit lives.
-EMOJI: Final = (
+_EMOJI: Final = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
     "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff\U0001fc00-\U0001fffd"
 )
 MARKS: Final = "?？؟\u037e⁇⁈‽"
-CLOSERS: Final = " \t\r\n\u00a0\u3000*_~`!！.…。)）]}」』】>\"'“”‘’«»‹›"
+PICTURE: Final = rf"(?:[{_EMOJI}]|[0-9#*]\x{{20e3}}|:[^\s:]{{1,100}}:|[:;=][-']?[()DdPp3/|]|<3)"
+"""An emoji, a shortcode or a smiley, for RE2 too."""
+
+GAP: Final = rf"(?:[\s,.!~…、。！，;:&()/*_`}}\]」』】）》>\"'“”‘’«»‹›-]|{PICTURE})"
+"""A character or picture that may stand around words that make a whole message, or behind a question mark; for RE2."""
 
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
@@ -35,13 +41,9 @@ _PLAIN: Final = str.maketrans({"’": "'", "\u00a0": " ", "\u3000": " "})
 _OPENING = re.compile(r"(?<!\w)¿ ?\w")
 _BLANKS = re.compile(r"[^\S\n]+")
 _NAMES = re.compile(r"<[@#!][^<>\n]*>")
-_SHORTCODE: Final = r":[\w+'-]++:"
-_SMILEY: Final = r"[:;=][-']?[()DdPp3/|]|<3"
-PICTURE: Final = rf"[{EMOJI}]|[0-9#*]\u20e3|{_SHORTCODE}|{_SMILEY}"
-_PICTURES = re.compile(rf"(?>(?:\s|{PICTURE})+)")
-# Read backwards from the end, so that a long run of spaces or emoji inside the text is never rescanned.
-_SMILEY_BACKWARDS: Final = r"[()DdPp3/|][-']?[:;=]|3<"
-_TRAILER = re.compile(rf"(?>(?:{_SMILEY_BACKWARDS}|[{re.escape(CLOSERS)}{EMOJI}]|\u20e3[0-9#*]|{_SHORTCODE})*)")
+_CHANNEL = re.compile(r"<#\w+(?:\|([^<>|\n]*))?>")
+_TECHNICAL = re.compile(r"[`<>{}=\\/_@]|\w[.:]\w|[a-z][A-Z]|\w\(|--\w")
+_ONLY_PICTURES = LinearPattern(rf"^(?:\s|{PICTURE})+$")
 
 
 def visible_text(content: str) -> str:
@@ -109,16 +111,22 @@ def without_names(text: str) -> str:
     return unescape(_NAMES.sub(" ", text) if "<" in text else text).strip()
 
 
-def without_trailer(text: str) -> str:
-    """Return the text without what may follow a question mark: emoji, quotes, formatting, closing punctuation.
+def is_technical(content: str) -> bool:
+    """Tell whether text holds code, a link, a path, an identifier or somebody's name; a channel is none of these.
 
-    >>> without_trailer('is it up?" :eyes: :)')
-    'is it up?'
+    >>> is_technical("who broke `main`?"), is_technical("is app.py ok?"), is_technical("rename <#C1|random>?")
+    (True, True, False)
     """
-    if text[-1:].isalnum():
-        return text
-    found = _TRAILER.match(text[::-1])
-    return text[: len(text) - found.end()] if found else text
+    return _TECHNICAL.search(channels_named(content)) is not None
+
+
+def channels_named(text: str) -> str:
+    """Return text with Slack's references to channels as people read them.
+
+    >>> channels_named("rename <#C1|random>?")
+    'rename #random?'
+    """
+    return _CHANNEL.sub(r"#\1", text) if "<#" in text else text
 
 
 def opens_a_question(text: str) -> bool:
@@ -136,4 +144,4 @@ def is_only_emoji(text: str) -> bool:
     >>> is_only_emoji(":+1::skin-tone-2: 🎉"), is_only_emoji("ok 🎉"), is_only_emoji("")
     (True, False, False)
     """
-    return _PICTURES.fullmatch(text) is not None
+    return not (text[:1].isascii() and text[:1].isalpha()) and _ONLY_PICTURES.is_in(text)

@@ -1,0 +1,1 @@
+"""Language packs: the few phrases of each language that rules read."""
