@@ -68,7 +68,8 @@ def _in_chat(state: ThreadState, messages: Sequence[ChatMessage], ahead: timedel
     original = next((m for m in messages if m.message_id == state.original_message_id), None)
     if original is None:
         return [Doubt(code=DoubtCode.QUESTION_DELETED)]
-    doubts = [question_edited(original.text)] if original.text != state.question else []
+    may_differ = original.edited or original.is_bot  # else only a preview of a link came or went
+    doubts = [question_edited(original.text)] if may_differ and original.text != state.question else []
     drafted_at = state.status_history[-1].at if state.status_history else state.started_at
     since = int((drafted_at - ahead).timestamp())
     known = state.message_ids
