@@ -9,6 +9,7 @@ from importlib import import_module
 BENCHMARKS = (
     "classify",
     "classifier_accuracy",
+    "alerts",
     "acknowledge",
     "approve",
     "first_index",
