@@ -100,6 +100,7 @@ _BEHIND_NAME: Final = LinearPattern(
 )
 _NO_NAME: Final = _pattern(rf'^{_NOUN}\s?(?:#\d+)?\s*[:|-]\s*|^#\d+:?\s*|\s#\d+|["“”„]')
 _TOOL: Final = _pattern(rf"\b(?P<tool>{_any(_TOOLS)})\b(?:\s(?:alert|alerts|issue|event|notification))?")
+_INCIDENT: Final = LinearPattern(r"#\d+")
 _LETTER: Final = LinearPattern(r"\pL")
 
 
@@ -141,7 +142,7 @@ def read_alert(message: Mapping[str, Any], *, tool: str | None = None) -> Alert 
     titles = [_read_title(title) for title in parts.titles]
     tool = tool or next((_TOOLS[name] for name in map(_tool_in, parts.speakers) if name), "")
     name = redact(next((title.name for title in titles if title.name), "") or _name_of_fields(parts) or tool)
-    stays = _NORMALISER.normalise(name)
+    stays = _NORMALISER.normalise(name) or name
     return Alert(
         tool=tool,
         state=_state(parts, titles, name),
@@ -216,11 +217,12 @@ def _name(text: str) -> str:
 
 
 def _name_of_fields(parts: AlertParts) -> str:
-    """Return what names an alert whose titles do not: a field for it, a label, or a title that is all state."""
+    """Return what names an alert whose titles are all state: a field for its name, a label, the incident's number."""
     by_key = dict(reversed(parts.fields))
     named = [by_key[key] for key in _NAME_KEYS if key in by_key]
     named += [value for key, value in parts.fields if key in _LABEL_KEYS]
-    return next(iter([*named, *parts.titles]), "")
+    named += [title[start:stop] for title in parts.titles for start, stop in _INCIDENT.spans(title)]
+    return next(iter(named), "")
 
 
 def _state_of_value(value: str) -> AlertState | None:

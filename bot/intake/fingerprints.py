@@ -56,7 +56,7 @@ class Normaliser:
         text = line[:MAX_CHARS].casefold()
         for pattern in self._passing:
             text = pattern.replaced(text, r"\g<before>\g<end>")
-        return " ".join(text.split()).replace(" ,", ",").strip(" .,;:-–—|")
+        return " ".join(text.split()).replace(" ,", ",").strip(" .,;:-–—|#")
 
 
 def fingerprint(parts: Iterable[str]) -> str:
