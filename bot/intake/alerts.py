@@ -104,6 +104,9 @@ _INCIDENT: Final = LinearPattern(r"#\d+")
 _LETTER: Final = LinearPattern(r"\pL")
 
 
+_MAX_ID_CHARS: Final = 64
+
+
 class _Rank(IntEnum):
     """How good the evidence of a state is, best first."""
 
@@ -142,7 +145,7 @@ def read_alert(message: Mapping[str, Any], *, tool: str | None = None) -> Alert 
     titles = [_read_title(title) for title in parts.titles]
     tool = tool or next((_TOOLS[name] for name in map(_tool_in, parts.speakers) if name), "")
     name = redact(next((title.name for title in titles if title.name), "") or _name_of_fields(parts) or tool)
-    stays = _NORMALISER.normalise(name) or name
+    stays = _NORMALISER.normalise(name) or name or str(message.get("bot_id"))[:_MAX_ID_CHARS]
     return Alert(
         tool=tool,
         state=_state(parts, titles, name),
