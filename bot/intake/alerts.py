@@ -52,11 +52,14 @@ _NAME_KEYS: Final = _words(_TABLE["name_keys"])
 _LABEL_KEYS: Final = frozenset([*_words(_TABLE["label_keys"]), *_NAME_KEYS])
 _NORMALISER: Final = Normaliser(_TABLE["units"].split())
 
-_WORD: Final = rf"(?P<word>{_any(_STATES)})"
+_WORD: Final = rf"(?:auto-?|automatically\s)?(?P<word>{_any(_STATES)})"
 _NOUN: Final = _any(_words(_TABLE["nouns"]))
 _RUN: Final = _any(_words(_TABLE["runs"]))
 _SEVERITY: Final = rf"(?P<severity>{_any(_SEVERITIES)})"
-_VERB: Final = r"(?:is|are|was|were|has|have|been|marked as)(?:\s(?:now|back|been|again|marked as|successfully))*"
+_NUMBERED: Final = r"(?:#\d+|(?-i:[A-Z]{2,}-\d+))"
+_VERB: Final = (
+    r"(?:is|are|was|were|has|have|been|went|came|marked as)(?:\s(?:now|back|been|again|marked as|successfully))*"
+)
 _BEFORE: Final = "(?P<before>.*?)"
 _REST: Final = "(?P<rest>.*)$"
 _SENTENCE_ENDS: Final = (
@@ -74,23 +77,26 @@ _TAGGED: Final = _pattern(rf"[\[( ,]{_SEVERITY}[\]),]")
 _AT_START: Final = (
     # [FIRING:2] Name, [Recovered on {host:a}] Name
     _pattern(rf"^\[\s*{_WORD}(?:[^\w\]{{][^\]{{]*)?(?P<scope>\{{[^\]]*\}})?[^\]]*\]{_REST}"),
-    # Resolved in 5m 3s: Name, Triggered Incident #9: Name, Failed
+    # Resolved in 5m 3s: Name, Triggered Incident #9: Name, Failed, Acknowledged by @U1
     _pattern(
-        rf"^{_WORD}(?:\s{_NOUN})?(?:\sin(?:\s\d+(?:\.\d+)?\s?[a-z]+)+)?(?:\s#\d+)?(?:\s*[:|–—]|\s-\s|\s*$){_REST}"
+        rf"^{_WORD}(?:\s{_NOUN})?(?:\sin(?:\s\d+(?:\.\d+)?\s?[a-z]+)+)?"
+        rf"(?:\s#\d+|\s*[:|–—]|\s-\s|\s*$|\sby\s@.*){_REST}"
     ),
-    _pattern(rf"^{_WORD}(?:\s{_NOUN})?\s#\d+{_REST}"),
-    _pattern(rf"^{_WORD}\sby\s@"),
 )
-_CAPITALISED_END: Final = LinearPattern(rf"^{_BEFORE}(?:\s[-–—|]|:|\s[(\[])\s*(?P<word>\p{{Lu}}\w*(?:\s\w+)*)[)\].!]*$")
+_CAPITALISED: Final = (
+    LinearPattern(rf"^{_BEFORE}(?:\s[-–—|]|:|\s[(\[])\s*(?P<word>\p{{Lu}}\w*(?:\s\w+)*)[)\].!]*$"),  # Name - Resolved
+    LinearPattern(rf"^{_BEFORE}\s(?P<word>[A-Z]{{2,}})(?:\s[-|]|:)\s"),  # DISK OK - 40 GB free
+)
 _ELSEWHERE: Final = (
-    _pattern(rf"^{_BEFORE}\[\W*{_WORD}\s*\]"),  # [api] [✅ Up] 200 - OK
+    _pattern(rf"^{_BEFORE}\[\W*{_WORD}(?::\d+)?\s*\]"),  # [api] [✅ Up] 200 - OK
     _pattern(rf"^{_BEFORE}\s#\d+\s(?:-\s)?{_WORD}\b"),  # shop - #31 Failure after 3 min
-    _pattern(rf"^(?:.*?\s)?{_NOUN}\s(?:#\d+\s)?(?:{_VERB}\s)?{_WORD}\b{_REST}"),  # Alert was closed: Name
-    _pattern(rf"^(?:.*?\s)?{_WORD}\s(?:the\s|this\s|an?\s)?{_NOUN}\b{_REST}"),  # Ana acknowledged incident "Name"
+    _pattern(rf"^(?:.*?\s)?{_NOUN}\s(?:{_NUMBERED}\s)?(?:{_VERB}\s)?{_WORD}\b{_REST}"),  # Alert was closed: Name
+    # Ana acknowledged incident "Name"
+    _pattern(rf"^(?:.*?\s)?{_WORD}\s(?:the\s|this\s|an?\s)?(?:{_NOUN}\b|{_NUMBERED}){_REST}"),
     _pattern(rf"^{_RUN}\s{_WORD}{_SENTENCE_ENDS}"),  # Build passed: Name
     _pattern(rf"^(?:.*\s)?marked\s(?P<before>\S{{1,80}})\sas\s{_WORD}{_SENTENCE_ENDS}"),
     _pattern(rf"^{_BEFORE}\s?\b{_VERB}\s{_WORD}{_SENTENCE_ENDS}"),  # Name has been resolved after 3 tries
-    _CAPITALISED_END,  # Name - OK
+    *_CAPITALISED,
 )
 _CHANGE: Final = LinearPattern("→|➜|⇒|->|=>")
 _STATUS: Final = _pattern(rf"^\W*{_WORD}(?:\W*$|\s*[(:,-]|\s(?:by|at|on|since|for|in)\s)")
@@ -102,9 +108,6 @@ _NO_NAME: Final = _pattern(rf'^{_NOUN}\s?(?:#\d+)?\s*[:|-]\s*|^#\d+:?\s*|\s#\d+|
 _TOOL: Final = _pattern(rf"\b(?P<tool>{_any(_TOOLS)})\b(?:\s(?:alert|alerts|issue|event|notification))?")
 _INCIDENT: Final = LinearPattern(r"#\d+")
 _LETTER: Final = LinearPattern(r"\pL")
-
-
-_MAX_ID_CHARS: Final = 64
 
 
 class _Rank(IntEnum):
@@ -137,15 +140,17 @@ def read_alert(message: Mapping[str, Any], *, tool: str | None = None) -> Alert 
     >>> read_alert({"bot_id": "B1", "text": "[RESOLVED] HighLatency (critical)"}).state
     <AlertState.RESOLVED: 'resolved'>
     """
-    is_bot = message.get("bot_id") or message.get("app_id") or message.get("subtype") == "bot_message"
+    bot = message.get("bot_id") or message.get("app_id") or message.get("subtype") == "bot_message"
+    if message.get("user") and not bot:
+        return None
     text = read_message(message if isinstance(message.get("text"), str) else {**message, "text": None})
-    if not text or (message.get("user") and not is_bot):
+    if not text:
         return None
     parts = take_apart(message)
     titles = [_read_title(title) for title in parts.titles]
     tool = tool or next((_TOOLS[name] for name in map(_tool_in, parts.speakers) if name), "")
     name = redact(next((title.name for title in titles if title.name), "") or _name_of_fields(parts) or tool)
-    stays = _NORMALISER.normalise(name) or name or str(message.get("bot_id"))[:_MAX_ID_CHARS]
+    stays = _NORMALISER.normalise(name) or name or (bot if isinstance(bot, str) else "")
     return Alert(
         tool=tool,
         state=_state(parts, titles, name),
@@ -203,7 +208,7 @@ def _name_beside(found: Mapping[str, str], rank: _Rank) -> str:
     rest = found.get("rest", "").strip()
     if rank is _Rank.START:
         return _name(f"{found.get('scope', '')} {rest}")
-    if rest[:1] in ':-–—|"“' and rest:
+    if rest.startswith((":", "-", "–", "—", "|", '"', "“")):
         return _name(rest)
     if rest.startswith(("in ", "on ")) and not found.get("before"):
         return _name(rest.partition(":")[2])
@@ -214,8 +219,6 @@ def _name(text: str) -> str:
     """Return a name without counts, reasons and authors behind it; empty if it names only the tool."""
     plain = _NO_NAME.replaced(_BEHIND_NAME.replaced(text.strip(" :-–—|"), ""), "")
     named = " ".join(plain.split()).strip(" .:-–—|")
-    if named.startswith("[") and named.find("]") == len(named) - 1:
-        named = named[1:-1]
     return named if _LETTER.is_in(_TOOL.replaced(named, "")) else ""
 
 
@@ -237,8 +240,10 @@ def _state_of_value(value: str) -> AlertState | None:
 def _labels(parts: AlertParts, name: str) -> Iterator[str]:
     """Yield the labels that name the thing, unless the name holds them; a label with several values names nothing."""
     pairs = {(key, _NORMALISER.normalise(value)) for key, value in parts.fields if key in _LABEL_KEYS}
-    count = Counter(key for key, _ in pairs)
-    yield from sorted(f"{key}={value}" for key, value in pairs if count[key] == 1 and value not in name)
+    count, held = Counter(key for key, _ in pairs), {word.strip("()[]{},:;") for word in name.split()}
+    yield from sorted(
+        f"{key}={value}" for key, value in pairs if count[key] == 1 and not held.issuperset(value.split())
+    )
 
 
 def _severity(parts: AlertParts, titles: list[_Title]) -> Severity:
