@@ -12,7 +12,7 @@ from slack_bolt import Ack, Respond
 
 from bot.casework.approvers import is_member
 from bot.errors import InputError, ProviderError, StoreError, Unavailable
-from bot.intake.message_text import read_message
+from bot.intake.message_text import image_ids, read_message
 from bot.intake.watcher import ForcedEnqueue, Watcher
 from bot.ports import Workspace, is_stranger
 from handlers.answers import respond_privately
@@ -31,10 +31,7 @@ PRIVATE_TALK: Final = (
     "That is a conversation between people, which triage cannot read and could not answer in. Copy the question: "
     "/triage investigate <question>"
 )
-WORDLESS: Final = (
-    "That message has no words, and pictures and files are not read. Write the question in its thread and mention "
-    "triage there."
-)
+WORDLESS: Final = "That message has no words and no picture. Write the question in its thread and mention triage there."
 GUESTS: Final = (
     "A guest or somebody of another workspace wrote that; triage takes such messages only with "
     "watcher.allow_external: true. To make it your question: /triage investigate <question>"
@@ -95,7 +92,7 @@ class Shortcuts:
     def _require_takeable(self, message: Body) -> None:
         """Refuse what would be queued and then left alone, or could not be looked into."""
         author = message.get("user")
-        if not read_message(message).strip():
+        if not read_message(message).strip() and not image_ids(message):
             raise InputError(WORDLESS)
         if self._allow_external or not isinstance(author, str) or message.get("bot_id"):
             return

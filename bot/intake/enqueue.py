@@ -74,7 +74,8 @@ class MessageSorter:
     def sort_question(self, asked: QuestionAsked) -> FollowUpArrived:
         """Return the job for a message that deserves a thread: the same, or what a mention asks for instead."""
         event, fields = asked.event, {name: getattr(asked, name) for name in QuestionAsked.model_fields}
-        if event.msg_type not in _SPOKEN or event.sender.type != "user" or self.bot_user_id not in event.mentions:
+        is_said = event.msg_type in _SPOKEN and event.sender.type == "user" and not event.images
+        if not is_said or self.bot_user_id not in event.mentions:
             return QuestionAsked(**fields)
         instruction = read_instruction(event.content, self.bot_user_id, self.session_names())
         if asked.is_ack and instruction.kind in _NO_ORDER:  # "thanks, @triage" under an answer asks for nothing

@@ -16,7 +16,14 @@ MAX_CHARS: Final = 500
 """How much of a line is compared."""
 
 _NUMBER: Final = r"[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)"
-_END: Final = r"(?P<end>[\s,;:!?)\]}>\"'|]|\.\s|\.?$)"
+_DATE: Final = (
+    r"(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d{1,2}/\d{1,2}/\d{2,4})"
+    r"(?:[t ,]+\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?(?:\s?z|\s?[+-]\d\d:?\d\d|\s?utc)?"
+)
+_CLOCK: Final = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?[ap]m|\s?utc)?"
+_ID: Final = r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b0x[0-9a-f]+\b|#\d+|-?\d{10,}|\b[0-9a-f]{7,64}\b"
+_NAMES_A_VALUE: Final = r"^\W*|[,;:]\s+|[(\[|]\s*|\s[-–—]\s+|\b(?:is|at|of)\s+|[=>]\s*"
+_END: Final = r"[\s,;:!?)\]}>\"'|]|\.\s|\.?$"
 
 
 class Normaliser:
@@ -28,19 +35,17 @@ class Normaliser:
 
     def __init__(self, units: Iterable[str]) -> None:
         unit = "|".join(sorted(units, key=len, reverse=True))
-        self._passing: Final = (
-            LinearPattern(
-                r"\d{4}[-/.]\d\d?[-/.]\d\d?(?:[t ,]+\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?(?:\s?z|\s?[+-]\d\d:?\d\d|\s?utc)?"
-                r"|\d{1,2}/\d{1,2}/\d{2,4}(?:[ ,]+\d\d:\d\d(?::\d\d)?)?"
-            ),
-            LinearPattern(r"(?:^|(?P<before>[\s,(\[]))\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?[ap]m|\s?utc)?" + _END),
-            LinearPattern(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b0x[0-9a-f]+\b|#\d+"),
-            LinearPattern(rf"(?:^|(?P<before>[^\w.-])){_NUMBER}\s?(?:{unit}){_END}"),
-            LinearPattern(rf"(?P<before>^\W*|[,;:]\s+|[(\[|]\s*|\s[-–—]\s+|\b(?:is|at|of)\s+|[=>]\s*){_NUMBER}{_END}"),
-            LinearPattern(r"(?:^|(?P<before>[\s,(\[='\"]))-?\d{5,}" + _END),
-            LinearPattern(r"-?\d{10,}"),
+        passing = (
+            ("", _DATE, ""),
+            (r"^|[\s,(\[]", _CLOCK, _END),
+            (r"^|[^\w.-]", rf"{_NUMBER}\s?(?:{unit})", _END),
+            (_NAMES_A_VALUE, _NUMBER, _END),
+            (r"^|[\s,(\[='\"]", r"-?\d{5,}", _END),
+            ("", _ID, ""),
         )
-        self._hash: Final = LinearPattern(r"\b[0-9a-f]{7,64}\b")
+        self._passing: Final = [
+            LinearPattern(f"(?P<before>{before})(?:{what})(?P<end>{end})") for before, what, end in passing
+        ]
 
     def normalise(self, line: str) -> str:
         """Return what of a line stays, in small letters.
@@ -50,31 +55,10 @@ class Normaliser:
         """
         text = line[:MAX_CHARS].casefold()
         for pattern in self._passing:
-            text = _without(pattern, text)
-        text = _without_hashes(self._hash, text)
-        return " ".join(text.split()).replace(" ,", ",").strip(" .,;:-–—|")
+            text = pattern.replaced(text, r"\g<before>\g<end>")
+        return " ".join(text.split()).replace(" ,", ",").strip(" .,;:-–—|#")
 
 
 def fingerprint(parts: Iterable[str]) -> str:
     """Return 16 hex digits that stand for these parts in this order."""
     return hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def _without(pattern: LinearPattern, text: str) -> str:
-    """Return a text without what matches; the groups `before` and `end` of a match stay."""
-    kept, last = [], 0
-    for start, stop, groups in pattern.matches(text):
-        kept += [text[last:start], groups.get("before", ""), groups.get("end", "")]
-        last = stop
-    return "".join([*kept, text[last:]])
-
-
-def _without_hashes(pattern: LinearPattern, text: str) -> str:
-    """Return a text without commits and other ids in hexadecimal: they have digits and letters."""
-    kept, last = [], 0
-    for start, stop in pattern.spans(text):
-        word = text[start:stop]
-        if not word.isdigit() and not word.isalpha():
-            kept.append(text[last:start])
-            last = stop
-    return "".join([*kept, text[last:]])

@@ -120,12 +120,12 @@ def _parts(message: Message) -> list[str]:
     attached: list[str] = []
     for one in _mappings(message.get("attachments")):
         if not _is_forward(one) and not _is_preview(one):
-            attached += _lines(one) or _lines(_text(one, "fallback"))
-    said = _undoubled([_text(message, "text"), "\n".join(_lines(message.get("blocks"))), "\n".join(attached)])
+            attached += lines_of(one) or lines_of(_text(one, "fallback"))
+    said = _undoubled([_text(message, "text"), "\n".join(lines_of(message.get("blocks"))), "\n".join(attached)])
     said += [line for one in _mappings(message.get("files")) for line in _file(one)]
     if _is_forward(message):
-        said = said or _lines(_text(message, "fallback"))
-        said = [*(f"{author}:" for author in _lines(_text(message, "author_name")) if said), *said]
+        said = said or lines_of(_text(message, "fallback"))
+        said = [*(f"{author}:" for author in lines_of(_text(message, "author_name")) if said), *said]
     return said
 
 
@@ -148,20 +148,20 @@ def _plain(part: str) -> str:
 def _file(one: Message) -> list[str]:
     """Return the name of a file and what Slack shows of it: prose as it is, code and other text in a fence."""
     if _is_image(one):
-        return _lines(one.get("alt_txt"))
+        return lines_of(one.get("alt_txt"))
     prose = _text(one, "plain_text") or _text(one, "preview_plain_text")
     code = _text(one, "preview") or html.unescape(_TAG.sub("", _text(one, "preview_highlight")))
     return [line for line in (_text(one, "title") or _text(one, "name"), prose or _fenced(code)) if line.strip()]
 
 
-def _lines(content: object, depth: int = 0) -> list[str]:
+def lines_of(content: object, depth: int = 0) -> list[str]:
     """Return what a text, an attachment, a block or a list of blocks shows, a line or a paragraph each."""
     if _is_number(content) or (isinstance(content, str) and content.strip()):
         return [str(content)]
     if depth > _MAX_DEPTH:
         return []
     if isinstance(content, list):
-        return [line for each in _items(content) for line in _lines(each, depth + 1)]
+        return [line for each in _items(content) for line in lines_of(each, depth + 1)]
     if not isinstance(content, Mapping) or "action_id" in content or str(content.get("type")) in _CONTROLS:
         return []
     return [line for line in _block(content, depth + 1) if line.strip()]
@@ -177,7 +177,7 @@ def _block(content: Message, depth: int) -> list[str]:
             return [_fenced(_pieces(content, depth))]
         case "rich_text_list":
             return _points(content, depth)
-    shown = [line for key in _SHOWN if key in content for line in _lines(content[key], depth)]
+    shown = [line for key in _SHOWN if key in content for line in lines_of(content[key], depth)]
     match content.get("type"):
         case None if "value" in content:
             return [": ".join(shown)]
@@ -185,7 +185,7 @@ def _block(content: Message, depth: int) -> list[str]:
             return [" ".join(shown)]
         case "image" | "video":  # what is read aloud often repeats the title
             return list(dict.fromkeys(shown))
-    rows = [" | ".join(" ".join(_lines(cell, depth)) for cell in _items(row)) for row in _items(content.get("rows"))]
+    rows = [" | ".join(" ".join(lines_of(cell, depth)) for cell in _items(row)) for row in _items(content.get("rows"))]
     return shown + rows
 
 
@@ -200,7 +200,7 @@ def _pieces(content: Message, depth: int) -> str:
         elif isinstance(style, Mapping) and style.get("code"):
             pieces.append(f"`{label}`")
         else:
-            pieces.append(label or "".join(_lines(one, depth)))
+            pieces.append(label or "".join(lines_of(one, depth)))
     return "".join(pieces)
 
 
@@ -208,7 +208,7 @@ def _points(content: Message, depth: int) -> list[str]:
     """Return the points of a list, indented, with bullets or counted on from its offset."""
     indent, offset = (int(one) if _is_number(one) else 0 for one in (content.get("indent"), content.get("offset")))
     margin, is_ordered = "    " * min(max(indent, 0), _MAX_DEPTH), content.get("style") == "ordered"
-    points = [" ".join(_lines(one, depth)) for one in _mappings(content.get("elements"))]
+    points = [" ".join(lines_of(one, depth)) for one in _mappings(content.get("elements"))]
     return [f"{margin}{f'{place}.' if is_ordered else '•'} {one}" for place, one in enumerate(points, offset + 1)]
 
 

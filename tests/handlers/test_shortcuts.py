@@ -174,9 +174,16 @@ def test_where_the_bot_cannot_read_it_says_why_and_what_to_type(edge: Edge, chan
 
 @pytest.mark.parametrize("text", ["", "  ", None])
 def test_a_message_without_words_is_refused(edge: Edge, text: str | None) -> None:
-    """A picture's card would say nothing."""
+    """Its card would say nothing."""
     assert "no words" in edge.choose(message={**payload("message_action")["message"], "text": text})
     assert edge.queued() == []
+
+
+def test_a_picture_without_words_is_looked_at(edge: Edge) -> None:
+    """It may show all there is to say."""
+    picture = {"text": "", "files": [{"id": "F0SHOT", "mimetype": "image/png"}]}
+    edge.choose(message={**payload("message_action")["message"], **picture})
+    assert len(edge.queued()) == 1
 
 
 def test_a_guests_message_is_refused_and_not_silently_left_alone(edge: Edge) -> None:

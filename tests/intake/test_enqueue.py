@@ -156,6 +156,7 @@ def test_an_order_to_a_session_is_a_question() -> None:
         ("<@U0BOT> watch the CDN hourly", {"sender": {"id": "B1", "type": "bot"}}),
         ("<@U0BOT> status", {"sender": {"id": "B1", "type": "bot"}}),
         ("<@U0BOT> status", {"msg_type": "image"}),
+        ("<@U0BOT> can you look into this?", {"images": ["F0FORWARDED"]}),
     ],
 )
 def test_only_what_a_person_says_to_the_bot_is_an_order(text: str, changes: dict[str, Any]) -> None:

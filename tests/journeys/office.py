@@ -58,11 +58,13 @@ class Office:
         *,
         clock: Clock | None = None,
         time_scale: float = HASTE,
+        api_url: str | None = None,
         **more: Any,
     ) -> None:
         self.control, self.home = control, home
+        environment = {**environment_of(slack, home), "SLACK_API_URL": api_url or slack.api_url}
         settings = load_settings(write_config(home, codebase, **more))
-        self.bot = App(settings, read_environment(environment_of(slack, home)), clock=clock, time_scale=time_scale)
+        self.bot = App(settings, read_environment(environment), clock=clock, time_scale=time_scale)
         self.replies = Journal(home / "replies.ndjson")
 
     def ask(

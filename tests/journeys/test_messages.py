@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from blocks import ids
 from demo.control import Control
 from demo.headless import find_element, shown_text
+from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
+from tests.journeys.dressing_proxy import dressing_proxy
 from tests.journeys.home_files import Journal, list_files
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS
@@ -137,3 +140,41 @@ def test_a_mention_in_an_unwatched_channel_is_answered(office: Office, control: 
     office.draft(asked, channel=OPS.channel_id)
     assert office.cards(quiet, channel=OPS.channel_id) == []
     assert "retry.py" in shown_text(office.draft(asked, channel=OPS.channel_id))
+
+
+TRACE = 'File "/srv/shop/payments/retry.py", line 3, in charge\nKeyError: total'
+
+
+def test_what_stands_outside_a_messages_text_is_investigated(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """What "look into this" forwards, blocks behind a placeholder, and a snippet: all are on the cards as asked."""
+    look, hidden, why = f"<@{DEMO.bot_id}> can you look into this?", "This content can't be displayed.", "any idea why?"
+    posted = {text: control.say(HELP.channel_id, CHLOE.user_id, text) for text in (look, hidden, why)}
+    forwarded = {
+        "is_share": True,
+        "is_msg_unfurl": True,
+        "author_name": "Linda C",
+        "text": RETRIES,
+        "fallback": RETRIES,
+    }
+    section = {"type": "section", "fields": [{"type": "mrkdwn", "text": f"*To <@{DEMO.bot_id}>*\n{SESSIONS}"}]}
+    snippet = {"id": "F0SNIP", "mode": "snippet", "mimetype": "text/plain", "title": "trace.txt", "preview": TRACE}
+    extras = {
+        posted[look]: {"attachments": [forwarded]},
+        posted[hidden]: {"blocks": [section]},
+        posted[why]: {"subtype": "file_share", "files": [snippet]},
+    }
+    with dressing_proxy(slack.api_url, extras) as proxy:
+        office = Office(slack, control, tmp_path / "home", shop, api_url=proxy.url)
+        office.bot.start()
+        try:
+            card = office.draft(posted[look])
+            office.card(posted[hidden], SESSIONS)
+            office.card(posted[why], "KeyError: total")
+        finally:
+            office.bot.stop()
+    assert "retry.py" in shown_text(card)
+    (file,) = list_files(office.home / "state", f"*{posted[look]}.json")
+    assert json.loads(file.read_text())["question"] == f"{look}\n> Linda C:\n> {RETRIES}"
+    assert "Look into what?" not in json.dumps(control.messages(HELP.channel_id))

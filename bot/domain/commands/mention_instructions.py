@@ -6,7 +6,6 @@ question. Nothing is ever changed on the strength of it; see docs/decisions.
 
 from __future__ import annotations
 
-import itertools
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
@@ -24,41 +23,16 @@ MAX_CHARS: Final = 200
 MAX_COMMAND_WORDS: Final = 4
 SURELY: Final = 0.8
 
-_MARKS: Final = re.compile(r"[¡¿?!.,;:…。、]+")
+_MARKS: Final = re.compile(r"[¡¿?!.,;:…。、，！？]+")
 _COURTESY: Final = re.compile(
     r"^(?:(?:hey|hi|hello|ok|okay|and|so|please|pls|plz|kindly|also|just|yo|dear|sorry|ping|cc|fyi"
     r"|good (?:morning|afternoon|evening))\b(?:[\s,;!.-]|:(?!\w))*)+",
     re.IGNORECASE,
 )
-_CLOSING: Final = (
-    r"\b(?:please|pls|plz|thanks|thank you|thx|ty|asap|when you can|for (?:me|us)|now|quickly)\b"
-    r"|:(?:-1|[\w+][\w+'-]*):|[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f]"
-)
-_END: Final = re.compile(rf"(?:[\s,;.!:…-]|{_CLOSING})+$", re.IGNORECASE)
-_ASKING_END: Final = re.compile(rf"(?:[\s,;.!:…?-]|{_CLOSING})+$", re.IGNORECASE)
+_PICTURE: Final = r":(?:-1|[\w+][\w+'-]*):|[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f]"
+_END: Final = re.compile(rf"(?:[\s,;.!:…-]|\b(?:please|pls|plz|thanks|thank you|thx|ty|asap|now)\b|{_PICTURE})+$", re.I)
 _OTHERS: Final = re.compile(r"^(?:<[@!][^<>]*>[\s,;:]*)+|(?:[\s,;:]*<[@!][^<>]*>)+$")
-_EYES: Final = re.compile(r"(?:\s|👀|:eyes:|\?|⬆️|☝️|👆|:point_up(?:_2)?:|:arrow_up:|\^)+")
-_ABLE: Final = r"(?:(?:can|could|would|will) (?:you|u|we|it)(?: please| pls| maybe| perhaps)? )?"
-_THIS: Final = (
-    r"(?: (?:this|that|it|these|here|above|the above|the (?:question|thread|message|one)(?: above)?"
-    r"|this (?:one|thread|question|message|issue|problem)|<@[^<>]*>))?"
-)
-_LOOK: Final = re.compile(
-    rf"{_ABLE}(?:(?:have|take|get) (?:a |another )?(?:quick )?look(?: at| into)?|look(?: at| into)?|investigate|triage"
-    rf"|check|dig into|see|handle|answer|help(?: out)?(?: with| on)?|find out|take|chime in|weigh in|assist)"
-    rf"{_THIS}(?: too| as well| again| once more| one more time)?"
-    r"|(?:any|got any|have an?) (?:ideas?|thoughts?|clues?|answers?)(?: (?:here|on this|about this))?"
-    r"|(?:thoughts|ideas|what about (?:this|that|it)|what do you (?:think|say)(?: about (?:this|that))?|do you know"
-    r"|you know|can you help|this|this one|your turn|over to you)"
-    r"|(?:re-?investigate|investigate again|try(?: it)? again|look again|check again|do it again|once more|again|retry"
-    r"|re-?run|redo(?: it)?)(?: this| it)?",
-    re.IGNORECASE,
-)
-_DECISION: Final = re.compile(
-    r"(?:approve|approved|lgtm|looks good|dismiss|reject|accept|ship|post|send|publish|edit)"
-    r"(?: (?:it|this|that|one|(?:the |this |that )?(?:draft|reply|answer|card)))?",
-    re.IGNORECASE,
-)
+_UPWARDS: Final = re.compile(r"(?:\s|👀|:eyes:|\?|⬆️|☝️|👆|:point_up(?:_2)?:|:arrow_up:|\^)+")
 _ALL_OF_IT: Final = re.compile(r"^(pause|resume|stop)(?: (?:triage|yourself|everything|it all|it|all|the bot))?$")
 _SAME: Final = {"stop": "pause", "paused": "status", "resumed": "status", "stopped": "status"}
 _ALONE: Final = frozenset(entry.path for entry in commands() if " " not in entry.form or entry.path == "help")
@@ -89,13 +63,12 @@ class Instruction:
 
 class _Language(NamedTuple):
     looks: Words
+    decides: Words
     little: Words
-    decides: tuple[str, ...]
     has_blanks: bool = True
 
 
 _LANGUAGES: Final = read_table(__file__, "instruction_words.yml", dict[str, _Language])
-_DECIDES: Final = frozenset(itertools.chain.from_iterable(lists.decides for lists in _LANGUAGES.values()))
 
 
 def read_instruction(text: str, bot_user_id: str, sessions: Collection[str] = ()) -> Instruction:
@@ -115,19 +88,38 @@ def read_instruction(text: str, bot_user_id: str, sessions: Collection[str] = ()
     if len(said) > MAX_CHARS:
         return Instruction(kind=InstructionKind.QUESTION)
     said = _OTHERS.sub("", _COURTESY.sub("", _OTHERS.sub("", said)))
-    if _EYES.fullmatch(said):
+    if _UPWARDS.fullmatch(said):
         return Instruction(kind=InstructionKind.LOOK)
     bare = _END.sub("", said).strip()
     if not bare:
         return Instruction(kind=InstructionKind.BARE)
     if command := _command(bare, sessions):
         return Instruction(kind=InstructionKind.COMMAND, command=command)
-    asked = _ASKING_END.sub("", bare)
-    if _DECISION.fullmatch(asked) or _means_decision(asked):
-        return Instruction(kind=InstructionKind.DECISION)
-    return Instruction(
-        kind=InstructionKind.LOOK if _LOOK.fullmatch(asked) or _means_look(asked) else InstructionKind.QUESTION
-    )
+    return Instruction(kind=_kind_of(re.sub(_PICTURE, " ", bare)))
+
+
+def _kind_of(said: str) -> InstructionKind:
+    """Return what a message asks for that says nothing but to look or to decide, in one of the languages here.
+
+    >>> [_kind_of(said).value for said in ("schau dir das bitte mal an", "¿puedes mirar esto?", "これを見てください")]
+    ['look', 'look', 'look']
+    >>> [_kind_of(said).value for said in ("passt so", "schau dir die Retries an", "warum geht das nicht?")]
+    ['decision', 'question', 'question']
+    """
+    words = _MARKS.sub(" ", said.casefold()).split()
+    if any(_is_only(words, lists.decides, lists) for lists in _LANGUAGES.values()):
+        return InstructionKind.DECISION
+    is_look = any(_is_only(words, lists.looks, lists) for lists in _LANGUAGES.values())
+    return InstructionKind.LOOK if is_look else InstructionKind.QUESTION
+
+
+def _is_only(words: Sequence[str], asks: Words, lists: _Language) -> bool:
+    """Whether every word is listed, or without blanks is made of listed pieces, and one of them asks."""
+    if lists.has_blanks:
+        return not set(words).isdisjoint(asks) and set(words) <= {*asks, *lists.little}
+    pieces = "|".join(sorted({*asks, *lists.little}, key=len, reverse=True))
+    said = "".join(words)
+    return any(word in said for word in asks) and bool(re.fullmatch(f"(?>(?:{pieces})+)", said))
 
 
 def _command(said: str, sessions: Collection[str]) -> str:
@@ -163,33 +155,3 @@ def _has_the_form(line: CommandLine, sessions: Collection[str]) -> bool:
         return False
     more = len(line.words) - 2
     return more <= (MAX_COMMAND_WORDS - 2 if entry.extra_words is None else entry.extra_words) or second == "reject"
-
-
-def _means_look(said: str) -> bool:
-    """Whether a message asks, in one of the languages here, to look at what stands above it, and says nothing else.
-
-    >>> _means_look("schau dir das bitte mal an"), _means_look("¿puedes mirar esto?"), _means_look("これを見てください")
-    (True, True, True)
-    >>> _means_look("schau dir die Retries an"), _means_look("warum geht das nicht?")
-    (False, False)
-    """
-    words = _plain(said).split()
-    return any(_is_only(lists, words if lists.has_blanks else ["".join(words)]) for lists in _LANGUAGES.values())
-
-
-def _means_decision(said: str) -> bool:
-    """Whether a message is "approve it" or "reject it" in one of the languages here, and says nothing else."""
-    return _plain(said) in _DECIDES
-
-
-def _plain(said: str) -> str:
-    return " ".join(_MARKS.sub(" ", unicodedata.normalize("NFKC", said).casefold()).split())
-
-
-def _is_only(lists: _Language, words: Sequence[str]) -> bool:
-    """Whether every word is listed, or without blanks is made of listed pieces, and one asks to look."""
-    looks, little = lists.looks, lists.little
-    if lists.has_blanks:
-        return not set(words).isdisjoint(looks) and set(words) <= {*looks, *little}
-    pieces = "|".join(sorted({*looks, *little}, key=len, reverse=True))
-    return any(look in words[0] for look in looks) and bool(re.fullmatch(f"(?>(?:{pieces})+)", words[0]))

@@ -52,6 +52,15 @@ class LinearPattern:
             groups = {name: value for name, value in match.groupdict().items() if value is not None}
             yield (*match.span(), groups)
 
+    def replaced(self, text: str, by: str) -> str:
+        r"""Return a text with `by` in place of each match; `\g<name>` in it stands for a group.
+
+        >>> LinearPattern("(?P<first>[a-z])[0-9]+").replaced("a12, b3", r"\g<first>")
+        'a, b'
+        """
+        changed: str = self._compiled.sub(by, encodable(text))
+        return changed
+
     def is_in(self, text: str | bytes) -> bool:
         """Whether it matches anywhere; who asks several patterns about one text may give it as UTF-8."""
         return self._compiled.search(_utf8(text) if isinstance(text, str) else text) is not None
