@@ -51,6 +51,7 @@ _INLINE: Final = {
 _PLACEHOLDERS: Final = frozenset(
     {"this content can't be displayed", "this message contains interactive elements", "no preview available"}
 )
+_FORWARDS: Final = ("is_share", "is_msg_unfurl", "message_blocks")
 _PREVIEWS: Final = ("from_url", "original_url", "app_unfurl_url", "is_app_unfurl")
 _MENTION: Final = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>]*)?>")
 _FILE_ID: Final = re.compile(r"F[A-Z0-9]{1,63}")
@@ -232,7 +233,7 @@ def _is_image(file: Message) -> bool:
 
 
 def _is_forward(attachment: Message) -> bool:
-    return bool(attachment.get("is_share") or attachment.get("is_msg_unfurl"))
+    return any(attachment.get(mark) for mark in _FORWARDS)
 
 
 def _is_preview(attachment: Message) -> bool:

@@ -94,10 +94,10 @@ def _incoming(body: Body, event: Body, message: Body, kind: MessageType, me: Ide
     In a channel shared with partners `team_id` may be theirs, and the same message may come under both; it is ours that
     installed the app.  Source: https://docs.slack.dev/apis/events-api (authorizations, shared channels)
     """
-    ts, channel, thread_ts = _time(message, "ts"), _id(event, "channel"), _time(message, "thread_ts")
+    ts, channel, thread_ts = _id(message, "ts", _TS), _id(event, "channel"), _id(message, "thread_ts", _TS)
     if ts is None or channel is None:
         raise ValueError("event without a usable channel and ts")
-    user, bot, app = _matching(message, "user", _USER), _id(message, "bot_id"), _id(message, "app_id")
+    user, bot, app = _id(message, "user", _USER), _id(message, "bot_id"), _id(message, "app_id")
     if user is None and bot is None and kind is not MessageType.DELETE:
         raise ValueError("event without a usable sender")
     sender_team = _id(message, "user_team") or _id(message, "team") or me.team_id
@@ -153,9 +153,8 @@ def _kind_of(event: Body) -> MessageType:
 
 
 def _is_own_or_slackbots(message: Body, me: Identity) -> bool:
-    return message.get("user") in (me.user_id, _SLACKBOT) or (
-        me.bot_id is not None and message.get("bot_id") == me.bot_id
-    )
+    user, bot = message.get("user"), message.get("bot_id")
+    return user in (me.user_id, _SLACKBOT) or (me.bot_id is not None and bot == me.bot_id)
 
 
 def _mapping(body: Body, key: str) -> Body:
@@ -165,16 +164,8 @@ def _mapping(body: Body, key: str) -> Body:
     return value
 
 
-def _id(body: Body, key: str) -> str | None:
-    """Return an id, which becomes part of file names and requests; None where there is none."""
-    return _matching(body, key, _ID)
-
-
-def _time(body: Body, key: str) -> str | None:
-    return _matching(body, key, _TS)
-
-
-def _matching(body: Body, key: str, form: re.Pattern[str]) -> str | None:
+def _id(body: Body, key: str, form: re.Pattern[str] = _ID) -> str | None:
+    """Return an id or a time, which become part of file names and requests; None where there is none."""
     value = body.get(key)
     if value is None or value == "":
         return None

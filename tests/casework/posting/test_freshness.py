@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -67,6 +68,15 @@ def test_an_edited_question_is_a_doubt_and_a_deleted_one_a_stop(office: Office) 
     assert [hard for _, hard in changes(office)] == [False]
     office.workspace.delete("C1", QUESTION_TS, QUESTION_TS)
     assert changes(office) == [("the message to answer is gone", True)]
+
+
+def test_a_preview_below_a_link_is_no_edit(office: Office) -> None:
+    """Slack shows what a question links to after it was asked; only a bot's words change without a mark."""
+    place = office.workspace.threads["C1", QUESTION_TS]
+    place[0] = replace(place[0], text=f"{place[0].text}\n> Ann:\n> it fails")
+    assert changes(office) == []
+    place[0] = replace(place[0], is_bot=True)
+    assert [hard for _, hard in changes(office)] == [False]
 
 
 def test_a_deleted_reply_that_asked_is_a_stop_though_its_thread_stands(tmp_path: Path) -> None:
