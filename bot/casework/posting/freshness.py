@@ -69,7 +69,7 @@ def _in_chat(state: ThreadState, messages: Sequence[ChatMessage], ahead: timedel
     if original is None:
         return [Doubt(code=DoubtCode.QUESTION_DELETED)]
     may_differ = original.edited or original.is_bot  # else only a preview of a link came or went
-    is_edited = may_differ and state.alert is None and original.text != state.question  # an alert tells its state
+    is_edited = may_differ and state.alert is None and original.text != state.question  # an alert's state tells
     doubts = [question_edited(original.text)] if is_edited else []
     drafted_at = state.status_history[-1].at if state.status_history else state.started_at
     since = int((drafted_at - ahead).timestamp())
