@@ -13,7 +13,7 @@ from tests.casework.office import Office
 def waiting(folder: Path, count: int) -> Office:
     office = Office(folder)
     for number in range(count):
-        office.arrive(an_event("How often do we retry?", f"{1_700_000_000 + number}.000100"))
+        office.arrive(an_event(f"How often do we retry job {number}?", f"{1_700_000_000 + number}.000100"))
     office.work()
     return office
 

@@ -119,6 +119,15 @@ def test_an_answered_twin_is_not_taken_out_but_whoever_clicks_learns_what_to_do(
         office.decisions.take_out(DraftClick(thread_id=ids[1], version=0, draft_hash=""))
     office.work()
     assert (office.store.threads(), len(office.messenger.posts)) == ([], 4)
+    ask = an_event(
+        "and for refunds?", f"{float(QUESTION_TS) + 90:.6f}", chat_id="C3", sender={"id": "U3"},
+        thread_id=ids[1].split(".", 2)[2], msg_type=MessageType.THREAD_REPLY, mentions=("U0BOT",),
+    )  # fmt: skip
+    office.arrive(ask)
+    office.work()
+    state = office.store.get(ids[1])
+    assert state is not None
+    assert (state.draft_pending is not None, state.twin_of) == (True, None)
 
 
 def test_a_dismissal_closes_the_twins_that_the_card_showed(office: Office) -> None:

@@ -35,6 +35,7 @@ PLAYBOOK = """# Heartbeat of shop
 - [ ] Disk: `df -h`
 """
 _STATE = drafted()
+_OTHER = drafted(chat_name=HELP.name, question="Why do pick lists time out?")
 _COMMIT = EvidenceRef(
     kind=EvidenceKind.GIT_COMMIT,
     ref="9b0d7e1c44" + "0" * 30,
@@ -85,7 +86,7 @@ DIALOGUES = Chapter(
             title="Same as…",
             meaning="For a question that asks the same as another open one, in other words: choose that one, the "
             "newest is first. This card goes away; the other's names both and offers *Answer there too*.",
-            shows=same_as_modal(click_of(_STATE), [(drafted(chat_name=HELP.name), timedelta(minutes=12))]),
+            shows=same_as_modal(click_of(_STATE), [(_OTHER, timedelta(minutes=12))]),
         ),
         Scene(
             name="evidence",
