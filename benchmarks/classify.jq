@@ -1,5 +1,5 @@
-# The table of SPEC 3.2 as one streaming jq program, the usual way to tag ndjson without code of one's own.
-# It holds only the words that occur in the generated events; triage runs all of its lists in eight languages.
+# The table of the classifier as one streaming jq program, the usual way to tag ndjson without code of one's own.
+# It holds only the words that occur in the generated events; triage runs the packs of eight languages.
 def own_words:
   gsub("```[^`]*(```|$)|`[^`\n]+`|<[^<>\n]*>|https?://[^ \n]+"; " ") | gsub("^(>|&gt;)[^\n]*"; " ");
 def is_question:

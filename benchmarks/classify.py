@@ -103,7 +103,7 @@ MIX: tuple[tuple[int, tuple[str, ...]], ...] = (
         (
             "prod is down since the {x} rollout",
             "we are getting 500s from {x} in eu-west-1, {n} so far",
-            "{x} api is down",
+            "api is down, {x} cannot reach it",
         ),
     ),
     (9, ("<@{who}> can you take a look at {x}-{n} when you are back", "<@{who}> your change to {x} is in review")),

@@ -27,9 +27,10 @@ THRESHOLD: Final = 0.42
 START: Final = Path(__file__).with_name("start.json")
 _DIALOGUE_WEIGHT: Final = 3.0
 _ENGLISH_SPELLINGS: Final = 10
+_ENGLISH_PENALTY: Final = 0.8
 _OTHER_SPELLINGS: Final = 12
-_SMALLEST_ENGLISH: Final = 0.2  # weights nearer to 0 do not ship
-_SMALLEST_OTHER: Final = 0.46
+_SMALLEST_ENGLISH: Final = 0.15  # weights nearer to 0 do not ship
+_SMALLEST_OTHER: Final = 0.42
 _START_LEAST: Final = 3  # messages of each workspace that must hold an n-gram
 _START_MOST_TIMES: Final = 10  # as often as in another workspace; what is said more often is one's topic
 _START_SCALE: Final = 1.5  # the start is learned cautiously; labelled dialogues say that it may weigh more
@@ -63,7 +64,7 @@ def fit_start(messages: Sequence[Unlabelled]) -> Weights:
 def fit_english(messages: Sequence[Message], start: Weights) -> Weights:
     """Return weights for English, from messages of dialogues and from what was written."""
     examples = [*_examples(messages, _DIALOGUE_WEIGHT), *_examples(written_messages("en", _ENGLISH_SPELLINGS))]
-    return train(examples, threshold=THRESHOLD, start=start)
+    return train(examples, threshold=THRESHOLD, start=start, penalty=_ENGLISH_PENALTY)
 
 
 def add_languages(english: Weights) -> Weights:

@@ -15,7 +15,7 @@ from training.evaluation import accuracy
 from training.examples import held_out_messages
 from training.fitting import score
 
-REQUIRED_F1 = 0.75
+REQUIRED_F1 = 0.85
 MAX_SHIPPED_BYTES = 400_000
 
 
@@ -68,14 +68,13 @@ def test_a_german_question_without_a_mark_is_heard_behind_a_greeting(content: st
     "content",
     [
         "yes, on 2.7.1 and on the older one as well",
-        "have you looked at the logs of the container?",
         "you need to set the variable before that works",
         "thanks for the quick answer, I will try that tomorrow",
         "we deployed version 1.4 to production this morning",
     ],
 )
 def test_answers_and_follow_ups_are_no_questions(content: str) -> None:
-    """Whoever helps asks back and gives advice; whoever asked answers and thanks."""
+    """Whoever helps gives advice; whoever asked answers and thanks."""
     assert not asks_question(content, Rules())
 
 
