@@ -33,7 +33,7 @@ _CONTROLS: Final = frozenset({"actions", "context_actions", "button", "workflow_
 _SHOWN: Final = (
     *("pretext", "author_name", "title", "rich_text_title", "subtitle", "label", "caption", "text", "name"),
     *("description", "body", "fields", "elements", "child_blocks", "tasks", "details", "output", "sources"),
-    *("call", "v1", "value", "alt_text", "accessory", "blocks", "footer"),
+    *("file", "call", "v1", "value", "alt_text", "accessory", "blocks", "footer"),
 )
 """Where blocks and attachments of all kinds keep what they show, in the order in which it is shown."""
 
@@ -184,7 +184,7 @@ def _block(content: Message, depth: int) -> list[str]:
             return [": ".join(shown)]
         case "context":
             return [" ".join(shown)]
-        case "image" | "video":  # what is read aloud often repeats the title
+        case "image" | "video" | "file":  # what is read aloud often repeats the title
             return list(dict.fromkeys(shown))
     rows = [" | ".join(" ".join(lines_of(cell, depth)) for cell in _items(row)) for row in _items(content.get("rows"))]
     return shown + rows

@@ -193,9 +193,12 @@ BLOCKS: dict[str, tuple[list[Json], str]] = {
         ],
         "Error rate\na rising line\np99\nAna\nThe crash\n**Why** does it crash?",
     ),
-    "call": (
-        [{"type": "call", "call_id": "R1", "call": {"v1": {"id": "R1", "name": "Incident 12", "join_url": "x"}}}],
-        "Incident 12",
+    "call and file": (
+        [
+            {"type": "file", "external_id": "E1", "source": "remote", "file": {"title": "a.log", "name": "a.log"}},
+            {"type": "call", "call_id": "R1", "call": {"v1": {"id": "R1", "name": "Incident 12", "join_url": "x"}}},
+        ],
+        "a.log\nIncident 12",
     ),
     "container, card, plan, alert": (
         [
