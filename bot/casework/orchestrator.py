@@ -125,6 +125,7 @@ class Orchestrator:
             original_sender_name=person.name,
             from_bot=asked.sender.type == "bot",
             question=asked.content,
+            images=asked.images,
             permalink=self._service.workspace.permalink(asked.chat_id, asked.message_id),
             question_type=kind,
             severity=Severity.PAGE if is_page else Severity.ACT,
