@@ -32,6 +32,7 @@ from bot.ports import (
     Clock,
     DamagedDocument,
     Document,
+    Image,
     PageRing,
     Person,
     any_job,
@@ -637,6 +638,24 @@ class RecordingAskerChat:
         self.calls.append(what)
         if self.refuse is not None:
             raise self.refuse
+
+
+class FakeAttachments:
+    """Port Attachments over dictionaries, by file id; what is not in them is refused."""
+
+    def __init__(self) -> None:
+        self.images: dict[str, Image] = {}
+        self.texts: dict[str, str] = {}
+
+    def image(self, file_id: str) -> Image:
+        if file_id not in self.images:
+            raise ProviderError("Slack could not read a file: file_not_found")
+        return self.images[file_id]
+
+    def text(self, file_id: str) -> str:
+        if file_id not in self.texts:
+            raise ProviderError("Slack could not read a file: file_not_found")
+        return self.texts[file_id]
 
 
 class FakeWorkspace:

@@ -39,7 +39,7 @@ from bot.domain.questions.feedback import NO_VOTES, Votes
 from bot.domain.returns import marked_draft
 from bot.domain.secrets import redact
 from bot.domain.severity import SIGNS, WORDS, Severity
-from bot.domain.text.humanize import counted
+from bot.domain.text.humanize import counted, unread_images
 from bot.domain.threads import ThreadState, ThreadStatus
 
 QUESTION_CHARS = 1_200
@@ -268,6 +268,7 @@ def _waiting(state: ThreadState, link_to: LinkTo, patches: Sequence[Block]) -> l
     parts += (
         suspect_lines(state.investigator_return.suspect_changes, state.started_at) if state.investigator_return else []
     )
+    parts += _images_unread(state)
     parts += _not_searched(state)
     parts += _aged_clones(state)
     parts += patches
@@ -276,6 +277,12 @@ def _waiting(state: ThreadState, link_to: LinkTo, patches: Sequence[Block]) -> l
     parts += _not_answered(state)
     parts += _doubts(state)
     return parts
+
+
+def _images_unread(state: ThreadState) -> list[Block]:
+    """Return how many of the question's images nobody but its readers in the chat has seen."""
+    unread = len(state.images) - (state.investigator_return.images_read if state.investigator_return else 0)
+    return [context(unread_images(unread))] if unread > 0 else []
 
 
 def _not_searched(state: ThreadState) -> list[Block]:

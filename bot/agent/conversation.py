@@ -1,10 +1,10 @@
 """The turns of one run (request, reply, tools) until the model answers or makes no progress.
 
-`history` holds whole replies only, in the form the API takes back; a retry starts the SDK's runner anew from it.
-`is_cut` says whether the last reply to our own prompt exceeded the length limit. Retries are in bot/agent/retry.py,
-repeated calls are detected by bot/agent/loop_detector.py. A ToolProblem goes to the model as an error result. Any
-other exception of a tool is our bug: the SDK would report it to the model and go on, so it is kept here and ends the
-run.
+`history` holds whole replies only, in the form the API takes back, and no image: these are put in as it is sent. A
+retry starts the SDK's runner anew from it. `is_cut` says whether the last reply to our own prompt exceeded the length
+limit. Retries are in bot/agent/retry.py, repeated calls are detected by bot/agent/loop_detector.py. A ToolProblem goes
+to the model as an error result. Any other exception of a tool is our bug: the SDK would report it to the model and go
+on, so it is kept here and ends the run.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from bot.agent.cost import CostMeter
 from bot.agent.loop_detector import LoopDetector
 from bot.agent.model_messages import (
+    UNSEEN,
     StreamReader,
     Unsupported,
     build_first_message,
@@ -31,8 +32,10 @@ from bot.agent.model_messages import (
     refuse_pages,
     render_sections,
     sendable,
+    with_images,
 )
 from bot.agent.model_run import RunFailed, RunRequest
+from bot.agent.provider_errors import vendor_words
 from bot.agent.retry import RetryPolicy
 from bot.agent.run_records import RunLog
 from bot.agent.tools.base import Tool, ToolProblem
@@ -144,6 +147,7 @@ class Conversation:
         self._attempts = RetryPolicy(watch, journal, request.model, request.limits)
         self.meter, self.journal = meter, journal
         self.history: list[Any] = [build_first_message(request)]
+        self.images = tuple(request.images)
         self.turns = 0
         self.is_cut = False
         journal.write("Asked", request.prompt)
@@ -163,8 +167,14 @@ class Conversation:
                     raise
 
     def _can_do_without(self, error: anthropic.APIStatusError) -> bool:
-        """Whether the first request was refused for an optional parameter; the next ones do not have it."""
-        if self.turns or not self._unsupported.learn(self._request, error):
+        """Whether the first request was refused for its images or an optional parameter; the next do not have it."""
+        if self.turns:
+            return False
+        if self.images and "image" in (vendor_words(error) or "").casefold():
+            self.images, self.history = (), render_sections(self.history, UNSEEN)
+            self.journal.say(f"{self._request.model} does not take the images: asking without")
+            return True
+        if not self._unsupported.learn(self._request, error):
             return False
         without = self._unsupported.of_run(self._request)
         self._params = fixed_params(self._client, self._request, without)
@@ -187,7 +197,7 @@ class Conversation:
         while words is None and self.turns < self._limits.max_turns:
             runner = self._messages.tool_runner(
                 **self._params,
-                messages=list(self.history),
+                messages=with_images(self.history, self.images),
                 tools=self._tools.runnable,
                 stream=True,
                 thread=False,
@@ -233,7 +243,9 @@ class Conversation:
 
         def request() -> BetaMessage:
             with self._watch.deaf():
-                raw = self._messages.with_raw_response.create(**self._params, **rest, messages=self.history)
+                raw = self._messages.with_raw_response.create(
+                    **self._params, **rest, messages=with_images(self.history, self.images)
+                )
             refuse_pages(raw.headers.get("content-type", ""))
             reply: BetaMessage = raw.parse()
             self.meter.add(reply.usage)
@@ -244,7 +256,7 @@ class Conversation:
     def _reserve(self) -> None:
         self._watch.check()
         tools = [tool.to_dict() for tool in self._tools.runnable]
-        self.meter.reserve([self._params, tools, self.history])
+        self.meter.reserve([self._params, tools, self.history], images=len(self.images))
 
     def _accept(self, reply: BetaMessage) -> bool:
         """Take a whole reply into the history; whether it stands there as it came.

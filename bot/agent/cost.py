@@ -28,6 +28,9 @@ _DATED: Final = re.compile(r"[-@]20\d{6}(?:-v\d{1,3})?$")
 _REVISION: Final = re.compile(r"-v\d{1,3}$")
 
 _BYTES_PER_TOKEN: Final = 4
+IMAGE_TOKENS: Final = 5_000
+"""The most that one image is: 4,784.  Source: https://platform.claude.com/docs/en/build-with-claude/vision"""
+
 _MARGIN: Final = 1.3
 """How much more tokens a text may be than its UTF-8 bytes / 4."""
 
@@ -132,15 +135,15 @@ class CostMeter:
         self._limit_usd, self._max_tokens = limit_usd, max_tokens
         self.usage = Usage()
 
-    def reserve(self, request: Any) -> None:
-        """Make sure that the worst case of a call with this content fits what is left.
+    def reserve(self, request: Any, *, images: int = 0) -> None:
+        """Make sure that the worst case of a call with this content, and so many images, fits what is left.
 
         Raises:
             SpendLimitReached: it does not; no call may be made.
         """
         if self._limit_usd is None:
             return
-        worst = self._price.worst_usd(estimate_tokens(request), self._max_tokens)
+        worst = self._price.worst_usd(estimate_tokens(request) + images * IMAGE_TOKENS, self._max_tokens)
         spent = self.usage.cost_usd or 0.0
         if spent + worst > self._limit_usd:
             why = (

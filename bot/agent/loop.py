@@ -101,6 +101,7 @@ def _finish(talk: Conversation, request: RunRequest) -> RunResult:
         turns=talk.turns,
         tool_calls=talk.journal.tool_calls,
         convergence_forced=forced,
+        images_shown=len(talk.images),
     )
 
 

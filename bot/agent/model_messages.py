@@ -9,6 +9,7 @@ whatever stop reason the reply gives.
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
@@ -23,9 +24,11 @@ from bot.agent.provider_errors import NotAnApi, Truncated, vendor_words
 from bot.agent.run_records import RunLog
 from bot.agent.watchdog import Watchdog
 from bot.domain.text.sanitize import mend, storable
+from bot.ports import Image
 
 _EPHEMERAL: Final = {"type": "ephemeral"}
 FINISH: Final = "Stop here: {why}. Answer now with what you have, as the one JSON object, without calling a tool."
+UNSEEN: Final = "The images of this message could not be shown to you."
 ONE_OBJECT: Final = "Answer with one JSON object of this schema and nothing else: {schema}"
 REPAIR: Final = "That answer could not be read: {why}. Answer again with the one JSON object and nothing else."
 
@@ -91,6 +94,21 @@ def fixed_params(client: object, request: RunRequest, without: Collection[str] =
 def build_first_message(request: RunRequest) -> dict[str, Any]:
     """Return the message that opens a run: its data, the end of the second cached stretch."""
     return {"role": "user", "content": [{"type": "text", "text": request.prompt, "cache_control": _EPHEMERAL}]}
+
+
+def with_images(history: Sequence[Any], images: Sequence[Image]) -> list[Any]:
+    """Return the history as it is sent: the images stand before the words of its first message, where there are any.
+
+    Source: https://platform.claude.com/docs/en/build-with-claude/vision (images first)
+    """
+    if not images:
+        return list(history)
+    sources = [
+        {"type": "base64", "media_type": one.media_type, "data": b64encode(one.data).decode("ascii")} for one in images
+    ]
+    first = history[0]
+    blocks = [{"type": "image", "source": source} for source in sources]
+    return [{**first, "content": [*blocks, *first["content"]]}, *history[1:]]
 
 
 def render_sections(history: list[Any], words: str) -> list[Any]:

@@ -20,6 +20,7 @@ from bot.agent.tools.base import Tool
 from bot.domain.returns import Usage
 from bot.domain.text.humanize import counted
 from bot.errors import ProviderError, Unavailable
+from bot.ports import Image
 
 EVERY_S: Final = 3.0
 THINKING_CHARS: Final = 120
@@ -58,6 +59,8 @@ class RunRequest:
     system: str
     rubric: str = ""
     prompt: str
+    images: Sequence[Image] = ()
+    """Shown before the words of the prompt; kept in no record."""
     effort: Effort | None = None
     """How hard the model works; None: its own default."""
     thinks: bool = True
@@ -91,6 +94,8 @@ class RunResult:
     turns: int
     tool_calls: int
     convergence_forced: bool = False
+    images_shown: int = 0
+    """How many of the request's images the model took: all or none."""
 
 
 class RunFailed(ProviderError):

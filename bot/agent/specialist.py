@@ -17,6 +17,7 @@ from bot.agent.budget import Allowance, Budget
 from bot.agent.model_run import Effort, OnProgress, RunLimits, Runner, RunRequest, RunResult
 from bot.agent.prompts.prompt_sections import PromptSection, Token, delimit, random_token
 from bot.agent.tools.base import Tool
+from bot.ports import Image
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,8 +57,9 @@ class Specialist:
         on_progress: OnProgress | None = None,
         cancel: threading.Event | None = None,
         effort: Effort | None = None,
+        images: Sequence[Image] = (),
     ) -> RunResult:
-        """Return the answer to a case's data, `sections`; `spent_usd` is what the case has cost so far.
+        """Return the answer to a case's data, `sections` and `images`; `spent_usd` is what the case has cost so far.
 
         `effort` is this run's, instead of the role's.
 
@@ -72,6 +74,7 @@ class Specialist:
             effort=effort or self.effort,
             thinks=self.thinks,
             prompt=delimit(tuple(sections), token=self.token),
+            images=images,
             tools=tools,
             answer=self.answer,
             read=self.read,

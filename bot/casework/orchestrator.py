@@ -127,6 +127,7 @@ class Orchestrator:
             from_bot=asked.sender.type == "bot",
             question=asked.content,
             alert=alert,
+            images=asked.images,
             permalink=self._service.workspace.permalink(asked.chat_id, asked.message_id),
             question_type=kind,
             severity=alert.urgency if alert else Severity.PAGE if is_page else Severity.ACT,

@@ -24,7 +24,7 @@ from bot.config.team_settings import WatchedChat
 from bot.domain.jobs import ContinueThread
 from bot.domain.threads import CardShown, ThreadState, ThreadStatus
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
-from bot.ports import Clock, JobQueue, Journal, Leases, Messenger, NoteIndex, Workspace
+from bot.ports import Attachments, Clock, JobQueue, Journal, Leases, Messenger, NoteIndex, Workspace
 from bot.ports.collections import Collection
 from bot.ports.threads import Threads
 
@@ -280,6 +280,7 @@ class ThreadService:
     jobs: JobQueue
     messenger: Messenger
     workspace: Workspace
+    attachments: Attachments
     memory: NoteIndex
     replies: Journal
     clock: Clock

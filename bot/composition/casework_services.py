@@ -173,6 +173,7 @@ class CaseworkServices:
                 storage=on.storage,
                 memory=on.note_index,
                 clock=on.clock,
+                attachments=on.slack.attachments,
             )
         )
         self.upkeep = CaseworkUpkeep(on)

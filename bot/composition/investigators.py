@@ -30,7 +30,7 @@ from bot.composition.codebases import TeamCode
 from bot.composition.model_access import open_model_access, stall_limit_s, thread_allowance, uses_models
 from bot.config.environment import Environment
 from bot.config.settings import Settings
-from bot.ports import Clock, NoteIndex, Store
+from bot.ports import Attachments, Clock, NoteIndex, Store
 from bot.ports.collections import SPEND
 
 if TYPE_CHECKING:
@@ -47,7 +47,10 @@ FIRST_PAUSE_S = 5.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InvestigationInputs:
-    """What both kinds of staff work with; `is_long` gives the investigator the time of an escalation."""
+    """What both kinds of staff work with; `is_long` gives the investigator the time of an escalation.
+
+    Without `attachments`, which take a token of the chat, no image is read.
+    """
 
     settings: Settings
     environment: Environment
@@ -55,6 +58,7 @@ class InvestigationInputs:
     storage: Store
     memory: NoteIndex
     clock: Clock
+    attachments: Attachments | None = None
     is_long: bool = False
 
 
@@ -91,7 +95,14 @@ class CaseworkModels:
             self.models = open_model_access(settings, environment, sources.clock, spend, secrets=secrets)
             drafts, judges = _specialists(sources, self.models)
             tools = _toolbox(sources, self._servers, secrets)
-            found = ModelInvestigator(drafts, tools, code.codebases, notes=sources.storage.notes, secrets=secrets)
+            found = ModelInvestigator(
+                drafts,
+                tools,
+                code.codebases,
+                notes=sources.storage.notes,
+                attachments=sources.attachments,
+                secrets=secrets,
+            )
             self.validator = ModelValidator(checks, judges, sources.clock)
             judge = "" if judges.model == drafts.model else f", checked by {judges.model}"
             self.described = f"{drafts.model}{judge}"

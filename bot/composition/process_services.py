@@ -31,6 +31,7 @@ from bot.ports.collections import (
 from bot.ports.migrations import refuse_newer
 from bot.ports.names import NameBook
 from handlers.cards.publisher import CardPublisher
+from handlers.transport.attachments import SlackAttachments
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import POSTS_PER_SECOND, RateLimits
 from handlers.transport.slack_clients import (
@@ -97,6 +98,7 @@ class SlackAccess:
         self.workspace = SlackWorkspace(
             self.client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id, names=names
         )
+        self.attachments = SlackAttachments(self.client)
 
     def hurry(self) -> None:
         """Wait little for a Slack that does not answer in what begins from now on: the bot stops."""

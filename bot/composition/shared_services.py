@@ -173,6 +173,7 @@ class SharedServices:
             jobs=self.jobs,
             messenger=messenger,
             workspace=self.slack.workspace,
+            attachments=self.slack.attachments,
             memory=self.note_index,
             replies=self.storage.journal(REPLIES),
             clock=self.clock,

@@ -209,6 +209,8 @@ class InvestigatorReturn(FrozenValue):
     """Which codebases were not as fresh as they should be, filled in by code."""
     index_unfinished: bool = False
     """Whether some of these were only not indexed yet, filled in by code."""
+    images_read: int = 0
+    """How many of the question's images the investigator saw, filled in by code."""
     track_record: Any = Field(default=None, exclude=True, repr=False)
     """Written by earlier releases: read, so that their returns are valid, and ignored."""
     suspect_changes: tuple[SuspectChange, ...] = ()

@@ -5,12 +5,14 @@ Nothing here does anything. The docstrings are the contract that tests/contracts
 
 from bot.ports.chat import (
     AskerChat,
+    Attachments,
     AuditChat,
     CardFiles,
     Channel,
     ChatHistory,
     ChatMessage,
     FeedbackChat,
+    Image,
     Message,
     Messenger,
     Page,

@@ -67,6 +67,16 @@ class ChatMessage:
     edited: bool = False
     reply_mark: str | None = None
     """The mark of an approved reply, if our bot posted this as one (`bot.domain.threads.reply_mark`)."""
+    long_files: tuple[str, ...] = ()
+    """The file ids of its text files and snippets of which `text` has the beginning only."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Image:
+    """An image that a model can be shown; `media_type` is what its bytes are: image/png, jpeg, gif or webp."""
+
+    media_type: str
+    data: bytes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,6 +104,16 @@ class Workspace(Protocol):
 
     def members(self, place_id: str) -> frozenset[str]:
         """Return the user ids in a channel or a user group; raises ProviderError if the chat cannot say."""
+
+
+class Attachments(Protocol):
+    """The files of messages; each method raises ProviderError that says why one is not read."""
+
+    def image(self, file_id: str) -> Image:
+        """Return an image as it stands in the chat."""
+
+    def text(self, file_id: str) -> str:
+        """Return the beginning of a text file, without credentials; nobody else's words are more than data."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

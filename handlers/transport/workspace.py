@@ -8,7 +8,7 @@ stop meanwhile.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from slack_sdk import WebClient
@@ -159,6 +159,7 @@ class SlackWorkspace:
             is_bot=bool(message.get("bot_id")),
             edited=bool(message.get("edited")),
             reply_mark=_reply_mark(message) if is_ours else None,
+            long_files=tuple(_long_files(message)),
         )
 
     def _person(self, user_id: str) -> Person:
@@ -195,6 +196,19 @@ class SlackWorkspace:
         ids = frozenset(one for one in (user.get("team_id"), company, *(found.get("teams") or ())) if one)
         is_ours = self._team_id in (found.get("teams") or ()) or self._enterprise_id in ids
         return ids if is_ours else frozenset()
+
+
+def _long_files(message: dict[str, Any]) -> Iterator[str]:
+    """Yield the ids of text files that are longer than their preview; pictures and programs have none.
+
+    Source: https://docs.slack.dev/reference/objects/file-object (preview, lines_more), and payloads of snippets
+    """
+    for file in message.get("files") or []:
+        if isinstance(file, dict) and isinstance(file.get("id"), str):
+            is_text = "preview" in file or str(file.get("mimetype")).startswith("text/")
+            is_whole = file.get("preview") and not (file.get("preview_is_truncated") or file.get("lines_more"))
+            if is_text and not is_whole:
+                yield file["id"]
 
 
 def _reply_mark(message: dict[str, Any]) -> str | None:

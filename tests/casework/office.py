@@ -59,6 +59,7 @@ from bot.runtime.job_table import JobTable, row
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, a_sorter, a_verdict, an_event
 from tests.fakes import (
     Crash,
+    FakeAttachments,
     FakeClock,
     FakeWorkspace,
     Faults,
@@ -134,7 +135,7 @@ class Office:
         self.store = MemoryThreads(faults=self.faults)
         self.jobs = MemoryJobQueue(self.clock, faults=self.faults)
         self.messenger = RecordingMessenger(faults=self.faults)
-        self.workspace = FakeWorkspace()
+        self.workspace, self.attachments = FakeWorkspace(), FakeAttachments()
         self.memory = FixedMemoryIndex()
         self.shelf, self.proved = NoteFiles(folder / "memory"), Proved()
         self.log = MemoryJournal(faults=self.faults, name="replies")
@@ -169,6 +170,7 @@ class Office:
             jobs=self.jobs,
             messenger=self.messenger,
             workspace=self.workspace,
+            attachments=self.attachments,
             memory=self.memory,
             replies=self.log,
             clock=self.clock,

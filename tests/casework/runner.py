@@ -30,6 +30,7 @@ class ScriptedRunner:
     def __init__(self, *script: Step, usage: Usage = COST) -> None:
         self.script, self.usage = list(script), usage
         self.requests: list[RunRequest] = []
+        self.takes_images = True
 
     def run(self, request: RunRequest) -> RunResult:
         self.requests.append(request)
@@ -39,7 +40,9 @@ class ScriptedRunner:
         if isinstance(step, BaseException):
             raise step
         said = step(request) if callable(step) else step
-        return RunResult(answer=request.answer.model_validate(said), usage=self.usage, turns=1, tool_calls=0)
+        shown = len(request.images) if self.takes_images else 0
+        answer = request.answer.model_validate(said)
+        return RunResult(answer=answer, usage=self.usage, turns=1, tool_calls=0, images_shown=shown)
 
 
 def answered(**changes: Any) -> dict[str, Any]:

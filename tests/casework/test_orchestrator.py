@@ -484,3 +484,10 @@ def test_a_remark_worked_off_after_its_thread_closed_opens_no_other(office: Offi
     assert office.store.get(THREAD_ID) is None
     office.says("and why five?", seconds=600)
     assert office.state.question == "and why five?"
+
+
+def test_the_images_of_a_question_come_to_its_thread_and_its_investigator(office: Office) -> None:
+    """As ids; what they show is read when it is needed."""
+    office.orchestrator.take_question(QuestionAsked(event=an_event("what is this?", images=("F1", "F2"))))
+    assert office.state.images == ("F1", "F2")
+    assert [given.images for given in office.investigator.assignments] == [("F1", "F2")]

@@ -429,3 +429,17 @@ def test_what_a_guest_writes_in_a_thread_reaches_no_investigator_unless_allowed(
         office.work()
         heard = [[said.sender for said in given.thread_context] for given in office.investigator.assignments]
         assert heard == [[ANN, "U0GUS", "B0GONE", BEN] if allowed else [ANN, BEN]] * 2
+
+
+def test_a_long_file_of_the_question_is_read_where_it_can_be(tmp_path: Path) -> None:
+    """It stands before what was said in the thread; one that cannot be read is left out."""
+    office = Office(tmp_path)
+    office.attachments.texts = {"F1": "line 1\nline 2"}
+    office.workspace.say(
+        "C1", QUESTION_TS, ChatMessage(message_id=QUESTION_TS, sender_id=ANN, text="why?", long_files=("F0", "F1"))
+    )
+    office.workspace.say("C1", QUESTION_TS, ChatMessage(message_id="1795165300.1", sender_id=BEN, text="look at 2"))
+    office.asked()
+    [assignment] = office.investigator.assignments
+    said = [(one.sender, one.text) for one in assignment.thread_context]
+    assert said == [(f"{ANN} (name of {ANN}), in a file", "line 1\nline 2"), (BEN, "look at 2")]

@@ -71,7 +71,14 @@ def _handler(stub: SlackStub) -> type[BaseHTTPRequestHandler]:
             data = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode(errors="replace")
             is_json = "json" in (self.headers.get("Content-Type") or "")
             stub.calls.append((method, json.loads(data or "{}") if is_json else dict(parse_qsl(data))))
-            answer = stub.next_answer(method)
+            self._answer(stub.next_answer(method))
+
+        def do_GET(self) -> None:
+            name = self.path.rpartition("/")[2]
+            stub.calls.append((name, dict(self.headers)))
+            self._answer(stub.next_answer(name))
+
+        def _answer(self, answer: Answer | type[HangUp]) -> None:
             if isinstance(answer, type):
                 self.close_connection = True
                 self.connection.close()

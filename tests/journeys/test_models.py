@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 import yaml
 
 from blocks import ids
@@ -17,7 +19,7 @@ from demo.control import Control, text_value
 from demo.headless import find_element, shown_text
 from demo.journey import Journey
 from demo.slack_server import LocalSlack
-from demo.workspace import ANA, DEMO, ENG, HELP
+from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP
 from tests.gitrepo import git
 from tests.journeys.hasty import HASTE
 from tests.journeys.home_files import list_files
@@ -360,3 +362,49 @@ def test_a_proposed_note_is_saved_from_the_card_and_named_in_the_record(open_off
     office.card(ts, "Posted")
     [record] = [json.loads(line) for line in (office.home / "replies.ndjson").read_text().splitlines()]
     assert record["triage_file"] == "memory/sessions.md"
+
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def ask_with_image(slack: LocalSlack, text: str) -> str:
+    """Post a question with an image as Chloe does; return its ts."""
+    who = {"channel": HELP.channel_id, "user": CHLOE.user_id, "text": text}
+    file = {"file": ("dashboard.png", PIXEL, "image/png")}
+    answer = requests.post(f"{slack.url}/_control/upload", data=who, files=file, timeout=10)
+    return str(answer.json()["message"]["ts"])
+
+
+def test_the_investigator_sees_the_image_of_a_question(open_office: Open, slack: LocalSlack) -> None:
+    """Its bytes as Slack keeps them, in the first message; nothing on disk holds them, and the card says nothing."""
+    office, server = open_office("pass")
+    ts = ask_with_image(slack, SESSIONS)
+    card = office.draft(ts)
+    contents = {asked["role"]: asked["body"]["messages"][0]["content"] for asked in server.requests}
+    shown = [block for block in contents["investigator"] if block["type"] == "image"]
+    assert [base64.b64decode(block["source"]["data"]) for block in shown] == [PIXEL]
+    assert [block["type"] for block in contents["validator"]] == ["text"]
+    assert "1 image beside the question; the investigator saw 1" in contents["validator"][0]["text"]
+    assert "not read" not in shown_text(card)
+    state = office.state(ts)
+    assert (len(state["images"]), state["investigator_return"]["images_read"]) == (1, 1)
+    trace = json.loads((office.home / "runs" / state["investigator_task_id"] / "trace.json").read_text())
+    assert trace["images"] == [f"image/png, {len(PIXEL)} bytes"]
+    kept = [path for path in office.home.rglob("*") if path.is_file()]
+    assert not [path for path in kept if PIXEL in (data := path.read_bytes()) or base64.b64encode(PIXEL) in data]
+
+
+def test_without_a_model_the_card_says_that_an_image_was_not_read(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """Whoever approves knows that nobody looked; whoever asked is not told."""
+    office = Office(slack, control, tmp_path / "home", shop)
+    with ExitStack() as stack:
+        office.bot.start()
+        stack.callback(office.bot.stop)
+        control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+        ts = ask_with_image(slack, SESSIONS)
+        office.click(office.card(ts, "1 image was not read", offering=ids.APPROVE), ids.APPROVE)
+        assert "image" not in office.reply(ts)["text"]

@@ -70,7 +70,7 @@ class ModelServer:
             LookupError: the script has nothing for it.
         """
         opening = body["messages"][0]["content"]
-        system, first = system_of(body), text_of(opening[:1] if isinstance(opening, list) else opening)
+        system, first = system_of(body), text_of(_words(opening)[:1] if isinstance(opening, list) else opening)
         role, number, part = self.script.part(system, first)
         key = hashlib.sha256(f"{number}\0{system}\0{first}".encode()).hexdigest()
         usage = self.cache.usage(body)
@@ -91,9 +91,14 @@ class ModelServer:
 
 
 def _is_fresh(body: dict[str, Any]) -> bool:
-    """Whether a request holds no more than the one block that opens a conversation."""
+    """Whether a request holds no more than the one text that opens a conversation."""
     messages = body["messages"]
-    return len(messages) == 1 and (isinstance(messages[0]["content"], str) or len(messages[0]["content"]) == 1)
+    return len(messages) == 1 and (isinstance(messages[0]["content"], str) or len(_words(messages[0]["content"])) == 1)
+
+
+def _words(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the blocks of a message that are no images."""
+    return [block for block in content if block["type"] != "image"]
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -21,6 +21,7 @@ from bot.casework.checks.validation import CodeValidator, Validation
 from bot.casework.checks.validator_answer import ValidatorAnswer
 from bot.domain.questions.verdict_rules import enforce, problems_of
 from bot.domain.returns import Check, InvestigatorReturn, ValidatorReturn
+from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import ThreadState
 from bot.ports import Clock
@@ -31,7 +32,8 @@ MAX_PLACES: Final = 20
 """What a verdict remembers of the lines that were opened; the ledger has all."""
 
 MAX_FIELD_CHARS: Final = 120
-_SHOWN_APART: Final = {"draft_reply", "claims", "evidence_refs", "investigator_round", "index_unfinished"}
+_OF_CODE: Final = {"investigator_round", "index_unfinished", "images_read"}
+_SHOWN_APART: Final = {"draft_reply", "claims", "evidence_refs", *_OF_CODE}
 """The claims are the draft, the citations have sections of their own, and code alone fills in the rest."""
 
 
@@ -104,6 +106,9 @@ def _sections(
 ) -> Iterator[PromptSection]:
     """Yield what the validator sees: question, return, citations with their lines, open checks, other threads."""
     yield PromptSection(name="question", text=state.question, sender=state.original_sender_id)
+    if state.images:
+        seen = f"{counted(len(state.images), 'image')} beside the question; the investigator saw {ret.images_read}"
+        yield PromptSection(name="images", text=seen, sender="code")
     draft = {"claims": [claim.model_dump(mode="json") for claim in ret.said_claims]}
     draft |= {name: value for name, value in ret.model_dump(mode="json", exclude=_SHOWN_APART).items() if value}
     yield PromptSection(name="draft", text=_json(draft), sender="the investigator")

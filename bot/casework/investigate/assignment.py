@@ -34,6 +34,8 @@ MAX_SUMMARIES: Final = 10
 SUMMARY_TOKENS: Final = 500
 """Of the lines on other open threads together, however many are open."""
 
+MAX_FILES: Final = 4
+
 STEMMED_QUESTIONS: Final = 2_000
 """Of how many open questions the stems are kept: every investigation compares its own with them all."""
 
@@ -72,10 +74,11 @@ class Assignment:
     `summaries` has one line for each other open thread; `feedback` is why the draft of the round before came back;
     `spent_usd` is what the thread has cost so far; `earlier` is what people wrote in the thread before the question,
     oldest first, so that "and where is it set?" can be understood; `follow_ups` came after it, oldest first, and are in
-    `thread_context` as well, if the chat could be read; `trace_notes` says where the frames of a stack trace
-    in the question stand in the codebase, and what changed there; `codebases` are the ids of those that the channel is
-    about, none: all of the team's; `refreshed` are the ids of those whose index was brought up to HEAD for this
-    question, none: nobody has tried, or none can be used.
+    `thread_context` as well, if the chat could be read, behind the long files of the question; `trace_notes` says where
+    the frames of a stack trace in the question stand in the codebase, and what changed there; `codebases` are the ids
+    of those that the channel is about, none: all of the team's; `images` are the file ids of the question's images;
+    `refreshed` are the ids of those codebases whose index was brought up to HEAD for this question, none: nobody has
+    tried, or none can be used.
     """
 
     question: str
@@ -93,6 +96,7 @@ class Assignment:
     follow_ups: tuple[FollowUp, ...] = ()
     trace_notes: str = ""
     codebases: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
     refreshed: tuple[str, ...] = ()
 
 
@@ -100,7 +104,8 @@ class Assignment:
 class Investigation:
     """A draft, what was read for it (None: nobody knows), what it cost and who made it (a model's id, or `offline`).
 
-    `convergence_forced` says that the run made no progress and was told to answer with what it had.
+    `convergence_forced` says that the run made no progress and was told to answer with what it had. `images`
+    says of each image that was shown what it is, and its size.
     """
 
     ret: InvestigatorReturn
@@ -108,12 +113,14 @@ class Investigation:
     usage: Usage
     investigator: str
     convergence_forced: bool = False
+    images: tuple[str, ...] = ()
 
     def as_trace(self) -> dict[str, Any]:
         """Return what the record of the run keeps."""
         return {
             "investigator": self.investigator,
             "convergence_forced": self.convergence_forced,
+            "images": self.images,
             "usage": self.usage.model_dump(),
             "ledger": self.ledger.model_dump() if self.ledger else None,
             "return": self.ret.model_dump(mode="json"),
@@ -163,7 +170,7 @@ def build_assignment(
         question_type=state.question_type,
         rubric=state.rubric or "",
         round=number,
-        thread_context=_conversation(service, state, thread),
+        thread_context=(*_long_files(service, state, thread), *_conversation(service, state, thread)),
         earlier=tuple(said.text for said in _conversation(service, state, _before(state, thread))),
         follow_ups=tuple(_follow_ups(state, thread)),
         human_context=context,
@@ -172,6 +179,7 @@ def build_assignment(
         feedback=feedback,
         spent_usd=(state.usage.cost_usd if state.usage else None) or 0.0,
         codebases=service.codebases.picked(state.chat_id),
+        images=state.images,
     )
     added = [said.text for said in context]
     found = [f"{hit.ref} {hit.title} {hit.excerpt}" for hit in hits]
@@ -284,6 +292,16 @@ def _conversation(
     others = [one for one in thread if one.message_id != state.original_message_id and not one.is_bot]
     heard = {sender for sender in dict.fromkeys(one.sender_id for one in others) if _is_heard(service, sender)}
     return tuple(ThreadMessage(one.sender_id, one.text) for one in others if one.sender_id in heard)
+
+
+def _long_files(service: ThreadService, state: ThreadState, thread: Sequence[ChatMessage]) -> Iterator[ThreadMessage]:
+    """Yield what stands in the question's text files of which the question shows the beginning, as far as it can."""
+    found = next((one.long_files for one in thread if one.message_id == state.original_message_id), ())
+    for file_id in found[:MAX_FILES]:
+        try:
+            yield ThreadMessage(f"{_name_of(state)}, in a file", service.attachments.text(file_id))
+        except ProviderError as error:
+            log.warning("a file was not read: %s", error, extra={"action": "file_unread", "thread_id": state.thread_id})
 
 
 def _before(state: ThreadState, thread: Sequence[ChatMessage]) -> Sequence[ChatMessage]:

@@ -6,7 +6,9 @@ every return.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Final
 
 from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
@@ -20,8 +22,13 @@ from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.investigator_answer import InvestigatorAnswer
 from bot.domain.returns import InvestigatorReturn
 from bot.domain.secrets import redact_values
-from bot.ports import NoteStore
+from bot.domain.text.humanize import unread_images
+from bot.errors import ProviderError
+from bot.ports import Attachments, Image, NoteStore
 
+log = logging.getLogger(__name__)
+
+MAX_IMAGES: Final = 4
 ToolsFor = Callable[[Ledger], Sequence[Tool]]
 """Returns the tools of one run, which write down what they do in its ledger."""
 
@@ -36,10 +43,11 @@ class ModelInvestigator:
         repos: Repositories,
         *,
         notes: NoteStore | None = None,
+        attachments: Attachments | None = None,
         secrets: Collection[str] = (),
     ) -> None:
         self._specialist, self._tools_for, self._repos = specialist, tools_for, repos
-        self._notes, self._secrets = notes, secrets
+        self._notes, self._attachments, self._secrets = notes, attachments, secrets
 
     def investigate(
         self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
@@ -53,29 +61,46 @@ class ModelInvestigator:
             StoreError: the notes cannot be read.
         """
         ledger, heads = Ledger(), self._repos.heads()
+        images = [*self._images_of(assignment)]
         result = self._specialist.run(
             run_id,
             assignment.rubric,
-            sections_of(assignment),
+            sections_of(assignment, unread=len(assignment.images) - len(images)),
             self._tools_for(ledger),
             spent_usd=assignment.spent_usd,
             on_progress=on_progress,
             effort="high" if assignment.feedback else None,
+            images=images,
         )
         assert isinstance(result.answer, InvestigatorAnswer)
         sources = Sources(repo=self._repos, ledger=ledger, notes=self._notes, known_secrets=self._secrets, heads=heads)
         return Investigation(
-            ret=return_of(result.answer, assignment.round, sources),
+            ret=return_of(result.answer, assignment.round, sources).evolve(images_read=result.images_shown),
             ledger=ledger,
             usage=result.usage,
             investigator=self._specialist.model,
             convergence_forced=result.convergence_forced,
+            images=tuple(f"{one.media_type}, {len(one.data)} bytes" for one in images[: result.images_shown]),
         )
 
+    def _images_of(self, assignment: Assignment) -> Iterator[Image]:
+        """Yield the first of the question's images, as far as they can be read; the log says why one cannot."""
+        if self._attachments is None:
+            return
+        for number, file_id in enumerate(assignment.images, start=1):
+            try:
+                if number > MAX_IMAGES:
+                    raise ProviderError(f"at most {MAX_IMAGES} are read of a question")
+                yield self._attachments.image(file_id)
+            except ProviderError as error:
+                log.warning("an image was not read: %s", error, extra={"action": "image_unread", "file": file_id})
 
-def sections_of(given: Assignment) -> Iterator[PromptSection]:
-    """Yield the data of a brief, the question first; what is empty is left out."""
+
+def sections_of(given: Assignment, *, unread: int = 0) -> Iterator[PromptSection]:
+    """Yield the data of a brief, the question first; what is empty is left out. `unread` images are not shown."""
     yield PromptSection(name="question", text=given.question, sender=given.asked_by)
+    if unread:
+        yield PromptSection(name="images", text=unread_images(unread), sender="triage")
     yield from (
         PromptSection(name="thread_message", text=said.text, sender=said.sender) for said in given.thread_context
     )

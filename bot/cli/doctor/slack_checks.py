@@ -23,6 +23,7 @@ SKEW_S: Final = 60.0
 """Signed requests are refused beyond five minutes; a minute is time to act."""
 
 REACTIONS: Final = "reactions:write"
+_WITHOUT: Final = {REACTIONS: "askers see no reaction", "files:read": "no image is read"}
 _REINSTALL: Final = "on the app's page: App Manifest, paste manifest.yml, then Install App > Reinstall"
 
 
@@ -53,7 +54,7 @@ def scopes(context: DoctorContext) -> HealthCheck:
     have = {scope.strip() for scope in granted.split(",")}
     missing, more = sorted(wanted - have), sorted(have - wanted)
     if missing:
-        without = f"; without {REACTIONS} askers see no reaction" if REACTIONS in missing else ""
+        without = "".join(f"; without {scope} {then}" for scope, then in _WITHOUT.items() if scope in missing)
         return wrong(f"not granted: {', '.join(missing)}{without}", _REINSTALL)
     extra = f"; not needed: {', '.join(more)}" if more else ""
     return well(f"all {len(wanted)} of the manifest are granted{extra}")

@@ -59,6 +59,15 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
+def unread_images(number: int) -> str:
+    """Return that so many images were not read.
+
+    >>> unread_images(1), unread_images(2)
+    ('1 image was not read', '2 images were not read')
+    """
+    return f"{counted(number, 'image')} {'was' if number == 1 else 'were'} not read"
+
+
 def ordinal(number: int) -> str:
     """Return a number as a place in an order.
 

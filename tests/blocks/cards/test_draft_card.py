@@ -676,3 +676,20 @@ def test_what_a_draft_may_not_answer_stands_on_its_card() -> None:
     state = state.evolve(investigator_return=ret)
     assert "the draft may not answer it*\n• “and for refunds?”" in shown(card(state))
     assert "for refunds" not in shown(card(state.with_draft("Six.")))
+
+
+@each_row(
+    "images, read, said",
+    [
+        (("F1",), 0, "1 image was not read"),
+        (("F1", "F2"), 0, "2 images were not read"),
+        (("F1", "F2"), 1, "1 image was not read"),
+        (("F1", "F2"), 2, None),
+        ((), 0, None),
+    ],
+)
+def test_a_card_says_which_images_were_not_read(images: tuple[str, ...], read: int, said: str | None) -> None:
+    """A plain line; nothing where a model saw them all."""
+    state = in_status(ThreadStatus.PENDING_USER).evolve(images=images, investigator_return=a_return(images_read=read))
+    found = shown(card(state))
+    assert (said in found) if said else ("not read" not in found)

@@ -276,3 +276,13 @@ def test_the_schema_asks_for_reasons_first_and_the_verdict_last() -> None:
     assert (fields[0], fields[-1]) == ("reasons", "verdict")
     assert schema["required"] == fields
     assert {"language_check", "risk", "touches"} <= set(fields)
+
+
+def test_it_is_told_of_images_that_only_the_investigator_saw(tmp_path: Path) -> None:
+    """A draft may rest on what the validator cannot see; without images nothing is said."""
+    court = Court(tmp_path, images_read=1)
+    court.judge(images=("F1", "F2"))
+    court.judge(images=())
+    first, second = (request.prompt for request in court.runner.requests)
+    assert "2 images beside the question; the investigator saw 1" in first
+    assert "images" not in second

@@ -17,7 +17,9 @@ from bot.casework.investigate.model_investigator import ModelInvestigator
 from bot.domain.returns import Usage
 from bot.domain.search.passages import MemoryHit
 from bot.domain.threads import QuestionType
+from bot.ports import Image
 from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, answered, claimed, plain_tools, reading
+from tests.fakes import FakeAttachments
 from tests.gitrepo import commit_files, make_repo
 from tests.tables import each_row
 
@@ -39,8 +41,13 @@ class Desk:
             self.ledger_of_run = ledger
             return tools(ledger)
 
+        self.attachments = FakeAttachments()
         self.investigator = ModelInvestigator(
-            a_specialist(self.runner, folder / "runs"), tools_of, self.repo, secrets=[SECRET]
+            a_specialist(self.runner, folder / "runs"),
+            tools_of,
+            self.repo,
+            attachments=self.attachments,
+            secrets=[SECRET],
         )
 
     def investigate(self, **changes: Any) -> Investigation:
@@ -197,3 +204,28 @@ def test_no_secret_of_ours_leaves_in_a_return(tmp_path: Path) -> None:
     ).investigate()
     assert SECRET not in found.ret.model_dump_json()
     assert "redacted" in found.ret.draft_reply
+
+
+def test_the_images_of_a_question_are_shown_and_only_their_sizes_kept(tmp_path: Path) -> None:
+    """The four first; of what was not read the model is told, and the log says why."""
+    desk = Desk(tmp_path, answered())
+    desk.attachments.images = {f"F{number}": Image(media_type="image/png", data=b"bytes") for number in range(1, 7)}
+    found = desk.investigate(images=("F1", "F2", "F3", "F4", "F5", "F6"))
+    assert len(desk.runner.requests[0].images) == 4
+    assert '<data-7f3a9c name="images" from="triage">\n2 images were not read\n' in desk.runner.requests[0].prompt
+    assert found.ret.images_read == 4
+    assert found.as_trace()["images"] == ("image/png, 5 bytes",) * 4
+
+
+def test_an_image_that_is_refused_fails_no_investigation(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """One that the chat does not give, and one that the model does not take; where all are read nobody says so."""
+    desk = Desk(tmp_path, answered())
+    desk.attachments.images = {"F1": Image(media_type="image/png", data=b"bytes")}
+    found = desk.investigate(images=("F0", "F1"))
+    assert (found.ret.images_read, len(found.images)) == (1, 1)
+    assert "1 image was not read" in desk.runner.requests[0].prompt
+    assert "an image was not read: Slack could not read a file: file_not_found" in caplog.messages
+    desk.runner.takes_images = False
+    found = desk.investigate(images=("F1",))
+    assert (found.ret.images_read, found.images) == (0, ())
+    assert "not read" not in desk.runner.requests[1].prompt

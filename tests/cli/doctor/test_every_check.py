@@ -68,13 +68,15 @@ def test_missing_scopes_are_named(tmp_path: Path, slack: SlackStub) -> None:
     """As granted, not as asked for; a server that names none is not held to it."""
     slack.will("auth.test", Answer(x_oauth_scopes=",".join(MANIFEST)))
     assert slack_checks.scopes(patient(tmp_path, slack.url)).ok
-    slack.will("auth.test", Answer(X_OAuth_Scopes=",".join(s for s in MANIFEST if s != "files:write") + ",files:read"))
+    slack.will("auth.test", Answer(X_OAuth_Scopes=",".join(s for s in MANIFEST if s != "files:write") + ",pins:read"))
     found = slack_checks.scopes(patient(tmp_path, slack.url))
     assert (found.ok, found.says) == (False, "not granted: files:write")
     assert "Reinstall" in found.fix
     slack.will("auth.test", Answer(x_oauth_scopes=",".join(s for s in MANIFEST if s != "reactions:write")))
     assert "askers see no reaction" in slack_checks.scopes(patient(tmp_path, slack.url)).says
     assert slack_checks.scopes(patient(tmp_path, slack.url, acknowledge="none")).ok
+    slack.will("auth.test", Answer(x_oauth_scopes=",".join(s for s in MANIFEST if s != "files:read")))
+    assert slack_checks.scopes(patient(tmp_path, slack.url)).says.endswith("; without files:read no image is read")
     slack.will("auth.test", Answer())
     assert slack_checks.scopes(patient(tmp_path, slack.url)).says == "not compared: Slack did not list them"
 

@@ -11,7 +11,8 @@ from bot.ports.names import NameBook
 from handlers.transport.slack_clients import repeatable_client
 from handlers.transport.workspace import CACHE_S, MAX_CACHED, SlackWorkspace
 from tests.fakes import MemoryDocuments
-from tests.handlers.slack_stub import Answer, SlackStub, refusal
+from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub
+from tests.tables import each_row
 
 
 class Watch:
@@ -238,3 +239,27 @@ def test_only_our_own_replies_carry_a_mark(
     slack.will("conversations.replies", Answer({"messages": [message]}))
     [read] = workspace.thread("C1", "1.0")
     assert read.reply_mark == mark
+
+
+@each_row(
+    "file, is_long",
+    [
+        ({"mode": "snippet", "mimetype": "text/plain", "preview": "a", "preview_is_truncated": True}, True),
+        ({"mode": "snippet", "mimetype": "text/plain", "preview": "a", "preview_is_truncated": False}, False),
+        ({"mode": "snippet", "mimetype": "text/x-python", "preview": "a", "lines_more": 12}, True),
+        ({"mode": "snippet", "mimetype": "text/x-python", "preview": "a", "lines_more": 0}, False),
+        ({"mode": "hosted", "mimetype": "application/json", "preview": "{", "lines_more": 3}, True),
+        ({"mode": "hosted", "mimetype": "text/csv"}, True),
+        ({"mode": "hosted", "mimetype": "image/png"}, False),
+        ({"mode": "hosted", "mimetype": "application/pdf"}, False),
+        ({"mode": "tombstone"}, False),
+        ({"id": None, "mimetype": "text/plain"}, False),
+    ],
+)
+def test_a_text_file_that_is_longer_than_its_preview_is_named(file: dict[str, Any], is_long: bool) -> None:
+    """What its message shows of it is the beginning, or nothing."""
+    with slack_stub() as slack:
+        message = {"ts": "1.1", "user": "U1", "text": "see", "files": [{"id": "F1", **file}, "no file"]}
+        slack.will("conversations.replies", Answer({"messages": [message]}))
+        found = SlackWorkspace(repeatable_client("xoxb-1", slack.url), team_id="T1").thread("C1", "1.1")
+    assert found[0].long_files == (("F1",) if is_long else ())
