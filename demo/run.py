@@ -31,7 +31,7 @@ from bot.domain.events import Event, Sender
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.text.humanize import counted
 from bot.heartbeat.sessions.session_inbox import WakeBox
-from bot.intake.classifier.classification import Rules, classify
+from bot.intake.classifier import Rules, classify
 from demo.alert import ALERT_LIMIT_S, MODEL_ALERT_LIMIT_S, AlertJourney
 from demo.binary import cache_folder, ensure_binary
 from demo.control import Control

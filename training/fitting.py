@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from bot.domain.messages import Message as ChatMessage
-from bot.domain.messages import MessageType
+from bot.domain.events import Event, Sender
 from bot.intake.classifier.classification import explain, ngrams_of
 from bot.intake.classifier.rules import Rules
 from bot.intake.classifier.scorer import Weights, read_weights
@@ -35,6 +35,9 @@ _START_LEAST: Final = 3  # messages of each workspace that must hold an n-gram
 _START_MOST_TIMES: Final = 10  # as often as in another workspace; what is said more often is one's topic
 _START_SCALE: Final = 1.5  # the start is learned cautiously; labelled dialogues say that it may weigh more
 _RULES: Final = Rules()
+_SAID: Final = Event(
+    team_id="T", chat_id="C", message_id="1.1", create_time=datetime(2025, 1, 1, tzinfo=UTC), sender=Sender(id="U")
+)
 
 
 def fit_start(messages: Sequence[Unlabelled]) -> Weights:
@@ -103,8 +106,7 @@ def shipped_start() -> Weights:
 
 def _decided(text: str) -> bool | None:
     """Return whether a message wakes by the rules alone; None where they leave it to the score."""
-    said = ChatMessage("T1", "C1", "1.1", MessageType.TEXT, text, thread_id=None, mentions=())
-    found = explain(said, _RULES, inflight=False)
+    found = explain(_SAID.model_copy(update={"content": text}), _RULES, inflight=False)
     return found.rule in ("question", "alarm") if found.probability is None else None
 
 

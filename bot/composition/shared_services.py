@@ -25,7 +25,7 @@ from bot.composition.process_services import ProcessServices, open_storage, set_
 from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
-from bot.intake.classifier.classification import Rules
+from bot.intake.classifier import Rules
 from bot.ports import Messenger
 from bot.ports.collections import (
     ACKNOWLEDGEMENTS,

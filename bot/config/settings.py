@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
+import re2
 import yaml
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError, WithJsonSchema
 from pydantic_core import ErrorDetails
@@ -52,6 +53,7 @@ from bot.config.team_settings import (
 )
 from bot.domain.citations.links import CodeHost
 from bot.domain.languages.packs import LANGUAGES, Language
+from bot.domain.text.linear_patterns import LinearPattern
 from bot.errors import ConfigError
 
 _TOOL: Final = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]{0,39})?")
@@ -80,7 +82,8 @@ def _regular_expression(pattern: str) -> str:
     try:
         for form in (pattern, f"(?:{pattern})|(?:{pattern})"):
             re.compile(form)
-    except (re.error, OverflowError, RecursionError) as error:
+            LinearPattern(form).is_in("")
+    except (re.error, re2.error, OverflowError, RecursionError) as error:
         raise ValueError(f"{pattern[:60]!r} is not a regular expression the rules can use: {error}") from error
     return pattern
 

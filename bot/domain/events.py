@@ -8,15 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from bot.domain.alerts import Alert
 from bot.domain.frozen_value import KeepsUnknownFields
-from bot.domain.messages import MessageType as MessageType
-from bot.domain.messages import delivery_names as delivery_names
-from bot.domain.messages import thread_key as thread_key
+
+
+class MessageType(StrEnum):
+    """What kind of message an event is about; `edit` and `delete` never start work by themselves."""
+
+    TEXT = "text"
+    IMAGE = "image"
+    FILE = "file"
+    THREAD_REPLY = "thread_reply"
+    EDIT = "edit"
+    DELETE = "delete"
+    OTHER = "other"
 
 
 class Sender(KeepsUnknownFields):
@@ -75,6 +85,28 @@ class Classification(BaseModel):
     classifier_confidence: Annotated[float, Field(ge=0, le=1)]
     classifier_version: str
     classified_at: datetime | None = None
+
+
+def thread_key(event: Event) -> str:
+    """Return the id of the thread an event belongs to (a Slack ts is unique only in its channel)."""
+    return f"{event.team_id}.{event.chat_id}.{event.thread_id or event.message_id}"
+
+
+def delivery_names(event: Event) -> list[tuple[str, ...]]:
+    """Return every name under which the same happening may be delivered again.
+
+    A shared channel has one id in all its teams, and earlier versions wrote down whichever team Slack named.
+    """
+    place = (event.chat_id,)
+    if event.msg_type is MessageType.EDIT:
+        shown = f"{event.content}{event.alert_state or ''}"  # the state of an alert may be a colour
+        return [(*place, event.message_id, "edit", event.event_id or shown)]
+    if event.msg_type is MessageType.DELETE:
+        return [(*place, event.message_id, "delete")]
+    keys: list[tuple[str, ...]] = [(*place, event.message_id)]
+    if event.client_msg_id:
+        keys.append((*place, "client", event.client_msg_id))
+    return keys
 
 
 def record_key(record: Mapping[str, Any]) -> tuple[str, ...]:

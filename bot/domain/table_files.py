@@ -1,7 +1,4 @@
-"""YAML tables as plain data, and patterns written in parts; tables.py checks a table by its type.
-
-Without pydantic, whose import takes longer than all tables of the classifier: `triage classify` has to start quickly.
-"""
+"""YAML tables as plain data, and patterns written in parts; tables.py checks a table by its type."""
 
 from __future__ import annotations
 

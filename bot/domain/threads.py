@@ -24,8 +24,8 @@ from pydantic import AwareDatetime, Field
 
 from bot.domain.alerts import ThreadAlert
 from bot.domain.doubts import Doubt
+from bot.domain.events import thread_key as thread_key
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
-from bot.domain.messages import thread_key as thread_key
 from bot.domain.paging import Paging
 from bot.domain.questions.autonomy_record import AutoJudgement
 from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, ProposedPatch, Usage, ValidatorReturn, ref_marks

@@ -16,6 +16,7 @@ from typing import Any, Final, TypeGuard
 
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import storable
+from bot.intake.classifier import own_words
 
 MAX_CHARS: Final = 50_000
 MAX_READ_CHARS: Final = 100_000
@@ -53,7 +54,6 @@ _PLACEHOLDERS: Final = frozenset(
 )
 _FORWARDS: Final = ("is_share", "is_msg_unfurl", "message_blocks")
 _PREVIEWS: Final = ("from_url", "original_url", "app_unfurl_url", "is_app_unfurl")
-_MENTION: Final = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>]*)?>")
 _FILE_ID: Final = re.compile(r"F[A-Z0-9]{1,63}")
 _LABEL: Final = re.compile(r"(<[^<>|]*)\|[^<>]*>")
 _NO_WORDS: Final = re.compile(
@@ -96,8 +96,8 @@ def image_ids(message: Message) -> tuple[str, ...]:
 
 
 def mentioned_ids(message: Message) -> tuple[str, ...]:
-    """Return whom the sender mentions, each once; who is named in a forwarded message was not addressed."""
-    return tuple(dict.fromkeys(_MENTION.findall("\n".join(_parts(message)))))
+    """Return whom the sender mentions, each once; who is named in words of others was not addressed."""
+    return own_words.mentioned_ids("\n".join(_parts(message)))
 
 
 def without_previews(message: Message) -> Message:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bot.domain.events import Event, MessageType, thread_key
-from bot.intake.classifier.classification import evaluate_rules
+from bot.intake.classifier.classification import classify
 from bot.intake.classifier.rules import Rules
 
 EXAMPLES: Final = 3
@@ -83,7 +83,7 @@ def _take(done: ReplayReport, each: ReplayedEvent, rules: Rules, under_way: set[
     event, before = each.event, each.recorded.get("classification")
     key = thread_key(event)
     inflight = each.recorded.get("mentions_thread_with_inflight") if before else key in under_way
-    now = evaluate_rules(event, rules, inflight is True).classification
+    now = classify(event, rules, inflight=inflight is True).classification
     done.today[now] += 1
     if now == "actionable" and key not in under_way:
         under_way.add(key)

@@ -204,7 +204,7 @@ def test_a_bad_value_is_refused_under_its_key(folder: Path, line: str, words: st
     assert words in found[0]
 
 
-@each_row("pattern", ["(?i)roger", "(?P<who>sam|ana) did", "ok)|(?:fine", "a{99999999999999}"])
+@each_row("pattern", ["(?i)roger", "(?P<who>sam|ana) did", "ok)|(?:fine", "a{99999999999999}", "(?=ok)"])
 def test_an_ack_pattern_must_stand_beside_others(folder: Path, pattern: str) -> None:
     """The rules join all patterns into one: what compiles alone only, or joined only, is refused under its key."""
     found = problems(folder, f"ops_chanel: C0OPS\nclassifier: {{ack_patterns: [ok, '{pattern}']}}\n{MINIMAL}")

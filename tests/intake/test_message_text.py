@@ -401,10 +401,12 @@ def test_a_broadcast_reply_is_its_own_words() -> None:
     assert read_message(payload("thread_broadcast")["event"]) == "also for the channel: is v2 out?"
 
 
-def test_a_forwarded_mention_addresses_nobody() -> None:
+def test_a_forwarded_or_quoted_mention_addresses_nobody() -> None:
     """Only whom the sender names was called, be it in blocks alone."""
     assert mentioned_ids({"text": "<@U1> <@W2|bea> <@U1>", "attachments": [forward("<@U0BOT> why?")]}) == ("U1", "W2")
-    assert mentioned_ids({"text": "", "blocks": [rich(section({"type": "user", "user_id": "U0BOT"}))]}) == ("U0BOT",)
+    called = {"type": "user", "user_id": "U0BOT"}
+    assert mentioned_ids({"text": "", "blocks": [rich(section(called))]}) == ("U0BOT",)
+    assert mentioned_ids({"text": "", "blocks": [rich({"type": "rich_text_quote", "elements": [called]})]}) == ()
 
 
 def test_images_are_named_wherever_they_stand() -> None:

@@ -14,7 +14,6 @@ from typing import Any, Final
 from slack_sdk.models.blocks import Block
 
 from blocks.text.outgoing_text import section
-from bot.domain import events
 from bot.domain.citations.comments import Scan
 from bot.domain.events import Event
 from bot.domain.fixes.patch_files import LineEnds, with_line_ends
@@ -512,6 +511,6 @@ def _given_text(function: Callable[..., Any], kinds: dict[str, Any], given: str)
 def _required(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the types of the required arguments by their names; none if it cannot be called by names."""
     required = [one for one in inspect.signature(function).parameters.values() if one.default is one.empty]
-    hints = typing.get_type_hints(function, localns=vars(events))  # imported for types alone, see classify-start.md
+    hints = typing.get_type_hints(function)
     is_plain = all(one.kind in {one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY} for one in required)
     return {one.name: hints[one.name] for one in required} if is_plain else {}

@@ -27,7 +27,6 @@ from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution, Round, ThreadState
 from bot.intake.classifier.classification import explain
 from bot.intake.classifier.rules import Rules
-from bot.intake.classifier.scorer import shown_why
 from bot.ports.names import Names
 
 MAX_STEPS: Final = 12
@@ -114,7 +113,7 @@ def _scored(event: Record, rules: Rules) -> list[str]:
         return []
     since = "" if event.get("classifier_version") == rules.version else f", by the rules of today ({rules.version})"
     said = f"probability of a question {found.probability:.2f}, threshold {found.threshold:.2f}{since}"
-    return [*_line("", said), *_line("", shown_why(found.ngrams), lines=2)]
+    return [*_line("", said), *_line("", ", ".join(map(str, found.ngrams)), lines=2)]
 
 
 def _history(state: ThreadState, names: Names) -> Iterator[str]:

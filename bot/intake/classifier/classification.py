@@ -1,75 +1,31 @@
 """Tier 0: what a message is, by a few rules, and by the score of scorer.py where they find no question.
 
 The score only adds: a message that ends in a question mark is a question whatever it scores. Pure: no I/O, no large
-model, no clock (the caller stamps `classified_at`). `evaluate_rules` returns a plain tuple, which `triage classify` and
-the running bot share; `classify` returns a Classification.
+model, no clock (the caller stamps `classified_at`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, lru_cache
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
 
-from bot.domain.messages import Message, MessageType
+from pydantic import BaseModel, ConfigDict
+
+from bot.domain.events import Classification, Event, MessageType
+from bot.domain.search.stack_frames import frames_in
 from bot.intake.classifier import own_words
 from bot.intake.classifier.rules import Matchers, Rules
 from bot.intake.classifier.scorer import Contribution, Weights, features, words_of
 
-if TYPE_CHECKING:
-    from bot.domain.events import Classification, Event
-
-__all__ = [
-    "ACK_MAX_CHARS",
-    "CONFIDENCE",
-    "Reason",
-    "RuleResult",
-    "Rules",
-    "asks_question",
-    "classify",
-    "evaluate_rules",
-    "explain",
-    "is_alarm",
-    "ngrams_of",
-]
-
 ACK_MAX_CHARS: Final = 30  # exclusive, mentions not counted
 SMALLTALK_MAX_CHARS: Final = 60
 
-# Of what a rule decides; the score decides its own. A message addressed to somebody else is below 0.5 in any class.
-CONFIDENCE: Final[Mapping[str, float]] = MappingProxyType(
-    {
-        "mention": 0.99,
-        "question": 0.8,
-        "inflight": 0.7,
-        "alarm": 0.75,
-        "alert": 0.9,
-        "ack": 0.95,
-        "ambient": 0.9,
-        "chatter": 0.3,
-    }
-)
-
 _NEVER_WORK: Final = frozenset({MessageType.EDIT, MessageType.DELETE})
 _FIRING: Final = "firing"
-_MEMO_CHARS: Final = 200  # so that remembering costs a few megabytes at most
-_MEMO_WORDS: Final = 40
+_CHATTER_CONFIDENCE: Final = 0.3  # below 0.5 in any class
 _WITHOUT_MARKS: Final = str.maketrans(dict.fromkeys(own_words.MARKS + "¿", " "))
 
-
-class RuleResult(NamedTuple):
-    """The fields of a Classification that the rules decide, in its order."""
-
-    is_bot_mention: bool
-    is_question: bool
-    is_ack_or_emoji: bool
-    is_internal_chatter: bool
-    mentions_thread_with_inflight: bool
-    is_alarm: bool
-    classification: Literal["actionable", "ack", "ambient"]
-    classifier_confidence: float
+Outcome = Literal["actionable", "ack", "ambient"]
 
 
 class _Reading(NamedTuple):
@@ -87,9 +43,8 @@ _UNREAD: Final = _Reading()
 """Of an alert no words are read: its state decides."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reason:
-    """Why a message got its class.
+class Reason(BaseModel):
+    """Why a message got its class; what was set of it is `why` of a record.
 
     Attributes:
         rule: the row that named the class: mention, question, inflight, alarm, alert, ack, ambient, or `edit`.
@@ -98,17 +53,12 @@ class Reason:
         ngrams: what moved the score most, the weightiest first; empty where a rule alone decided.
     """
 
+    model_config = ConfigDict(frozen=True)
+
     rule: str
     probability: float | None = None
     threshold: float | None = None
     ngrams: tuple[Contribution, ...] = ()
-
-    def to_record(self) -> dict[str, Any]:
-        """Return the reason as the value of `why` in a record."""
-        if self.probability is None:
-            return {"rule": self.rule}
-        ngrams = [each._asdict() for each in self.ngrams]
-        return {"rule": self.rule, "probability": self.probability, "threshold": self.threshold, "ngrams": ngrams}
 
 
 def classify(event: Event, rules: Rules, *, inflight: bool) -> Classification:
@@ -119,34 +69,23 @@ def classify(event: Event, rules: Rules, *, inflight: bool) -> Classification:
         rules: the team's settings.
         inflight: whether the event's thread has work under way.
 
-    >>> from bot.domain.events import Event
     >>> at = "2025-01-01T00:00:00Z"
     >>> event = Event(team_id="T1", chat_id="C1", message_id="1.2", create_time=at, sender={"id": "U1"}, content="Why?")
     >>> classify(event, Rules(), inflight=False).classification
     'actionable'
     """
-    from bot.domain.events import Classification  # here: `triage classify` starts without pydantic
-
-    return Classification(**evaluate_rules(event, rules, inflight)._asdict(), classifier_version=rules.version)
+    return _judge(event, rules, inflight)[1]
 
 
-def evaluate_rules(event: Event | Message, rules: Rules, inflight: bool) -> RuleResult:
-    """Return the verdict on one event as a plain tuple; `classify` without the model."""
-    return _evaluate(event, rules, inflight)[1]
-
-
-def explain(event: Event | Message, rules: Rules, *, inflight: bool) -> Reason:
+def explain(event: Event, rules: Rules, *, inflight: bool) -> Reason:
     """Return why `classify` says what it says of the same event.
 
-    >>> from bot.domain.events import Event
     >>> at = "2025-01-01T00:00:00Z"
     >>> event = Event(team_id="T1", chat_id="C1", message_id="1.2", create_time=at, sender={"id": "U1"}, content="ok")
-    >>> explain(event, Rules(), inflight=False).to_record()
+    >>> explain(event, Rules(), inflight=False).model_dump(exclude_unset=True)
     {'rule': 'ack'}
     """
-    rule, _, found = _evaluate(event, rules, inflight)
-    if event.msg_type in _NEVER_WORK:
-        return Reason(rule="edit")
+    rule, _, found = _judge(event, rules, inflight)
     if rule not in ("question", "ambient") or found.probability is None or rules.weights is None:
         return Reason(rule=rule)
     ngrams = tuple(rules.weights.why(ngrams_of(event.content)))
@@ -178,116 +117,76 @@ def ngrams_of(content: str) -> frozenset[str]:
     return frozenset(features(words_of(own_words.visible_text(content))))
 
 
-def _evaluate(event: Event | Message, rules: Rules, inflight: bool) -> tuple[str, RuleResult, _Reading]:
+def _judge(event: Event, rules: Rules, inflight: bool) -> tuple[str, Classification, _Reading]:
+    """Return the first row of the table that holds, the verdict, and what the words alone say."""
     content, state = event.content, event.alert_state
-    found = _UNREAD if state else (_remember if len(content) <= _MEMO_CHARS else _read)(content, rules)
-    mention = _is_mention(content, event.mentions, rules.bot_id)
+    found = _UNREAD if state else _read(content, rules)
+    mention = _is_mention(event, rules.bot_id)
     chatter = found.is_addressed and not mention
-    muted = event.msg_type in _NEVER_WORK or (chatter and rules.skip_chatter)
-    firing, quiet = state == _FIRING, state not in (None, _FIRING)
     question = found.is_question or (found.is_smalltalk and (mention or inflight))
-    flags = mention, question, found.is_ack, chatter, inflight, found.is_alarm
-    return *_table(*flags, firing, muted or (quiet and not mention), found.probability), found
+    silent = (chatter and rules.skip_chatter) or (state not in (None, _FIRING) and not mention)
+    rows: tuple[tuple[bool, str, Outcome, float], ...] = (
+        (event.msg_type in _NEVER_WORK, "edit", "ambient", 0.9),
+        (silent, "ambient", "ambient", 0.9),
+        (mention, "mention", "actionable", 0.99),
+        (question and not found.is_ack, "question", "actionable", found.probability or 0.8),
+        (inflight and not found.is_ack, "inflight", "actionable", 0.7),
+        (found.is_alarm and not found.is_ack, "alarm", "actionable", 0.75),
+        (state == _FIRING, "alert", "actionable", 0.9),
+        (found.is_ack, "ack", "ack", 0.95),
+        (True, "ambient", "ambient", 0.9 if found.probability is None else round(1 - found.probability, 2)),
+    )
+    rule, outcome, confidence = next((rule, outcome, confidence) for holds, rule, outcome, confidence in rows if holds)
+    verdict = Classification(
+        is_bot_mention=mention,
+        is_question=question,
+        is_ack_or_emoji=found.is_ack,
+        is_internal_chatter=chatter,
+        mentions_thread_with_inflight=inflight,
+        is_alarm=found.is_alarm,
+        classification=outcome,
+        classifier_confidence=_CHATTER_CONFIDENCE if chatter else confidence,
+        classifier_version=rules.version,
+    )
+    return rule, verdict, found
 
 
 def _read(content: str, rules: Rules) -> _Reading:
     """Return what the words alone say."""
     matchers, weights = rules.matchers, rules.weights
     content = own_words.visible_text(content)
-    text = own_words.own_words(content)
-    ack, alarm = _is_ack(content, matchers), matchers.alarm.is_in(text)
-    asks, probability = _asks(text, content, matchers), None
+    said = own_words.own_words(content)
+    has_words = any(map(str.isalnum, said))
+    ack, alarm, probability = _is_ack(content, matchers), matchers.alarm.is_in(said), None
+    # who posts nothing but a stack trace wants to know what went wrong
+    asks = matchers.question.is_in(said) or ("`" in content and not has_words and bool(frames_in(content)))
     smalltalk = asks and _is_smalltalk(content, matchers)
-    if not (asks or ack or alarm) and weights is not None and any(map(str.isalnum, text)):
-        words = tuple(words_of(content))
-        probability = (_remember_score if len(words) <= _MEMO_WORDS else _score)(words, weights)
+    if not (asks or ack or alarm) and weights is not None and has_words:
+        probability = _score(tuple(words_of(content)), weights)
         asks = probability >= (rules.threshold or weights.threshold)
-    addressed = "@" in content and matchers.addressed.match(content) is not None
+    addressed = matchers.addressed.match(content) is not None
     return _Reading(asks and not smalltalk, smalltalk, ack, alarm, addressed, probability)
 
 
-_remember = lru_cache(maxsize=4096)(_read)  # acks, emoji and the notices of bots are said again and again
-
-
+@lru_cache(maxsize=512)  # notices of bots differ in numbers, and any number is one word
 def _score(words: tuple[str, ...], weights: Weights) -> float:
     """Return how likely a message of these words wants an answer."""
     return round(weights.probability(features(words)), 2)
 
 
-_remember_score = lru_cache(maxsize=2048)(_score)  # notices of bots differ in numbers, and any number is one word
-
-
-def _asks(text: str, content: str, matchers: Matchers) -> bool:
-    """Tell whether own words end in a question mark or hold a question phrase, or a bare stack trace was posted."""
-    if _ends_asking(text, matchers) or own_words.opens_a_question(text) or matchers.question.is_in(text):
-        return True
-    return "`" in content and not any(map(str.isalnum, text)) and _holds_trace(content)
-
-
-def _holds_trace(content: str) -> bool:
-    from bot.domain.search.stack_frames import frames_in  # here: few messages are nothing but code
-
-    return bool(frames_in(content))
-
-
-@cache
-def _table(
-    mention: bool,
-    question: bool,
-    ack: bool,
-    chatter: bool,
-    inflight: bool,
-    alarm: bool,
-    firing: bool,
-    muted: bool,
-    probability: float | None,
-) -> tuple[str, RuleResult]:
-    """Return the first row that holds: it names the class."""
-    rows: tuple[tuple[bool, str, Literal["actionable", "ack", "ambient"]], ...] = (
-        (muted, "ambient", "ambient"),
-        (mention, "mention", "actionable"),
-        (question and not ack, "question", "actionable"),
-        (inflight and not ack, "inflight", "actionable"),
-        (alarm and not ack, "alarm", "actionable"),
-        (firing, "alert", "actionable"),
-        (ack, "ack", "ack"),
-        (True, "ambient", "ambient"),
-    )
-    rule, outcome = next((rule, outcome) for holds, rule, outcome in rows if holds)
-    confidence = CONFIDENCE["chatter" if chatter else rule]
-    if probability is not None and not chatter and not muted and rule in ("question", "ambient"):
-        confidence = probability if rule == "question" else round(1 - probability, 2)
-    return rule, RuleResult(mention, question, ack, chatter, inflight, alarm, outcome, confidence)
-
-
-def _is_mention(content: str, mentions: Sequence[str], bot_id: str | None) -> bool:
-    if not bot_id:
+def _is_mention(event: Event, bot_id: str | None) -> bool:
+    """Tell whether the sender calls the bot, in a list of mentions or in words of his own; of others' words none do."""
+    if bot_id is None:
         return False
-    if bot_id in mentions:
-        return True
-    token = f"<@{bot_id}"
-    if token not in content:
-        return False
-    spoken = own_words.without_code(content)
-    return f"{token}>" in spoken or f"{token}|" in spoken
+    return bot_id in event.mentions or (bot_id in event.content and bot_id in own_words.mentioned_ids(event.content))
 
 
 def _is_ack(content: str, matchers: Matchers) -> bool:
-    if len(content) >= ACK_MAX_CHARS and content[0].isalpha() and "<" not in content:
-        return False
     bare = own_words.without_names(content)
     return (len(bare) < ACK_MAX_CHARS and matchers.ack.is_in(bare.lower())) or own_words.is_only_emoji(bare)
 
 
 def _is_smalltalk(content: str, matchers: Matchers) -> bool:
     """Tell whether a question is small talk as a whole; what holds code, a path, an identifier or a name is not."""
-    if len(content) >= SMALLTALK_MAX_CHARS or own_words.is_technical(content):
-        return False
-    said = own_words.channels_named(content).lower().translate(_WITHOUT_MARKS)
-    return matchers.smalltalk.is_in(said)
-
-
-def _ends_asking(text: str, matchers: Matchers) -> bool:
-    """Tell whether the text ends with a question mark, once closings such as emoji and "Thanks!" are set aside."""
-    last = text.rfind("?") if text.isascii() else max(map(text.rfind, own_words.MARKS))
-    return last >= 0 and matchers.closing.is_in(text[last + 1 :])
+    said = own_words.chatted(content) if len(content) < SMALLTALK_MAX_CHARS else None
+    return said is not None and matchers.smalltalk.is_in(said.translate(_WITHOUT_MARKS))

@@ -27,18 +27,14 @@ _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
     "\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]+"
 )
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
-_ANGLED: Final = r"<(?:[@#!]|[a-zA-Z][a-zA-Z0-9+.-]{0,20}:)[^<>\n]*>"
-_ANGLES = re.compile(_ANGLED)
 _NOISE = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]+`"
-    r"|^[ \t]*+(?:>|&gt;){3}.*|^[ \t]*+(?:>|&gt;)[^\n]*"
-    rf"|{_ANGLED}"
-    r"|[a-zA-Z]{2,12}://[^\s<>\u3000-\u9fff\uff00-\uffef]+",
+    r"(?P<code>```.*?(?:```|\Z)|`[^`\n]+`)"
+    r"|(?P<quote>^[ \t]*+(?:(?:>|&gt;){3}.*|(?:>|&gt;)[^\n]*))"
+    r"|(?P<at><(?:@(?P<user>[UW][A-Z0-9]+)(?:\|[^<>\n]*)?|[@#!][^<>\n]*)>)"
+    r"|(?P<link><[a-zA-Z][a-zA-Z0-9+.-]{0,20}:[^<>\n]*>|[a-zA-Z]{2,12}://[^\s<>\u3000-\u9fff\uff00-\uffef]+)",
     re.DOTALL | re.MULTILINE,
 )
 _PLAIN: Final = str.maketrans({"’": "'", "\u00a0": " ", "\u3000": " "})
-_OPENING = re.compile(r"(?<!\w)¿ ?\w")
 _BLANKS = re.compile(r"[^\S\n]+")
 _NAMES = re.compile(r"<[@#!][^<>\n]*>")
 _CHANNEL = re.compile(r"<#\w+(?:\|([^<>|\n]*))?>")
@@ -57,85 +53,52 @@ def visible_text(content: str) -> str:
     return _INVISIBLE.sub("", content).translate(_PLAIN)
 
 
-def own_words(text: str) -> str:
+def own_words(text: str, *, is_marked: bool = False) -> str:
     """Return visible text, lower-cased, without code, quoted lines, links and mentions; runs of blanks are one.
+
+    `is_marked`: with `<code>`, `<quote>`, `<link>` or `<at>` in place of each.
 
     >>> own_words("Why <@U1>? See <https://x.io/?a|docs> or `f?`")
     'why ? see or '
+    >>> own_words("Why <@U1>? See https://x.io/?a or `f?`", is_marked=True)
+    'why <at> ? see <link> or <code> '
     """
     if "<" in text or "`" in text or "&" in text or ">" in text or "://" in text:
-        text = unescape(_noise_of(text).sub(" ", text))
-    if "  " in text or "\t" in text:
-        text = _BLANKS.sub(" ", text)
-    return text.lower()
+        text = unescape(_NOISE.sub(_mark if is_marked else " ", text))
+    return _BLANKS.sub(" ", text).lower()
 
 
-def with_placeholders(text: str) -> str:
-    """Return visible text with `<code>`, `<quote>`, `<link>` and `<at>` in place of what is not the writer's own words.
+def _mark(noise: re.Match[str]) -> str:
+    return f" <{noise.lastgroup}> "
 
-    >>> with_placeholders("Why <@U1>? See https://x.io/?a or `f?`")
-    'Why  <at> ? See  <link>  or  <code> '
+
+def mentioned_ids(text: str) -> tuple[str, ...]:
+    """Return the people whom a text mentions in its writer's own words, each once.
+
+    >>> mentioned_ids("<@U1> and <@U1|ann>\\n> Ann: <@U2> see `<@U3>`")
+    ('U1',)
     """
-    if "<" in text or "`" in text or "&" in text or ">" in text or "://" in text:
-        return unescape(_noise_of(text).sub(_placeholder, text))
-    return text
-
-
-def _noise_of(text: str) -> re.Pattern[str]:
-    """Return what finds the words of others; one line with nothing but mentions is read in less time."""
-    has_more = "`" in text or "://" in text or "\n" in text or text.lstrip(" \t").startswith((">", "&gt;"))
-    return _NOISE if has_more else _ANGLES
-
-
-def _placeholder(found: re.Match[str]) -> str:
-    noise = found[0].lstrip()
-    if noise.startswith("`"):
-        return " <code> "
-    if noise.startswith((">", "&gt;")):
-        return " <quote> "
-    return " <at> " if noise.startswith(("<@", "<#", "<!")) else " <link> "
+    return tuple(dict.fromkeys(noise["user"] for noise in _NOISE.finditer(text) if noise["user"]))
 
 
 def unescape(text: str) -> str:
     """Undo Slack's three escapes, `&amp;` last."""
-    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") if "&" in text else text
-
-
-def without_code(content: str) -> str:
-    """Return the content with fenced and inline code blanked out."""
-    return _CODE.sub(" ", content) if "`" in content else content
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def without_names(text: str) -> str:
     """Return the text with mentions of people, groups and channels blanked out, unescaped and trimmed."""
-    return unescape(_NAMES.sub(" ", text) if "<" in text else text).strip()
+    return unescape(_NAMES.sub(" ", text)).strip()
 
 
-def is_technical(content: str) -> bool:
-    """Tell whether text holds code, a link, a path, an identifier or somebody's name; a channel is none of these.
+def chatted(content: str) -> str | None:
+    """Return content in small letters, channels named; None if it holds code, a link, a path, an identifier or a name.
 
-    >>> is_technical("who broke `main`?"), is_technical("is app.py ok?"), is_technical("rename <#C1|random>?")
-    (True, True, False)
+    >>> chatted("who broke `main`?"), chatted("is app.py ok?"), chatted("Rename <#C1|random>?")
+    (None, None, 'rename #random?')
     """
-    return _TECHNICAL.search(channels_named(content)) is not None
-
-
-def channels_named(text: str) -> str:
-    """Return text with Slack's references to channels as people read them.
-
-    >>> channels_named("rename <#C1|random>?")
-    'rename #random?'
-    """
-    return _CHANNEL.sub(r"#\1", text) if "<#" in text else text
-
-
-def opens_a_question(text: str) -> bool:
-    """Tell whether a `¿` begins a sentence, closed or not; inside a word it is a broken apostrophe.
-
-    >>> opens_a_question("hola, ¿cómo despliego"), opens_a_question("I don¿t know"), opens_a_question("¿")
-    (True, False, False)
-    """
-    return "¿" in text and _OPENING.search(text) is not None
+    said = _CHANNEL.sub(r"#\1", content)
+    return None if _TECHNICAL.search(said) else said.lower()
 
 
 def is_only_emoji(text: str) -> bool:
@@ -144,4 +107,4 @@ def is_only_emoji(text: str) -> bool:
     >>> is_only_emoji(":+1::skin-tone-2: 🎉"), is_only_emoji("ok 🎉"), is_only_emoji("")
     (True, False, False)
     """
-    return not (text[:1].isascii() and text[:1].isalpha()) and _ONLY_PICTURES.is_in(text)
+    return _ONLY_PICTURES.is_in(text)

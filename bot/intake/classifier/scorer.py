@@ -12,13 +12,11 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Final, NamedTuple
-
-import jiter
+from typing import Final
 
 from bot.intake.classifier import own_words
 
@@ -76,9 +74,7 @@ def words_of(content: str) -> list[str]:
     >>> words_of("<@U1> Does `f()` work 100%??")
     ['<at>', 'does', '<code>', 'work', '0', '%', '?']
     """
-    text = own_words.with_placeholders(content).lower()
-    if "@" in text:
-        text = _AT.sub(" <at> ", text)
+    text = _AT.sub(" <at> ", own_words.own_words(content, is_marked=True))
     pattern = _ASCII_WORD if text.isascii() else _WORD  # the same in a third of the time
     words = [word if word.isalpha() or word in _SIGNS else _named(word) for word in pattern.findall(text)]
     return words if len(words) <= MAX_WORDS else [*words[: MAX_WORDS - _TAIL_WORDS], *words[-_TAIL_WORDS:]]
@@ -95,11 +91,19 @@ def _named(word: str) -> str:
     return "0" if word.isdigit() else word
 
 
-class Contribution(NamedTuple):
-    """An n-gram of a message and what it adds to the score; above 0 it speaks for a question."""
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """An n-gram of a message and what it adds to the score; above 0 it speaks for a question.
+
+    >>> str(Contribution("not able", 0.412))
+    '“not able” +0.41'
+    """
 
     ngram: str
     weight: float
+
+    def __str__(self) -> str:
+        return f"“{self.ngram}” {self.weight:+.2f}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -165,7 +169,7 @@ def sigmoid(score: float) -> float:
 def read_weights(path: Path) -> Weights:
     """Return the weights of a file that `python -m training` wrote."""
     raw = path.read_bytes()
-    found = jiter.from_json(raw, cache_mode="none")
+    found = json.loads(raw)
     return Weights(
         threshold=found["threshold"], bias=found["bias"], table=found["weights"], file_version=_version_of(raw)
     )
@@ -175,12 +179,3 @@ def read_weights(path: Path) -> Weights:
 def shipped_weights() -> Weights:
     """Return the weights that ship with the classifier."""
     return read_weights(SHIPPED)
-
-
-def shown_why(found: Iterable[Contribution]) -> str:
-    """Return contributions as one line.
-
-    >>> shown_why([Contribution("not able", 0.412), Contribution("thanks", -0.2)])
-    '“not able” +0.41, “thanks” -0.20'
-    """
-    return ", ".join(f"“{ngram}” {weight:+.2f}" for ngram, weight in found)
