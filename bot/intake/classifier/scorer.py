@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Final
@@ -114,19 +114,16 @@ class Weights:
         threshold: the probability from which on a message counts as a question.
         bias: what is added to every score.
         table: the weight of each n-gram; one that is absent weighs nothing.
-        file_version: what names the file they were read from, None for weights of no file.
     """
 
     threshold: float
     bias: float
     table: Mapping[str, float]
-    file_version: str | None = field(default=None, compare=False)
 
     @cached_property
     def version(self) -> str:
         """What names these weights: a model has the same version before it is written and once it is read again."""
-        # of a file the bytes are named: writing the model again takes a tenth of the start of `triage classify`
-        return self.file_version or _version_of(self.to_json().encode())
+        return hashlib.sha256(self.to_json().encode()).hexdigest()[:8]
 
     def probability(self, ngrams: Set[str]) -> float:
         """Return how likely a message of these n-grams wants an answer.
@@ -153,10 +150,6 @@ class Weights:
         )
 
 
-def _version_of(file: bytes) -> str:
-    return hashlib.sha256(file).hexdigest()[:8]
-
-
 def sigmoid(score: float) -> float:
     """Return a score as a probability.
 
@@ -168,11 +161,8 @@ def sigmoid(score: float) -> float:
 
 def read_weights(path: Path) -> Weights:
     """Return the weights of a file that `python -m training` wrote."""
-    raw = path.read_bytes()
-    found = json.loads(raw)
-    return Weights(
-        threshold=found["threshold"], bias=found["bias"], table=found["weights"], file_version=_version_of(raw)
-    )
+    found = json.loads(path.read_bytes())
+    return Weights(threshold=found["threshold"], bias=found["bias"], table=found["weights"])
 
 
 @cache
