@@ -6,17 +6,22 @@ late and maybe twice; whatever dies in between, each counts once.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.thread_service import ThreadService
-from bot.domain.alerts import AlertState, ThreadAlert
+from bot.domain.alerts import ThreadAlert
 from bot.domain.doubts import DoubtCode, alert_changed
 from bot.domain.events import Event, MessageType, thread_key
 from bot.domain.jobs import AlertArrived, FollowUpArrived, QuestionAsked
 from bot.domain.severity import Severity
 from bot.domain.threads import ThreadState
+
+MAX_ENDED: Final = 1_000
+"""How many ends of alerts that have no thread are remembered until the next start."""
 
 
 class AlertThreads:
@@ -24,6 +29,8 @@ class AlertThreads:
 
     def __init__(self, service: ThreadService, orchestrator: Orchestrator) -> None:
         self._service, self._orchestrator = service, orchestrator
+        self._ended: dict[str, float] = {}  # by an alert's key: the Slack ts of its end
+        self._lock = threading.Lock()
 
     def take_alert(self, arrived: AlertArrived) -> None:
         """Note a message on the open thread of its alert; where there is none, open one if the alert fires.
@@ -38,8 +45,17 @@ class AlertThreads:
         if state is not None:
             self.catch_up(state.thread_id, [event])
             self._begin(state.thread_id)
-        elif event.alert.state is AlertState.FIRING:
+        elif not event.alert.is_firing:
+            self._note_end(arrived.key, float(event.message_id))
+        elif float(event.message_id) >= self._ended.get(arrived.key, 0):
             self._open(event)
+
+    def _note_end(self, key: str, at: float) -> None:
+        """Remember an end that nobody saw begin: a backfill may still bring what fired before it."""
+        with self._lock:
+            self._ended[key] = max(at, self._ended.pop(key, at))
+            if len(self._ended) > MAX_ENDED:
+                del self._ended[next(iter(self._ended))]
 
     def catch_up(self, thread_id: str, events: Iterable[Event]) -> None:
         """Note the messages that are about a thread's alert, oldest first, in one write; harmless if done twice."""
@@ -83,12 +99,17 @@ def _has_message(state: ThreadState, event: Event) -> bool:
 
 
 def _is_about(state: ThreadState, event: Event) -> bool:
-    """Whether a message is about a thread's alert, or is the root of a thread that knows of none yet."""
+    """Whether a message is about a thread's alert, or is the root of a thread that knows of none yet.
+
+    What names no alert, such as "Acknowledged by Ann" or "Resolved #12", is about the one in whose Slack thread it stands.
+    """
     if event.alert is None or state.team_id != event.team_id:
         return False
     if state.alert is None:
         return state.thread_id == thread_key(event) and event.message_id == state.thread_ts
-    return state.alert.fingerprint == event.alert.fingerprint or _has_message(state, event)
+    is_nameless = event.alert.name.strip("#0123456789") in ("", event.alert.tool)
+    is_its_answer = is_nameless and state.thread_id == thread_key(event)
+    return is_its_answer or state.alert.fingerprint == event.alert.fingerprint or _has_message(state, event)
 
 
 def _noted(state: ThreadState, event: Event, now: datetime) -> ThreadState:

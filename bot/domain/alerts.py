@@ -46,6 +46,16 @@ class Alert(FrozenValue):
     severity: Severity = Severity.ACT
     text: Annotated[str, Field(exclude=True)] = ""
 
+    @property
+    def is_firing(self) -> bool:
+        """Whether it fires, as far as was said."""
+        return self.state is AlertState.FIRING
+
+    @property
+    def urgency(self) -> Severity:
+        """How urgent its thread is: nobody is rung for an alert that fires no more."""
+        return Severity.ACT if self.severity is Severity.PAGE and not self.is_firing else self.severity
+
 
 class ThreadAlert(Alert):
     """The alert of a thread: its latest state, how often it fired and when.
@@ -70,16 +80,6 @@ class ThreadAlert(Alert):
         times = {"first_at": at, "last_at": at, "changed_at": at}
         count = int(said.state is AlertState.FIRING)
         return cls(**dict(said), **times, count=count, message_ids=(message_id,))
-
-    @property
-    def is_firing(self) -> bool:
-        """Whether it fires, as far as was said."""
-        return self.state is AlertState.FIRING
-
-    @property
-    def urgency(self) -> Severity:
-        """How urgent its thread is: nobody is rung for an alert that fires no more."""
-        return Severity.ACT if self.severity is Severity.PAGE and not self.is_firing else self.severity
 
     def after(self, said: Alert, message_id: str, at: datetime, *, is_edit: bool = False) -> Self:
         """Return the alert after one more message about it, or after an edit of one; itself where nothing changes.

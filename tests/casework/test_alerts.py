@@ -151,6 +151,15 @@ def test_messages_that_come_late_or_twice_count_once_and_change_no_state(tmp_pat
     assert (alert.state, alert.count, alert.message_ids) == ("resolved", 2, tuple(map(ts_of, range(3))))
 
 
+@each_row("end", ["resolved", "acknowledged"])
+def test_an_alert_whose_end_came_first_rings_nobody(tmp_path: Path, end: str) -> None:
+    """A backfill may bring what fired before an end that was heard live; what fires later rings."""
+    office = an_office(tmp_path, told(end, minute=1), told())
+    assert (office.store.threads(), rings(office)) == ([], [])
+    hear(office, told(minute=2))
+    assert rings(office) != []
+
+
 def test_the_severity_of_a_thread_is_its_alerts(tmp_path: Path) -> None:
     """Whatever its words would say of a person's message; a repeat that is urgent rings."""
     office = an_office(tmp_path, told(severity=Severity.ACT, name="prod is down!!"))
@@ -251,6 +260,29 @@ def test_an_alert_in_the_slack_thread_of_another_one_is_a_follow_up(tmp_path: Pa
     other = told(minute=1, name="orders-3").model_copy(update={"thread_id": ts_of(0)})
     office = an_office(tmp_path, told(), other)
     assert [said.text for said in only(office).followups] == ["[firing] orders-3"]
+
+
+def test_an_urgent_alert_in_the_slack_thread_of_another_one_rings(tmp_path: Path) -> None:
+    """Whether the first is not urgent or has ended; one that is not urgent rings nobody, whatever its words."""
+    mild = told(severity=Severity.ACT)
+    other = told(minute=2, name="orders-3").model_copy(update={"thread_id": ts_of(0)})
+    words = told(minute=1, name="prod is down!!", severity=Severity.ACT).model_copy(update={"thread_id": ts_of(0)})
+    office = an_office(tmp_path, mild, words)
+    assert rings(office) == []
+    hear(office, other)
+    assert rings(office, 1) == ["ops"]
+
+
+@each_row("name", ["", "grafana", "#12"])
+def test_what_names_no_alert_is_about_the_one_whose_slack_thread_it_is_in(tmp_path: Path, name: str) -> None:
+    """Such as "Acknowledged by Ann"; elsewhere it is about none."""
+    ended = told("resolved", minute=1, name=name)
+    office = an_office(tmp_path, told(), ended)
+    assert rings(office, 10) == ["ops"]
+    hear(office, ended.model_copy(update={"thread_id": ts_of(0), "message_id": ts_of(2)}))
+    state = only(office)
+    assert state.alert is not None
+    assert (state.alert.state, state.alert.name, rings(office)) == ("resolved", "High latency on orders-2", [])
 
 
 def test_a_message_of_the_alert_in_its_own_slack_thread_is_no_follow_up(tmp_path: Path) -> None:
