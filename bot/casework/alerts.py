@@ -101,7 +101,7 @@ def _has_message(state: ThreadState, event: Event) -> bool:
 def _is_about(state: ThreadState, event: Event) -> bool:
     """Whether a message is about a thread's alert, or is the root of a thread that knows of none yet.
 
-    What names no alert, such as "Acknowledged by Ann" or "Resolved #12", is about the one in whose Slack thread it stands.
+    What names no alert, such as "Acknowledged by Ann" or "Resolved #12", is about that of the Slack thread it is in.
     """
     if event.alert is None or state.team_id != event.team_id:
         return False
