@@ -76,7 +76,8 @@ def _read_blocks(blocks: object, parts: AlertParts) -> list[list[str]]:
         kind, shown = block.get("type"), {**block, "fields": None, "rows": None}
         for pair in _mappings(block.get("fields")):
             key, _, value = _text(pair).partition("\n")
-            _add_field(parts, *((key, value) if value.strip() else _pair(key)))
+            _add_field(parts, key, value)
+            _read_body(pair, parts)
         headers += [_titles(shown)] if kind == "header" else []
         sections += [_titles(shown)] if kind in ("section", "rich_text") else []
         _read_body(shown, parts)
@@ -89,7 +90,8 @@ def _read_body(content: object, parts: AlertParts) -> None:
         for _, _, found in _BOLD.matches(line[:MAX_LINE_CHARS]):
             _add_field(parts, "status", found["bold"])
         for piece in _GAP.split(line[:MAX_LINE_CHARS]):  # context lines hold several pairs with wide gaps between them
-            _add_field(parts, *_pair(piece))
+            for _, _, found in _PAIR.matches(piece):
+                _add_field(parts, found["key"], found["value"])
 
 
 def _read_table(rows: object, parts: AlertParts) -> None:
@@ -98,12 +100,6 @@ def _read_table(rows: object, parts: AlertParts) -> None:
     for row in table[1:]:
         for key, value in zip(table[0], row, strict=False):
             _add_field(parts, _text(key), _text(value))
-
-
-def _pair(line: str) -> tuple[str, str]:
-    for _, _, found in _PAIR.matches(line):
-        return found["key"], found["value"]
-    return "", ""
 
 
 def _add_field(parts: AlertParts, key: str, value: str) -> None:

@@ -8,7 +8,7 @@ Annotations are prose and are not looked at. The words stand in alerts.yml.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from bot.domain.alerts import Alert, AlertState
@@ -66,56 +66,50 @@ _FOR: Final = r"(?:\sfor\s[^:]*)?"
 
 _LEADING: Final = _pattern(
     r"^(?:[\p{So}\p{Sk}\x{FE0F}\x{200D}\x{2139}\x{203C}\s-]+|:[a-z][a-z0-9_+-]*:|@\w+|"
-    rf"\[?{_SEVERITY}(?:\]|\s*[|:–—]|\s+-\s|\s+(?:priority|severity|urgency)\b))"
+    rf"\[?{_any(_SEVERITIES)}(?:\]|\s*[|:–—]|\s+-\s|\s+(?:priority|severity|urgency)\b))+"
 )
-"""A sign, a mention or a severity that a title begins with."""
+"""Signs, mentions and severities that a title begins with."""
 
-_SEVERITY_WORD: Final = _pattern(rf"(?:^|[^\w-]){_SEVERITY}(?:[^\w-]|$)")
+_SIGN_IN: Final = _pattern(_any(_SIGNS))
+_SEVERITY_IN: Final = _pattern(rf"(?:^|[^\w:-]){_SEVERITY}(?:[^\w-]|$)")
 _TAGGED: Final = _pattern(rf"[\[( ,]{_SEVERITY}[\]),]")
 
 _START, _FIELD, _WITHIN, _SIGN, _COLOUR, _NONE = range(6)
 """How good the evidence of a state is, best first."""
 
-_FORMS: Final = [
-    (rank, _pattern(form))
-    for rank, *forms in (
-        (
-            _START,
-            # [FIRING:2] Name, [Recovered on {host:a}] Name
-            rf"^\[\s*{_WORD}(?:[^\w\]{{][^\]{{]*)?(?P<scope>\{{[^\]]*\}})?[^\]]*\]{_REST}",
-            # Resolved in 5m 3s: Name, Triggered Incident #9: Name, [shop] prod - New critical: Name, Failed
-            rf"^(?:(?P<scope>\[[^\]]*\]|(?:\[[^\]]*\]\s)?\S+\s-)\s)?{_WORD}"
-            rf"(?:\s(?:{_NOUN}(?:\s{_any(_STATES)})?|{_SEVERITY}))?(?:\sin(?:\s\d+(?:\.\d+)?\s?[a-z]+)+)?"
-            rf"(?:\s#\d+|\s*[:|–—]|\s-\s|\s*$|\sby\s@.*){_REST}",
-            rf"^\(?(?P<word>(?-i:{_any(_OWN).upper()}))\)?\s{_REST}",  # RESOLVED Name
-        ),
-        (
-            _WITHIN,
-            rf"^{_BEFORE}\[\W*{_WORD}(?::\d+)?\s*\]",  # [api] [✅ Up] 200 - OK
-            rf"^{_BEFORE}\s#\d+\s(?:-\s)?{_WORD}\b",  # shop - #31 Failure after 3 min
-            rf"^{_BEFORE}\b{_any(_STATES)}\s*(?:→|➜|⇒|->|=>|\bto\b)\s*{_WORD}\W*$",  # Name: ALARM → OK
-            # Alert was closed: Name
-            rf"^(?:.*?\s)?{_NOUN}\s(?:{_NUMBERED}\s)?(?:{_VERB}\s)?{_word(_OF_ALERTS)}{_FOR}{_ENDS}",
-            # Ana acknowledged incident "Name"
-            rf"^(?:.*?\s)?{_word(_OF_ALERTS)}\s(?:the\s|this\s|an?\s)?(?:{_NOUN}\b|{_NUMBERED}){_REST}",
-            # Build passed: Name, Deployment of Name to prod succeeded
-            rf"^(?P<before>(?:\S+\s)?{_RUN}(?:\s(?:of|to|for|on|in|from|by|run)\s\S+|\s#\d+)*)\s{_WORD}{_ENDS}",
-            # Pipeline #5 of branch main has passed in 01:02
-            rf"^(?P<before>(?:\S+\s){{0,3}}{_RUN}\b[^:]{{0,80}}?)\s{_VERB}\s{_WORD}{_ENDS}",
-            rf"^(?:.*\s)?marked\s(?P<before>\S{{1,80}})\sas\s{_WORD}{_ENDS}",
-            # Alert Name was closed, Name has been resolved after 3 tries, Name is back up, Name is UP
-            rf"^(?:the\s|your\s)?(?P<before>{_NOUN}\b[^:]{{1,80}}?)\s{_VERB}\s{_word(_OF_ALERTS)}{_FOR}{_ENDS}",
-            rf"^{_BEFORE}\s{_VERB}\s{_word(_OWN)}{_FOR}{_ENDS}",
-            rf"^{_BEFORE}\s{_IS}(?:\sbeen)?{_SURELY}+\s{_WORD}{_ENDS}",
-            rf"^{_BEFORE}\s(?:is|are)\s(?P<word>(?-i:[A-Z]\w+)){_ENDS}",
-            rf"^{_BEFORE}(?:\s[-–—|]|:|\s[(\[])\s*(?P<word>(?-i:\p{{Lu}})\w*(?:\s\w+)*)[)\].!]*$",  # Name - Resolved
-            rf"^{_BEFORE}\s(?P<word>(?-i:[A-Z]{{2,}}))(?:\s[-|]|:)\s",  # DISK OK - 40 GB free
-        ),
-    )
-    for form in forms
-]
-_CHANGE: Final = LinearPattern("→|➜|⇒|->|=>")
-_STATUS: Final = _pattern(rf"^\W*{_WORD}(?:\W*$|\s*[(:,-]|\s(?:by|at|on|since|for|in)\s)")
+_AT_START: Final = (
+    # [FIRING:2] Name, [Recovered on {host:a}] Name
+    rf"^\[\s*{_WORD}(?:[^\w\]{{][^\]{{]*)?(?P<scope>\{{[^\]]*\}})?[^\]]*\]{_REST}",
+    # Resolved in 5m 3s: Name, Triggered Incident #9: Name, [shop] prod - New critical: Name, Failed
+    rf"^(?:(?P<scope>\[[^\]]*\]|(?:\[[^\]]*\]\s)?\S+\s-)\s)?{_WORD}"
+    rf"(?:\s(?:{_NOUN}(?:\s{_any(_STATES)})?|{_SEVERITY}))?(?:\sin(?:\s\d+(?:\.\d+)?\s?[a-z]+)+)?"
+    rf"(?:\s#\d+|\s*[:|–—]|\s-\s|\s*$|\sby\s@.*){_REST}",
+    rf"^\(?(?P<word>(?-i:{_any(_OWN).upper()}))\)?\s{_REST}",  # RESOLVED Name
+)
+_ELSEWHERE: Final = (
+    rf"^{_BEFORE}\[\W*{_WORD}(?::\d+)?\s*\]",  # [api] [✅ Up] 200 - OK
+    rf"^{_BEFORE}\s#\d+\s(?:-\s)?{_WORD}\b",  # shop - #31 Failure after 3 min
+    rf"^{_BEFORE}\b{_any(_STATES)}\s*(?:→|➜|⇒|->|=>|\bto\b)\s*{_WORD}\W*$",  # Name: ALARM → OK
+    # Alert was closed: Name
+    rf"^(?:.*?\s)?{_NOUN}\s(?:{_NUMBERED}\s)?(?:{_VERB}\s)?{_word(_OF_ALERTS)}{_FOR}{_ENDS}",
+    # Ana acknowledged incident "Name"
+    rf"^(?:.*?\s)?{_word(_OF_ALERTS)}\s(?:the\s|this\s|an?\s)?(?:{_NOUN}\b|{_NUMBERED}){_REST}",
+    # Build passed: Name, Deployment of Name to prod succeeded
+    rf"^(?P<before>(?:\S+\s)?{_RUN}(?:\s(?:of|to|for|on|in|from|by|run)\s\S+|\s#\d+)*)\s{_WORD}{_ENDS}",
+    # Pipeline #5 of branch main has passed in 01:02
+    rf"^(?P<before>(?:\S+\s){{0,3}}{_RUN}\b[^:]{{0,80}}?)\s{_VERB}\s{_WORD}{_ENDS}",
+    rf"^(?:.*\s)?marked\s(?P<before>\S{{1,80}})\sas\s{_WORD}{_ENDS}",
+    # Alert Name was closed, Name has been resolved after 3 tries, Name is back up, Name is UP
+    rf"^(?:the\s|your\s)?(?P<before>{_NOUN}\b[^:]{{1,80}}?)\s{_VERB}\s{_word(_OF_ALERTS)}{_FOR}{_ENDS}",
+    rf"^{_BEFORE}\s{_VERB}\s{_word(_OWN)}{_FOR}{_ENDS}",
+    rf"^{_BEFORE}\s{_IS}(?:\sbeen)?{_SURELY}+\s{_WORD}{_ENDS}",
+    rf"^{_BEFORE}\s(?:is|are)\s(?P<word>(?-i:[A-Z]\w+)){_ENDS}",
+    rf"^{_BEFORE}(?:\s[-–—|]|:|\s[(\[])\s*(?P<word>(?-i:\p{{Lu}})\w*(?:\s\w+)*)[)\].!]*$",  # Name - Resolved
+    rf"^{_BEFORE}\s(?P<word>(?-i:[A-Z]{{2,}}))(?:\s[-|]|:)\s",  # DISK OK - 40 GB free
+)
+_FORMS: Final = [(_START, _pattern(form)) for form in _AT_START] + [(_WITHIN, _pattern(form)) for form in _ELSEWHERE]
+
+_STATUS: Final = _pattern(rf"^(?:.*(?:→|➜|⇒|->|=>))?\W*{_WORD}(?:\W*$|\s*[(:,-]|\s(?:by|at|on|since|for|in)\s)")
 
 _BEHIND_NAME: Final = LinearPattern(
     r"\s-\s+Reason\b.*|\s-\s*#\d+.*|[.!]\s+\p{Lu}.*|\sby\s\S{1,60}(?:\s\S{1,60})?\s\([\w.-]+\)$"
@@ -123,7 +117,6 @@ _BEHIND_NAME: Final = LinearPattern(
 _NO_NAME: Final = _pattern(rf'^{_NOUN}\s?(?:#\d+)?\s*[:|-]\s*|^#\d+:?\s*|\s#\d+|["“”„]')
 _TOOL: Final = _pattern(rf"\b(?P<tool>{_any(_TOOLS)})\b(?:\s(?:alert|alerts|issue|event|notification))?")
 _INCIDENT: Final = LinearPattern(r"#\d+")
-_LETTER: Final = LinearPattern(r"\pL")
 
 
 class _Title(NamedTuple):
@@ -154,7 +147,8 @@ def read_alert(message: Mapping[str, Any], *, tool: str | None = None) -> Alert 
     parts = take_apart(message)
     texts = [list(map(_read_title, lines)) for lines in parts.titles]
     titles = [title for read in texts for title in read]
-    tool = tool or next((_TOOLS[name] for name in map(_tool_in, parts.speakers) if name), "")
+    said = [found["tool"].casefold() for speaker in parts.speakers for _, _, found in _TOOL.matches(speaker)]
+    tool = tool or (_TOOLS[said[0]] if said else "")
     name = redact(next((title.name for title in titles if title.name), "") or _name_elsewhere(parts) or tool)
     stays = _NORMALISER.normalise(name) or name or (bot if isinstance(bot, str) else "")
     return Alert(
@@ -171,18 +165,23 @@ def _state(parts: AlertParts, texts: list[list[_Title]], name: str) -> AlertStat
     """Return the state with the best evidence; of equals that of an earlier line, of these one that fires."""
     if {name.casefold(), name.partition(" (")[0].casefold()} & set(_TABLE["watchdogs"]):
         return AlertState.INFO
-    said = [_state_of_value(value) for key, value in parts.fields if key in _TABLE["status_keys"]]
-    found = [(_NONE, 0, AlertState.FIRING), *((_FIELD, 0, state) for state in said if state)]
+    found = [
+        (_FIELD, 0, _STATES[said["word"].casefold()])
+        for key, value in parts.fields
+        if key in _TABLE["status_keys"]
+        for _, _, said in _STATUS.matches(value)
+    ]
     found += [(title.rank, line, title.state) for titles in texts for line, title in enumerate(titles)]
-    found += [(_COLOUR, 0, AlertState.RESOLVED)] if _is_green(parts.colour) else []
+    found += [(_COLOUR, 0, AlertState.RESOLVED if _is_green(parts.colour) else AlertState.FIRING)]
     return min(found, key=lambda each: (*each[:2], each[2] is not AlertState.FIRING))[2]
 
 
 def _read_title(title: str) -> _Title:
     """Take a title's state and severity off it."""
-    sign, severity, rest = _without_leading(title)
-    for _, _, tagged in _TAGGED.matches(title):
-        severity = severity or _SEVERITIES[tagged["severity"].casefold()]
+    start = next((stop for _, stop in _LEADING.spans(title)), 0)
+    lead, rest = title[:start], title[start:]
+    sign = next((_SIGNS[lead[at:stop].casefold()] for at, stop in _SIGN_IN.spans(lead)), None)
+    severity = next(_severities_in(_SEVERITY_IN, lead), None) or next(_severities_in(_TAGGED, title), None)
     nameless = " ".join(_TOOL.replaced(rest, "").split()).casefold()
     if nameless in _STATES:  # such as "Failed" in "Failed GitHub Actions"
         return _Title(_START, _STATES[nameless], "", severity)
@@ -193,18 +192,6 @@ def _read_title(title: str) -> _Title:
                 severity = severity or _SEVERITIES.get(found.get("severity", word).casefold())
                 return _Title(rank, _STATES[word], _name_beside(found, rank), severity)
     return _Title(_SIGN if sign else _NONE, sign or AlertState.FIRING, _name(rest), severity)
-
-
-def _without_leading(title: str) -> tuple[AlertState | None, Severity | None, str]:
-    """Return the state of the sign a title begins with, the severity it begins with, and the title without them."""
-    sign, severity, rest = None, None, title
-    while lead := next(_LEADING.matches(rest), None):
-        _, stop, found = lead
-        signs = [rest[:stop].casefold(), *rest[:stop]]
-        sign = sign or next((_SIGNS[each] for each in signs if each in _SIGNS), None)
-        severity = severity or _SEVERITIES.get(found.get("severity", "").casefold())
-        rest = rest[stop:]
-    return sign, severity, rest
 
 
 def _name_beside(found: Mapping[str, str], rank: int) -> str:
@@ -223,7 +210,7 @@ def _name(text: str) -> str:
     """Return a name without counts, reasons and authors behind it; empty if it names only the tool."""
     plain = _NO_NAME.replaced(_BEHIND_NAME.replaced(text.strip(" :-–—|"), ""), "")
     named = " ".join(plain.split()).strip(" .:-–—|")
-    return named if _LETTER.is_in(_TOOL.replaced(named, "")) else ""
+    return named if any(map(str.isalpha, _TOOL.replaced(named, ""))) else ""
 
 
 def _name_elsewhere(parts: AlertParts) -> str:
@@ -236,30 +223,22 @@ def _name_elsewhere(parts: AlertParts) -> str:
     return next(iter(named), "")
 
 
-def _state_of_value(value: str) -> AlertState | None:
-    """Return the state that the whole of a field's value names; of a change the new one."""
-    start = max((stop for _, stop in _CHANGE.spans(value)), default=0)
-    return next((_STATES[found["word"].casefold()] for _, _, found in _STATUS.matches(value[start:])), None)
-
-
 def _labels(parts: AlertParts, name: str) -> list[str]:
     """Return the labels that name the thing, unless the name holds them; one with several values names nothing."""
-    keys, held = {*_TABLE["name_keys"], *_TABLE["label_keys"]}, {word.strip("()[]{},:;") for word in name.split()}
+    keys, held = [*_TABLE["name_keys"], *_TABLE["label_keys"]], {word.strip("()[]{},:;") for word in name.split()}
     pairs = {(key, _NORMALISER.normalise(value)) for key, value in parts.fields if key in keys}
     count = Counter(key for key, _ in pairs)
     return sorted(f"{key}={value}" for key, value in pairs if count[key] == 1 and not held.issuperset(value.split()))
 
 
 def _severity(parts: AlertParts, titles: list[_Title]) -> Severity:
-    for key, value in parts.fields:
-        if key in (*_TABLE["severity_keys"], *_TABLE["status_keys"]):
-            for _, _, found in _SEVERITY_WORD.matches(value):
-                return _SEVERITIES[found["severity"].casefold()]
-    return next((title.severity for title in titles if title.severity), Severity.ACT)
+    keys = [*_TABLE["severity_keys"], *_TABLE["status_keys"]]
+    found = [each for key, value in parts.fields if key in keys for each in _severities_in(_SEVERITY_IN, value)]
+    return next(iter(found + [title.severity for title in titles if title.severity]), Severity.ACT)
 
 
-def _tool_in(speaker: str) -> str | None:
-    return next((found["tool"].casefold() for _, _, found in _TOOL.matches(speaker)), None)
+def _severities_in(pattern: LinearPattern, text: str) -> Iterator[Severity]:
+    return (_SEVERITIES[found["severity"].casefold()] for _, _, found in pattern.matches(text))
 
 
 def _is_green(colour: str) -> bool:
