@@ -24,7 +24,7 @@ MAX_TEXT_CHARS: Final = 4_000
 MAX_LINE_CHARS: Final = 300
 _TITLE_LINES: Final = 3
 
-_LINK: Final = re.compile(r"<(?:[^<>|]*\|)?([^<>|]*)>")
+_LINK: Final = re.compile(r"<(?:[^<>|]*\|)?([^<>]*)>")
 _STYLE: Final = re.compile("<!(?:here|channel|everyone|subteam)[^<>]*>|[*`~]|(?<![a-zA-Z0-9])_|_(?![a-zA-Z0-9])")
 _GAP: Final = re.compile(r"[ \t]{2,}")
 _BOLD: Final = LinearPattern(r"^\W{0,8}?\*{1,2}(?P<bold>[^*\n]{1,200}[^*\n:])\*+\s*(?:$|[-–—|])")

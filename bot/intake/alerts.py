@@ -91,9 +91,9 @@ _ELSEWHERE: Final = (
     rf"^{_BEFORE}\s#\d+\s(?:-\s)?{_WORD}\b",  # shop - #31 Failure after 3 min
     rf"^{_BEFORE}\b{_any(_STATES)}\s*(?:→|➜|⇒|->|=>|\bto\b)\s*{_WORD}\W*$",  # Name: ALARM → OK
     # Alert was closed: Name
-    rf"^(?:.*?\s)?{_NOUN}\s(?:{_NUMBERED}\s)?(?:{_VERB}\s)?{_word(_OF_ALERTS)}{_FOR}{_ENDS}",
+    rf"^(?P<before>(?:.*?\s)?{_NOUN})\s(?:{_NUMBERED}\s)?(?:{_VERB}\s)?{_word(_OF_ALERTS)}{_FOR}{_ENDS}",
     # Ana acknowledged incident "Name"
-    rf"^(?:.*?\s)?{_word(_OF_ALERTS)}\s(?:the\s|this\s|an?\s)?(?:{_NOUN}\b|{_NUMBERED}){_REST}",
+    rf"^(?:.*?\s)?{_word(_OF_ALERTS)}\s(?:the\s|this\s|an?\s)?(?:{_NOUN}\b(?:\s#\d+)?|{_NUMBERED}){_REST}",
     # Build passed: Name, Deployment of Name to prod succeeded
     rf"^(?P<before>(?:\S+\s)?{_RUN}(?:\s(?:of|to|for|on|in|from|by|run)\s\S+|\s#\d+)*)\s{_WORD}{_ENDS}",
     # Pipeline #5 of branch main has passed in 01:02
@@ -114,7 +114,9 @@ _STATUS: Final = _pattern(rf"^(?:.*(?:→|➜|⇒|->|=>))?\W*{_WORD}(?:\W*$|\s*[
 _BEHIND_NAME: Final = LinearPattern(
     r"\s-\s+Reason\b.*|\s-\s*#\d+.*|[.!]\s+\p{Lu}.*|\sby\s\S{1,60}(?:\s\S{1,60})?\s\([\w.-]+\)$"
 )
-_NO_NAME: Final = _pattern(rf'^{_NOUN}\s?(?:#\d+)?\s*[:|-]\s*|^#\d+:?\s*|\s#\d+|["“”„]')
+_NO_NAME: Final = _pattern(
+    rf'^(?:an?\s|the\s)?{_NOUN}\s?(?:#\d+)?\s*(?:[:|-]\s*|$)|^#\d+:?\s*|\s#\d+|["“”„](?:\s{_NOUN}$)?'
+)
 _TOOL: Final = _pattern(rf"\b(?P<tool>{_any(_TOOLS)})\b(?:\s(?:alert|alerts|issue|event|notification))?")
 _INCIDENT: Final = LinearPattern(r"#\d+")
 
@@ -149,8 +151,11 @@ def read_alert(message: Mapping[str, Any], *, tool: str | None = None) -> Alert 
     titles = [title for read in texts for title in read]
     said = [found["tool"].casefold() for speaker in parts.speakers for _, _, found in _TOOL.matches(speaker)]
     tool = tool or (_TOOLS[said[0]] if said else "")
-    name = redact(next((title.name for title in titles if title.name), "") or _name_elsewhere(parts) or tool)
-    stays = _NORMALISER.normalise(name) or name or (bot if isinstance(bot, str) else "")
+    heads = [read[0] for read in texts if read and read[0].rank == _START]
+    heads.sort(key=lambda title: title.state is not AlertState.FIRING)
+    name = next((title.name for title in heads + titles if title.name), "")
+    name = redact(name or _name_elsewhere(parts) or tool)
+    stays = _NORMALISER.normalise(_read_title(name).name or name) or name or (bot if isinstance(bot, str) else "")
     return Alert(
         tool=tool,
         state=_state(parts, texts, name),
@@ -166,14 +171,17 @@ def _state(parts: AlertParts, texts: list[list[_Title]], name: str) -> AlertStat
     if {name.casefold(), name.partition(" (")[0].casefold()} & set(_TABLE["watchdogs"]):
         return AlertState.INFO
     found = [
-        (_FIELD, 0, _STATES[said["word"].casefold()])
+        (_COLOUR if word in _PASSING else _FIELD, 0, _STATES[word])  # a job has started, but so has an incident
         for key, value in parts.fields
         if key in _TABLE["status_keys"]
-        for _, _, said in _STATUS.matches(value)
+        for word in (said["word"].casefold() for _, _, said in _STATUS.matches(value))
     ]
     found += [(title.rank, line, title.state) for titles in texts for line, title in enumerate(titles)]
-    found += [(_COLOUR, 0, AlertState.RESOLVED if _is_green(parts.colour) else AlertState.FIRING)]
-    return min(found, key=lambda each: (*each[:2], each[2] is not AlertState.FIRING))[2]
+    if _is_green(parts.colour):  # then words such as "failed" within a title are part of the name
+        found = [each for each in found if each[0] < _WITHIN or each[2] is not AlertState.FIRING]
+        found.append((_COLOUR, 0, AlertState.RESOLVED))
+    best = min(found, key=lambda each: (*each[:2], each[2] is not AlertState.FIRING), default=None)
+    return best[2] if best else AlertState.FIRING
 
 
 def _read_title(title: str) -> _Title:
@@ -190,7 +198,9 @@ def _read_title(title: str) -> _Title:
             word = found["word"].casefold()
             if word in _STATES:
                 severity = severity or _SEVERITIES.get(found.get("severity", word).casefold())
-                return _Title(rank, _STATES[word], _name_beside(found, rank), severity)
+                is_in_name = rank == _WITHIN and _STATES[word] is AlertState.FIRING
+                state = sign if sign and is_in_name else _STATES[word]
+                return _Title(rank, state, _name_beside(found, rank), severity)
     return _Title(_SIGN if sign else _NONE, sign or AlertState.FIRING, _name(rest), severity)
 
 
