@@ -17,7 +17,7 @@ from bot.domain.severity import Severity
 from bot.domain.table_files import load_table
 from bot.domain.text.linear_patterns import LinearPattern
 from bot.intake.alert_parts import AlertParts, take_apart
-from bot.intake.fingerprints import Normaliser, fingerprint
+from bot.intake.fingerprints import fingerprint, normalise
 from bot.intake.message_text import read_message
 
 _TABLE: Final[dict[str, Any]] = load_table(__file__, "alerts.yml")
@@ -46,7 +46,6 @@ _STATES: Final = {word: AlertState(state) for word, state in (_OWN | _LOOSE | _P
 _SIGNS: Final = {sign: AlertState(state) for state, signs in _TABLE["signs"].items() for sign in signs.split()}
 _SEVERITIES: Final = {word: Severity(severity) for word, severity in _by_word(_TABLE["severities"]).items()}
 _TOOLS: Final = _by_word(_TABLE["tools"])
-_NORMALISER: Final = Normaliser(_TABLE["units"].split())
 
 _WORD: Final = _word(_STATES)
 _NOUN: Final = _any(_TABLE["nouns"])
@@ -155,7 +154,7 @@ def read_alert(message: Mapping[str, Any], *, tool: str | None = None) -> Alert 
     heads.sort(key=lambda title: title.state is not AlertState.FIRING)
     name = next((title.name for title in heads + titles if title.name), "")
     name = redact(name or _name_elsewhere(parts) or tool)
-    stays = _NORMALISER.normalise(_read_title(name).name or name) or name or (bot if isinstance(bot, str) else "")
+    stays = normalise(_read_title(name).name or name) or name or (bot if isinstance(bot, str) else "")
     return Alert(
         tool=tool,
         state=_state(parts, texts, name),
@@ -177,7 +176,7 @@ def _state(parts: AlertParts, texts: list[list[_Title]], name: str) -> AlertStat
         for word in (said["word"].casefold() for _, _, said in _STATUS.matches(value))
     ]
     found += [(title.rank, line, title.state) for titles in texts for line, title in enumerate(titles)]
-    if _is_green(parts.colour):  # then words such as "failed" within a title are part of the name
+    if _is_green(parts.colour):  # then, too, a word such as "failed" within a title is part of the name
         found = [each for each in found if each[0] < _WITHIN or each[2] is not AlertState.FIRING]
         found.append((_COLOUR, 0, AlertState.RESOLVED))
     best = min(found, key=lambda each: (*each[:2], each[2] is not AlertState.FIRING), default=None)
@@ -198,8 +197,9 @@ def _read_title(title: str) -> _Title:
             word = found["word"].casefold()
             if word in _STATES:
                 severity = severity or _SEVERITIES.get(found.get("severity", word).casefold())
-                is_in_name = rank == _WITHIN and _STATES[word] is AlertState.FIRING
-                state = sign if sign and is_in_name else _STATES[word]
+                state = _STATES[word]
+                if sign and rank == _WITHIN and state is AlertState.FIRING:  # "failed" is part of the name
+                    state = sign
                 return _Title(rank, state, _name_beside(found, rank), severity)
     return _Title(_SIGN if sign else _NONE, sign or AlertState.FIRING, _name(rest), severity)
 
@@ -225,9 +225,7 @@ def _name(text: str) -> str:
 
 def _name_elsewhere(parts: AlertParts) -> str:
     """Return what names an alert whose titles are all state: a field, a label, the incident's number, the text."""
-    by_key = dict(reversed(parts.fields))
-    named = [by_key[key] for key in _TABLE["name_keys"] if key in by_key]
-    named += [value for key, value in parts.fields if key in _TABLE["label_keys"]]
+    named = [value for keys in ("name_keys", "label_keys") for key, value in parts.fields if key in _TABLE[keys]]
     named += [line[start:stop] for lines in parts.titles for line in lines for start, stop in _INCIDENT.spans(line)]
     named += [title.name for title in map(_read_title, parts.bodies) if title.name]
     return next(iter(named), "")
@@ -236,7 +234,7 @@ def _name_elsewhere(parts: AlertParts) -> str:
 def _labels(parts: AlertParts, name: str) -> list[str]:
     """Return the labels that name the thing, unless the name holds them; one with several values names nothing."""
     keys, held = [*_TABLE["name_keys"], *_TABLE["label_keys"]], {word.strip("()[]{},:;") for word in name.split()}
-    pairs = {(key, _NORMALISER.normalise(value)) for key, value in parts.fields if key in keys}
+    pairs = {(key, normalise(value)) for key, value in parts.fields if key in keys}
     count = Counter(key for key, _ in pairs)
     return sorted(f"{key}={value}" for key, value in pairs if count[key] == 1 and not held.issuperset(value.split()))
 
