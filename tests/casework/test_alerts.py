@@ -160,6 +160,14 @@ def test_an_alert_whose_end_came_first_rings_nobody(tmp_path: Path, end: str) ->
     assert rings(office) != []
 
 
+def test_the_ends_that_are_remembered_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oldest is forgotten: better one card too many than a page too few."""
+    monkeypatch.setattr("bot.casework.alerts.MAX_ENDED", 2)
+    office = an_office(tmp_path, *(told("resolved", minute=9, name=name) for name in "abc"))
+    hear(office, *(told(name=name, minute=minute) for minute, name in enumerate("abc")))
+    assert [state.alert.name for state in office.store.threads() if state.alert] == ["a"]
+
+
 def test_the_severity_of_a_thread_is_its_alerts(tmp_path: Path) -> None:
     """Whatever its words would say of a person's message; a repeat that is urgent rings."""
     office = an_office(tmp_path, told(severity=Severity.ACT, name="prod is down!!"))
