@@ -131,11 +131,15 @@ def _parts(message: Message) -> list[str]:
 
 
 def _undoubled(parts: list[str]) -> list[str]:
-    """Return the parts that say something which no other says."""
+    """Return the parts that say something which no other says.
+
+    The first is the text, which Slack shows beside blocks, the second, in notifications alone: its words count singly.
+    """
     cut = [part[:MAX_READ_CHARS] for part in parts]
     words, kept = [_plain(part) for part in cut], list[int]()
     for place in sorted(range(len(cut)), key=lambda place: -len(words[place])):
-        if cut[place].strip() and not any(words[place] in words[other] for other in kept):
+        is_summary = place == 0 and 1 in kept and set(words[0].split()) <= set(words[1].split())
+        if cut[place].strip() and not is_summary and not any(words[place] in words[other] for other in kept):
             kept.append(place)
     return [cut[place] for place in sorted(kept)]
 

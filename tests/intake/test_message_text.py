@@ -388,6 +388,7 @@ def test_a_bots_summary_stands_once_and_hides_nothing() -> None:
         "Build failed: main at f00"
     )
     assert read_message({"bot_id": "B1", "text": "New event", "blocks": blocks}) == f"New event\n{said}"
+    assert read_message({"bot_id": "B1", "text": "[main] Build failed: f00", "blocks": blocks}) == said
 
 
 def test_a_senders_words_stand_though_the_forwarded_message_holds_them() -> None:
