@@ -148,14 +148,15 @@ def read_alert(message: Mapping[str, Any], *, tool: str | None = None) -> Alert 
         return None
     parts = take_apart(message)
     titles = [_read_title(title) for title in parts.titles]
-    tool = tool or next((_TOOLS[name] for name in map(_tool_in, parts.speakers) if name), "")
+    tool = tool or next(filter(None, map(_tool_in, parts.speakers)), "")
+    tool = _TOOLS.get(tool, tool)
     name = redact(next((title.name for title in titles if title.name), "") or _name_of_fields(parts) or tool)
     stays = _NORMALISER.normalise(name) or name or (bot if isinstance(bot, str) else "")
     return Alert(
         tool=tool,
         state=_state(parts, titles, name),
         name=name,
-        fingerprint=fingerprint([tool, stays, *_labels(parts, stays)]),
+        fingerprint=fingerprint([tool.casefold(), stays, *_labels(parts, stays)]),
         severity=_severity(parts, titles),
         text=text,
     )
@@ -166,7 +167,7 @@ def _state(parts: AlertParts, titles: list[_Title], name: str) -> AlertState:
         return AlertState.INFO
     found = [(title.rank, title.state) for title in titles]
     marks = [mark for mark in map(_read_title, parts.marks) if not mark.name]
-    found += [(max(mark.rank, _Rank.FIELD), mark.state) for mark in marks]
+    found += [(_Rank.FIELD if mark.rank <= _Rank.WORD else mark.rank, mark.state) for mark in marks]
     fields = [state for key, value in parts.fields if key in _STATUS_KEYS and (state := _state_of_value(value))]
     if fields:
         found.append((_Rank.FIELD, AlertState.FIRING if AlertState.FIRING in fields else fields[0]))
