@@ -20,6 +20,7 @@ from bot.config.team_settings import WatchedChat
 from bot.domain.text.humanize import counted, duration, utc_text
 from bot.domain.threads import ThreadState
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
+from bot.intake.alerts import read_alert
 from bot.intake.backfill.gaps import Gap, Gaps
 from bot.intake.normalise import Body, is_edited_message
 from bot.intake.watcher import Watcher, names_of
@@ -155,9 +156,11 @@ class MissedMessages:
             return
         if state.alert is None and is_edited_message(asked, state.question):
             yield self._edit(state, asked)
-        newest = {**roots, **replies}.get(state.alert.message_ids[-1]) if state.alert is not None else None
-        if newest is not None:  # the state of an alert is that of its newest message, which may have been edited
-            yield self._edit(state, newest)
+        if state.alert is not None:  # its state is that of its newest message, which may have been edited
+            newest = {**roots, **replies}.get(state.alert.message_ids[-1], {})
+            said = read_alert(newest)
+            if said is not None and said.state is not state.alert.state:
+                yield self._edit(state, newest)
         for followup in state.followups:
             if followup.message_id not in replies:
                 yield self._deletion(state, followup.message_id, followup.sender_id)
