@@ -64,7 +64,7 @@ def alert_line(state: ThreadState) -> list[Block]:
         lasted = duration(max(alert.changed_at - alert.first_at, timedelta()))
         return [context(f":white_check_mark: *Resolved* {changed}, after {lasted}{before}")]
     said = "Acknowledged in the alert tool" if alert.state is AlertState.ACKNOWLEDGED else "No longer an alert"
-    return [context(f":no_bell: *{said}*, {changed}{before}")]
+    return [context(f"🔕 *{said}*, {changed}{before}")]
 
 
 def asked_by(state: ThreadState) -> str:

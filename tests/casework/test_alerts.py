@@ -200,7 +200,7 @@ def test_forty_edits_of_one_alert_are_one_change(tmp_path: Path) -> None:
     office = an_office(tmp_path, told(), *edits, told("resolved", edits=True))
     state = only(office)
     assert [doubt.code for doubt in state.doubts] == [DoubtCode.ALERT]
-    assert state.stale_reasons[0].startswith("the alert was resolved at ")
+    assert state.stale_reasons[0].startswith("the alert was resolved (")
     office.workspace.edit("C1", ts_of(0), ts_of(0), "something else")
     office.service.cards.catch_up(at_once=True)
     office.decisions.approve(office.click(), by=BEN)
@@ -220,7 +220,7 @@ def test_only_the_last_change_of_an_alert_casts_a_doubt(
 ) -> None:
     """And none that undoes the one before: the draft was made for an alert that fires."""
     office = an_office(tmp_path, *life(*steps))
-    assert [reason.split(" at ")[0] for reason in only(office).stale_reasons] == told
+    assert [reason.split(" (")[0] for reason in only(office).stale_reasons] == told
 
 
 def test_where_no_draft_waits_there_is_nothing_to_doubt(tmp_path: Path) -> None:
