@@ -55,7 +55,7 @@ _COMMANDS = {
         "how good drafts and checks are: questions, planted errors, history",
     ),
     "replay": ("bot.cli.replay:command", "apply today's rules to past events; nothing is posted"),
-    "classify": ("bot.cli.classify:command", "events.ndjson on stdin, classified events on stdout"),
+    "classify": ("bot.cli.classify:command", "events or plain lines on stdin, classified events on stdout"),
 }
 """Where each command stands, and what it does; a module is imported when its command is typed."""
 

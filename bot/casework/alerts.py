@@ -13,12 +13,12 @@ from typing import Final
 
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.thread_service import ThreadService
-from bot.domain.alerts import ThreadAlert
+from bot.domain.alerts import AlertState, ThreadAlert
 from bot.domain.doubts import DoubtCode, alert_changed
 from bot.domain.events import Event, MessageType, thread_key
 from bot.domain.jobs import AlertArrived, FollowUpArrived, QuestionAsked
 from bot.domain.severity import Severity
-from bot.domain.threads import ThreadState
+from bot.domain.threads import ThreadState, ThreadStatus
 
 MAX_ENDED: Final = 1_000
 """How many ends of alerts that have no thread are remembered until the next start."""
@@ -125,9 +125,19 @@ def _noted(state: ThreadState, event: Event, now: datetime) -> ThreadState:
         return state
     changed = state.evolve(alert=alert, last_event_at=max(state.last_event_at, at))
     if before is not None and alert.state is not before.state:
-        others = [doubt for doubt in state.doubts if doubt.code is not DoubtCode.ALERT]
-        changed = changed.in_doubt([*others, alert_changed(alert.state, at)])
+        changed = _doubted(changed, alert.state, at)
     return _with_severity(changed, before, alert, now)
+
+
+def _doubted(state: ThreadState, became: AlertState, at: datetime) -> ThreadState:
+    """Return the thread with what the new state of its alert says against its draft.
+
+    That is nothing where no draft waits, and where the alert fires once more as it did when the draft was made.
+    """
+    others = [doubt for doubt in state.doubts if doubt.code is not DoubtCode.ALERT]
+    has_draft = state.status is not ThreadStatus.PENDING_USER or state.draft_pending is not None
+    fires_on = became is AlertState.FIRING and len(others) < len(state.doubts)
+    return state.in_doubt([*others, alert_changed(became, at)] if has_draft and not fires_on else others)
 
 
 def _with_severity(state: ThreadState, before: ThreadAlert | None, alert: ThreadAlert, now: datetime) -> ThreadState:

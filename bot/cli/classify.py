@@ -1,7 +1,8 @@
 """`triage classify`: a pipe that adds what the rules say to every event of a stream.
 
-Reads events.ndjson on stdin and writes the same lines, in order and with every original key, plus the fields of a
-Classification. A line that is no event is named on stderr and skipped; the pipe never stops on bad input.
+Reads events.ndjson or plain text on stdin and writes one event a line (docs/events.md), in order and with every
+original key, plus the fields of a Classification. An object that is no event is named on stderr and skipped; the pipe
+never stops on bad input.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ import click
 
 from bot.cli.options import FILE
 from bot.intake.classifier.rules import Rules
-from bot.intake.replay.event_stream import EventStream, LineSource, batches
+from bot.intake.event_stream import EventStream, LineSource, batches
 
 
-@click.command("classify", help="Classify a stream of events with the rules.")
+@click.command("classify", help="Classify lines with the rules: events as in docs/events.md, or plain text.")
 @click.option("--bot-id", metavar="U…", help="Slack's user id of the bot, so that mentions of it are seen")
 @click.option("--config", metavar="FILE", type=FILE, help="a triage.yml whose `classifier` block is used")
 @click.option("--why", is_flag=True, help="add `why`: the rule, or the n-grams that moved the score most")

@@ -32,8 +32,8 @@ from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.errors import ConfigError, InputError, TriageError
 from bot.intake.classifier.rules import Rules
-from bot.intake.replay.rule_replay import ReplayedEvent, ReplayReport, likely_bot_id, replay_events, replay_thresholds
-from bot.intake.replay.slack_export import SlackExport
+from bot.intake.rule_replay import ReplayedEvent, ReplayReport, likely_bot_id, replay_events, replay_thresholds
+from bot.intake.slack_export import SlackExport
 
 DRAFT_LINES: Final = 4
 DRAFT_CHARS: Final = 2_000

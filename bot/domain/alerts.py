@@ -31,7 +31,7 @@ class Alert(FrozenValue):
     """One message of an alert tool; without `text` the value of `alert` in events.ndjson.
 
     Attributes:
-        tool: the tool's name in lower case, `grafana`; "" where neither the message nor the settings name one.
+        tool: the tool's name as people write it, `PagerDuty`; "" where neither the message nor the settings name one.
         name: the alert's name as the tool writes it, without its state.
         fingerprint: equal for messages about the same alert on the same thing, whatever their times, counts and
             measured values; other things have other fingerprints.

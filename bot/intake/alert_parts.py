@@ -38,14 +38,15 @@ class AlertParts:
     Attributes:
         titles: the first lines of each text that may hold the title, the likeliest text first.
         bodies: the first lines of what stands under titles.
-        fields: the key in small letters, and the value; of fields, labels, tables and lines such as "Host: db-1". What
-            stands in bold at the beginning of a line is a `status`.
+        marks: what stands in bold at the beginning of a line, with nothing or a dash behind it.
+        fields: the key in small letters, and the value; of fields, labels, tables and lines such as "Host: db-1".
         colour: of the first attachment that has one: a name or "#RRGGBB" in small letters.
         speakers: what the posting app calls itself.
     """
 
     titles: list[list[str]] = field(default_factory=list)
     bodies: list[str] = field(default_factory=list)
+    marks: list[str] = field(default_factory=list)
     fields: list[tuple[str, str]] = field(default_factory=list)
     colour: str = ""
     speakers: list[str] = field(default_factory=list)
@@ -87,8 +88,7 @@ def _read_blocks(blocks: object, parts: AlertParts) -> list[list[str]]:
 
 def _read_body(content: object, parts: AlertParts) -> None:
     for line in _text(content).splitlines()[:MAX_ITEMS]:
-        for _, _, found in _BOLD.matches(line[:MAX_LINE_CHARS]):
-            _add_field(parts, "status", found["bold"])
+        parts.marks += [_plain(found["bold"]) for _, _, found in _BOLD.matches(line[:MAX_LINE_CHARS])]
         for piece in _GAP.split(line[:MAX_LINE_CHARS]):  # context lines hold several pairs with wide gaps between them
             for _, _, found in _PAIR.matches(piece):
                 _add_field(parts, found["key"], found["value"])

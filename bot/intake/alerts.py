@@ -1,7 +1,7 @@
 """Reads an alert from the message that a monitoring tool posted. Pure, linear, and never fails.
 
 An alert fires unless there is evidence of the opposite, looked for in this order: a state word at a title's start; a
-status field; a state word at a title's end, after is or was, or beside "alert"; the sign a title begins with; green.
+line that is all state in bold; a status field; a state word within a title; the sign a title begins with; green.
 Annotations are prose and are not looked at. The words stand in alerts.yml.
 """
 
@@ -73,7 +73,7 @@ _SIGN_IN: Final = _pattern(_any(_SIGNS))
 _SEVERITY_IN: Final = _pattern(rf"(?:^|[^\w:-]){_SEVERITY}(?:[^\w-]|$)")
 _TAGGED: Final = _pattern(rf"[\[( ,]{_SEVERITY}[\]),]")
 
-_START, _FIELD, _WITHIN, _SIGN, _COLOUR, _NONE = range(6)
+_START, _BOLD, _FIELD, _WITHIN, _SIGN, _COLOUR, _NONE = range(7)
 """How good the evidence of a state is, best first."""
 
 _AT_START: Final = (
@@ -90,7 +90,7 @@ _ELSEWHERE: Final = (
     rf"^{_BEFORE}\s#\d+\s(?:-\s)?{_WORD}\b",  # shop - #31 Failure after 3 min
     rf"^{_BEFORE}\b{_any(_STATES)}\s*(?:→|➜|⇒|->|=>|\bto\b)\s*{_WORD}\W*$",  # Name: ALARM → OK
     # Alert was closed: Name
-    rf"^(?P<before>(?:.*?\s)?{_NOUN})\s(?:{_NUMBERED}\s)?(?:{_VERB}\s)?{_word(_OF_ALERTS)}{_FOR}{_ENDS}",
+    rf"^(?P<before>(?:.*?\s)?{_NOUN})\s(?:{_NUMBERED}\s)?(?:{_VERB}\s|marked\sas\s)?{_word(_OF_ALERTS)}{_FOR}{_ENDS}",
     # Ana acknowledged incident "Name"
     rf"^(?:.*?\s)?{_word(_OF_ALERTS)}\s(?:the\s|this\s|an?\s)?(?:{_NOUN}\b(?:\s#\d+)?|{_NUMBERED}){_REST}",
     # Build passed: Name, Deployment of Name to prod succeeded
@@ -149,7 +149,8 @@ def read_alert(message: Mapping[str, Any], *, tool: str | None = None) -> Alert 
     texts = [list(map(_read_title, lines)) for lines in parts.titles]
     titles = [title for read in texts for title in read]
     said = [found["tool"].casefold() for speaker in parts.speakers for _, _, found in _TOOL.matches(speaker)]
-    tool = tool or (_TOOLS[said[0]] if said else "")
+    tool = tool or next(iter(said), "")
+    tool = _TOOLS.get(tool, tool)
     heads = [read[0] for read in texts if read and read[0].rank == _START]
     heads.sort(key=lambda title: title.state is not AlertState.FIRING)
     name = next((title.name for title in heads + titles if title.name), "")
@@ -159,7 +160,7 @@ def read_alert(message: Mapping[str, Any], *, tool: str | None = None) -> Alert 
         tool=tool,
         state=_state(parts, texts, name),
         name=name,
-        fingerprint=fingerprint([tool, stays, *_labels(parts, stays)]),
+        fingerprint=fingerprint([tool.casefold(), stays, *_labels(parts, stays)]),
         severity=_severity(parts, titles),
         text=text,
     )
@@ -175,6 +176,8 @@ def _state(parts: AlertParts, texts: list[list[_Title]], name: str) -> AlertStat
         if key in _TABLE["status_keys"]
         for word in (said["word"].casefold() for _, _, said in _STATUS.matches(value))
     ]
+    marks = [mark for mark in map(_read_title, parts.marks) if mark.rank <= _WITHIN and not mark.name]
+    found += [(_BOLD, 0, mark.state) for mark in marks]
     found += [(title.rank, line, title.state) for titles in texts for line, title in enumerate(titles)]
     if _is_green(parts.colour):  # then, too, a word such as "failed" within a title is part of the name
         found = [each for each in found if each[0] < _WITHIN or each[2] is not AlertState.FIRING]

@@ -17,7 +17,7 @@ from bot.domain.jobs import AlertArrived, RebuildThread
 from bot.domain.severity import Severity
 from bot.domain.threads import Resolution, ThreadState, ThreadStatus
 from bot.errors import Unavailable
-from tests.builders import an_event
+from tests.builders import a_return, an_event
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import Faults
 from tests.tables import each_row
@@ -217,17 +217,34 @@ def test_forty_edits_of_one_alert_are_one_change(tmp_path: Path) -> None:
     office = an_office(tmp_path, told(), *edits, told("resolved", edits=True))
     state = only(office)
     assert [doubt.code for doubt in state.doubts] == [DoubtCode.ALERT]
-    assert state.stale_reasons[0].startswith("the alert was resolved at ")
+    assert state.stale_reasons[0].startswith("the alert was resolved (")
     office.workspace.edit("C1", ts_of(0), ts_of(0), "something else")
     office.service.cards.catch_up(at_once=True)
     office.decisions.approve(office.click(), by=BEN)
     assert len(office.log.lines) == 1
 
 
-def test_an_alert_that_flaps_shows_only_its_last_change(tmp_path: Path) -> None:
-    """The doubt is replaced."""
-    office = an_office(tmp_path, *life("firing", "resolved", "firing"))
-    assert [reason.split(" at ")[0] for reason in only(office).stale_reasons] == ["the alert fired again"]
+@each_row(
+    "steps, told",
+    [
+        (("firing", "acknowledged", "resolved"), ["the alert was resolved"]),
+        (("firing", "resolved", "firing"), []),
+        (("firing", "resolved", "firing", "resolved"), ["the alert was resolved"]),
+    ],
+)
+def test_only_the_last_change_of_an_alert_casts_a_doubt(
+    tmp_path: Path, steps: tuple[str, ...], told: list[str]
+) -> None:
+    """And none that undoes the one before: the draft was made for an alert that fires."""
+    office = an_office(tmp_path, *life(*steps))
+    assert [reason.split(" (")[0] for reason in only(office).stale_reasons] == told
+
+
+def test_where_no_draft_waits_there_is_nothing_to_doubt(tmp_path: Path) -> None:
+    """The card's line says how the alert stands."""
+    asking = a_return("", evidence_refs=(), open_questions=("Which region?",))
+    office = hear(Office(tmp_path, asking), *life("firing", "resolved"))
+    assert (only(office).doubts, only(office).alert.state) == ((), AlertState.RESOLVED)
 
 
 def test_an_alert_that_fires_after_its_thread_closed_has_a_new_one(tmp_path: Path) -> None:

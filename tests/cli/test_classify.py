@@ -63,13 +63,31 @@ def test_the_pipe_says_what_classify_says(content: str, extra: str, kind: str) -
 
 def test_lines_that_are_no_events_are_named_and_skipped() -> None:
     """Each bad line is named by number and reason, on one line each; blank lines are neither events nor bad."""
-    bad = [b"{", b"[1]", b'"x"', b'{"a": "\xff"}', json.dumps(event())[:-30].encode(), b"{}", b"[" * 100_000]
+    bad = [b"{", b"  {]", b"caf\xff", b'{"a": "\xff"}', json.dumps(event())[:-30].encode(), b"{}", b'{"a":' * 100_000]
     tagged, problems = pipe(event(), *bad, b"", b"  \r", event(message_id="2.2"))
     assert [record["message_id"] for record in tagged] == ["1700000000.000100", "2.2"]
     assert [problem.split(":")[0] for problem in problems[:-1]] == [f"line {number}" for number in range(2, 9)]
-    assert problems[3] == "line 5: not UTF-8 at byte 8"
+    assert problems[2:4] == ["line 4: not UTF-8 at byte 4", "line 5: not UTF-8 at byte 8"]
     assert problems[5] == "line 7: team_id: Field required (and 4 more)"
     assert problems[-1] == "2 events: 0 actionable (0%), 0 ack (0%), 2 ambient (100%); 7 bad lines"
+
+
+def test_plain_lines_are_messages_among_events() -> None:
+    """Each is a root message of its own, and what comes out goes in again."""
+    tagged, problems = pipe(b"is prod down?", event("hello there"), b"  thanks! \r", b"[1]", b"<@U0TRIAGE> look")
+    assert [record["content"] for record in tagged] == [
+        "is prod down?",
+        "hello there",
+        "thanks!",
+        "[1]",
+        "<@U0TRIAGE> look",
+    ]
+    found = [record["classification"] for record in tagged]
+    assert found == ["actionable", "ambient", "ack", "ambient", "actionable"]
+    assert len({record["message_id"] for record in tagged}) == 5
+    assert not any(record["mentions_thread_with_inflight"] for record in tagged)
+    assert problems == ["5 events: 2 actionable (40%), 1 ack (20%), 2 ambient (40%); 0 bad lines"]
+    assert [record["classification"] for record in pipe(*tagged)[0]] == found
 
 
 @each_row("wrong", [{"content": None}, {"sender": "U9"}, {"create_time": "noon"}, {"msg_type": "song"}])
@@ -175,12 +193,12 @@ def test_nothing_is_loaded_that_a_pipe_does_not_need() -> None:
         "import sys; from bot.__main__ import main; main(['classify']);"
         "print(sorted({'bot.composition', 'pydantic', 'importlib.metadata'} & set(sys.modules)))"
     )
-    line = json.dumps(event("is prod down?")).encode()
+    line = json.dumps(event("is prod down?")).encode() + b"\nis prod down?"
     done = subprocess.run([sys.executable, "-c", code], input=line, capture_output=True, check=True)
     assert done.stdout.splitlines()[-1] == b"[]"
 
 
-@each_row("lines, code", [("no event\n\n{}\n", 1), ("no event\n" + json.dumps(event()) + "\n", 0)])
+@each_row("lines, code", [("{\n\n{}\n", 1), ("{\n" + json.dumps(event()) + "\n", 0)])
 def test_input_without_one_event_is_an_error(lines: str, code: int) -> None:
     """Another file was meant; single bad lines are not."""
     done = subprocess.run(

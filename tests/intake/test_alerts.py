@@ -66,7 +66,8 @@ def test_prose_does_not_change_the_state() -> None:
 def test_the_settings_name_the_tool() -> None:
     """What the message calls itself counts where they do not."""
     message = {"username": "grafana", "text": "CPU is high"}
-    assert [_alert(message).tool, _alert(message, tool="nagios").tool] == ["grafana", "nagios"]
+    assert [_alert(message).tool, _alert(message, tool="nagios").tool] == ["Grafana", "nagios"]
+    assert _alert({"text": "CPU is high"}, tool="pagerduty").tool == "PagerDuty"
     assert _alert(message).fingerprint != _alert(message, tool="nagios").fingerprint
 
 

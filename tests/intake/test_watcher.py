@@ -269,7 +269,7 @@ def test_the_settings_name_the_tool_of_an_alert_bot() -> None:
     post = Post(allow_bots={"A0ALERT": "Alertmanager"})
     post.receive("bot_message_attachment")
     [record] = post.events.records()
-    assert record["alert"]["tool"] == "alertmanager"
+    assert record["alert"]["tool"] == "Alertmanager"
     assert record["alert"]["state"] == "firing"
     assert "text" not in record["alert"]
 

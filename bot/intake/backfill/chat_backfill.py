@@ -1,4 +1,4 @@
-"""Reads the messages that were missed while the bot was not connected, and gives them to the watcher.
+"""Hears what was missed while the bot was not connected, of people and of listed bots alike.
 
 Opens a gap (bot/intake/backfill/gaps.py) before anything is heard on a new connection, fills it on a thread of its
 own, and tries again, at growing intervals, until it is filled. Live messages continue meanwhile; a message that comes
@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
 
 from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
 from bot.domain.text.humanize import counted, duration, utc_text
+from bot.domain.threads import ThreadState
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
+from bot.intake.alerts import read_alert
 from bot.intake.backfill.gaps import Gap, Gaps
-from bot.intake.backfill.missed_messages import MissedMessages, Wait
-from bot.intake.normalise import Body
+from bot.intake.normalise import Body, is_edited_message
 from bot.intake.watcher import Watcher, names_of
-from bot.ports import ChatHistory, Clock
+from bot.ports import ChatHistory, Clock, Message, Page
 from bot.ports.threads import Threads
 
 log = logging.getLogger(__name__)
@@ -32,6 +35,15 @@ FIRST_PAUSE_S = 5.0
 MAX_PAUSE_S = 600.0
 LOOK_EVERY_S = 5.0
 """How often replicas look for what others missed."""
+
+THREAD_LOOKBACK = timedelta(hours=24)
+"""How much older than the hole a root may be for its new replies to be found; Slack lists roots only."""
+
+RATE_RETRIES = 5
+"""How often one page is asked for again because Slack asked for patience."""
+
+Wait = Callable[[float], bool]
+"""Waits so many seconds; True if the bot stops meanwhile."""
 
 
 @dataclass(slots=True)
@@ -78,6 +90,101 @@ class ChatToReadBack:
     clock: Clock
     set_clock: Callable[[], None] = lambda: None
     wait: Wait | None = None
+
+
+class MissedMessages:
+    """Reads chats back page by page, as slowly as Slack asks; writes nothing."""
+
+    def __init__(self, history: ChatHistory, *, team_id: str, wait: Wait) -> None:
+        self._history, self._team_id, self._wait = history, team_id, wait
+
+    def bodies(self, chat_id: str, since: datetime, threads: list[ThreadState]) -> list[Body]:
+        """Return what to hear again after `since` as Slack would have delivered it, oldest first; then the changes.
+
+        `threads` are the chat's open ones, as they stood before this. A deletion is reported only after its whole
+        thread was read.
+
+        Raises:
+            Unavailable: the chat is down, or the bot stops; nothing may be concluded.
+            ProviderError: the chat may not be read.
+        """
+        start = since.timestamp()
+        listed = f"{start - THREAD_LOOKBACK.total_seconds():.6f}"
+        roots = self._read(partial(self._history.messages, chat_id, oldest=listed))
+        found, changes = dict(roots), list[Body]()
+        for state in threads:
+            replies = self._read(partial(self._history.replies, chat_id, state.thread_ts, oldest="0"))
+            changes += self._changes(state, replies, roots)
+            found |= replies
+        mine = {state.thread_ts for state in threads}
+        for ts, root in roots.items():
+            if ts not in mine and _at(root.get("latest_reply")) > start:
+                found |= self._read(partial(self._history.replies, chat_id, ts, oldest=f"{start:.6f}"))
+        new = sorted((ts for ts in found if _at(ts) > start), key=_at)
+        return [self._body(chat_id, found[ts]) for ts in new] + changes
+
+    def _read(self, ask: Callable[..., Page]) -> dict[str, Message]:
+        """Return all messages of a chat or thread by their ts."""
+        found: dict[str, Message] = {}
+        cursor: str | None = None
+        while True:
+            page = self._patiently(ask, cursor)
+            found |= {message["ts"]: message for message in page.messages if _at(message.get("ts")) > 0}
+            if page.cursor is None or page.cursor == cursor:
+                return found
+            cursor = page.cursor
+
+    def _patiently(self, ask: Callable[..., Page], cursor: str | None) -> Page:
+        """Ask for one page, waiting where Slack says for how long; raises Unavailable when told to stop."""
+        for _ in range(RATE_RETRIES):
+            if self._wait(0):
+                raise Unavailable("the bot stops; what was missed is read at the next start")
+            try:
+                return ask(cursor=cursor)
+            except Unavailable as error:
+                if error.retry_after_s is None or self._wait(error.retry_after_s):
+                    raise
+        return ask(cursor=cursor)
+
+    def _changes(
+        self, state: ThreadState, replies: Mapping[str, Message], roots: Mapping[str, Message]
+    ) -> Iterator[Body]:
+        """Yield what would have been delivered for a thread's messages that are gone or read otherwise now."""
+        asked = replies.get(state.original_message_id)
+        if asked is None or asked.get("subtype") == "tombstone":
+            yield self._deletion(state, state.original_message_id, state.original_sender_id)
+            return
+        if state.alert is None and is_edited_message(asked, state.question):
+            yield self._edit(state, asked)
+        if state.alert is not None:  # its state is that of its newest message, which may have been edited
+            newest = {**roots, **replies}.get(state.alert.message_ids[-1], {})
+            said = read_alert(newest)
+            if said is not None and said.state is not state.alert.state:
+                yield self._edit(state, newest)
+        for followup in state.followups:
+            if followup.message_id not in replies:
+                yield self._deletion(state, followup.message_id, followup.sender_id)
+
+    def _edit(self, state: ThreadState, message: Message) -> Body:
+        change = {"message": dict(message), "previous_message": {"text": state.question}}
+        return self._body(state.chat_id, {"subtype": "message_changed", **change})
+
+    def _deletion(self, state: ThreadState, message_id: str, sender_id: str) -> Body:
+        sender = "bot_id" if sender_id.startswith("B") else "user"
+        previous = {sender: sender_id, "ts": message_id, "thread_ts": state.thread_ts}
+        gone = {"subtype": "message_deleted", "deleted_ts": message_id, "previous_message": previous}
+        return self._body(state.chat_id, gone)
+
+    def _body(self, chat_id: str, event: Message) -> Body:
+        return {"team_id": self._team_id, "event": {**event, "type": "message", "channel": chat_id}}
+
+
+def _at(ts: Any) -> float:
+    """Return a ts in seconds; 0 for what is none."""
+    try:
+        return float(ts) if isinstance(ts, str) else 0.0
+    except ValueError:
+        return 0.0
 
 
 class Backfill:
@@ -132,10 +239,9 @@ class Backfill:
             StoreError: that cannot be written down; what comes now must not be heard, or the hole would be forgotten.
         """
         now = self._clock.now()
-        chats = dict.fromkeys(self._watched)
-        chats |= {state.chat_id: None for state in self._store.threads() if state.is_open}
-        last = [(chat_id, self._watcher.last_seen(chat_id)) for chat_id in chats]
-        self._gaps.open(last, watched=self._watched, at=min(self._began or now, now))
+        chats = [*self._watched, *(state.chat_id for state in self._store.threads() if state.is_open)]
+        heard = {chat_id: self._watcher.last_seen(chat_id) for chat_id in chats}
+        self._gaps.open(heard, watched=self._watched, at=min(self._began or now, now))
         self._began = None
         with self._lock:
             if self._absence is None:  # by our own clock, which may be ahead of the chat's
@@ -150,8 +256,8 @@ class Backfill:
         Call before anything is heard of a new one. Raises StoreError, and then nothing has changed.
         """
         watched = names_of(chats)
-        new = [(chat_id, None) for chat_id in watched if chat_id not in self._watched]
-        self._gaps.open(new, watched=watched, at=self._clock.now())
+        new = watched.keys() - self._watched.keys()
+        self._gaps.open(dict.fromkeys(new), watched=watched, at=self._clock.now())
         self._watched = watched
         self._wake.set()
 
@@ -169,7 +275,7 @@ class Backfill:
                 self._note_refusal(gap, error)
         if failed is None and self._gaps.pending():
             return 0.0  # a new hole was opened while the old one was read
-        if failed is None or not isinstance(failed, Unavailable | StoreError):
+        if not isinstance(failed, Unavailable | StoreError):
             self._report()
         if failed is None:
             self._failures = 0
@@ -184,19 +290,21 @@ class Backfill:
             self._wake.wait(pause_s)
             self._wake.clear()
             if not self._stopping.is_set():
-                pause_s = self.catch_up() if self._may_read is None else self._catch_up_for_all(self._may_read)
+                pause_s = self._take_turn()
 
-    def _catch_up_for_all(self, may_read: Callable[[], bool]) -> float:
-        """Fill what any replica opened, if this one does it; return when to look again, in seconds."""
+    def _take_turn(self) -> float | None:
+        """Fill what any replica opened, if this one does it; return when to look again, in seconds, None for never."""
+        idle_s = LOOK_EVERY_S if self._may_read else None
         try:
-            if not may_read():
-                with self._lock:
-                    self._absence = None  # others were there, and one of them reads back what this one missed
-            elif (pause_s := self.catch_up()) is not None:
-                return pause_s
+            if self._may_read is None or self._may_read():
+                pause_s = self.catch_up()
+                return idle_s if pause_s is None else pause_s
+            with self._lock:
+                self._absence = None  # others were there, and one of them reads back what this one missed
         except StoreError as error:
             log.warning("what was missed waits: %s", error, extra={"action": "backfill_waits"})
-        return LOOK_EVERY_S
+            return LOOK_EVERY_S
+        return idle_s
 
     def _fill(self, gap: Gap) -> None:
         """Read one chat from where its hole begins and hear it all; raises what reading or journaling raises."""
@@ -213,17 +321,12 @@ class Backfill:
                 new += 1
                 self._count(gap, is_question=self._watcher.deserves_work(body))
         self._refused.discard(gap.chat_id)
-        closed = self._gaps.close(gap)
+        self._gaps.close(gap)
         with self._lock:
             if self._absence is not None:
                 self._absence.capped |= self._absence.since < earliest
-        log.info(
-            "read %s back to %s: %d new",
-            gap.chat_id,
-            f"{since:%Y-%m-%d %H:%M:%S}",
-            new,
-            extra={"action": "backfilled", "chat_id": gap.chat_id, "new": new, "closed": closed},
-        )
+        found = {"action": "backfilled", "chat_id": gap.chat_id, "new": new}
+        log.info("read %s back to %s: %d new", gap.chat_id, utc_text(since), new, extra=found)
 
     def _count(self, gap: Gap, *, is_question: bool) -> None:
         with self._lock:
@@ -235,7 +338,7 @@ class Backfill:
     def _note_refusal(self, gap: Gap, error: TriageError) -> None:
         """Tell people once which chat cannot be read and why; an outage only the log."""
         log.warning("what was missed could not be read yet: %s", error, extra={"action": "backfill_waits"})
-        if isinstance(error, Unavailable) or not isinstance(error, ProviderError) or gap.chat_id in self._refused:
+        if isinstance(error, Unavailable | StoreError) or gap.chat_id in self._refused:
             return
         self._refused.add(gap.chat_id)
         self._say(

@@ -6,7 +6,7 @@ no new one began meanwhile, so neither a live message nor a crash loses it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -34,7 +34,7 @@ class Gaps:
     def __init__(self, stored: SingleDocument) -> None:
         self._stored = stored
 
-    def open(self, chats: Iterable[tuple[str, datetime | None]], *, watched: Iterable[str], at: datetime) -> None:
+    def open(self, heard: Mapping[str, datetime | None], *, watched: Collection[str], at: datetime) -> None:
         """Note that something may be missing in these chats; for each, when it was last heard of (None: never).
 
         `at` is now by the chat's clock.
@@ -45,17 +45,16 @@ class Gaps:
         Raises:
             StoreError: it could not be written; nothing is noted, and nothing later may be heard.
         """
-        chats, watched = list(chats), list(watched)
         start = at.replace(microsecond=0)  # never in the future: a clock that was ahead may have written that
 
         def opened(known: Mapping[str, Any]) -> Mapping[str, Any]:
-            since, before = _times(known.get("gaps")), _times(known.get("watching_since"))
+            before = _times(known.get("watching_since"))
             watching = {chat_id: min(before.get(chat_id, start), start) for chat_id in watched}
-            for chat_id, last in chats:
-                begin = _begin(last, watching.get(chat_id))
-                if begin is not None:
-                    since.setdefault(chat_id, begin)
-            return _document(known, since, watching, number=_number(known) + 1)
+            late = {chat_id: last - OVERLAP for chat_id, last in heard.items() if last is not None}
+            begun = {chat_id: max(at, watching.get(chat_id, at)) for chat_id, at in (watching | late).items()}
+            gaps = {chat_id: at for chat_id, at in begun.items() if chat_id in heard} | _times(known.get("gaps"))
+            number = _number(known) + 1
+            return {**known, "watching_since": _texts(watching), "gaps": _texts(gaps), "opened": number}
 
         self._stored.change(opened)
 
@@ -66,37 +65,22 @@ class Gaps:
             Gap(chat_id=chat, since=since, number=_number(known)) for chat, since in _times(known.get("gaps")).items()
         ]
 
-    def close(self, gap: Gap) -> bool:
+    def close(self, gap: Gap) -> None:
         """Forget a hole that was read to its end, unless one was opened meanwhile; raises StoreError."""
-        is_closed = False
 
         def closed(known: Mapping[str, Any]) -> Mapping[str, Any]:
-            nonlocal is_closed
-            is_closed = gap.number == _number(known)
-            since = _times(known.get("gaps"))
-            if is_closed:
-                since.pop(gap.chat_id, None)
-            return _document(known, since, _times(known.get("watching_since")), number=_number(known))
+            gaps = _times(known.get("gaps"))
+            if gap.number == _number(known):
+                gaps.pop(gap.chat_id, None)
+            return {**known, "gaps": _texts(gaps)}
 
         self._stored.change(closed)
-        return is_closed
-
-
-def _document(
-    known: Mapping[str, Any], since: dict[str, datetime], watching: dict[str, datetime], *, number: int
-) -> Mapping[str, Any]:
-    return {**known, "watching_since": _texts(watching), "gaps": _texts(since), "opened": number}
 
 
 def _number(known: Mapping[str, Any]) -> int:
     """Return how often holes had been opened."""
     number = known.get("opened")
     return number if isinstance(number, int) else 0
-
-
-def _begin(last: datetime | None, start: datetime | None) -> datetime | None:
-    """Return where a hole begins: a little before what was heard last, and not before the watching began."""
-    return max(filter(None, (last - OVERLAP if last else None, start)), default=None)
 
 
 def _times(found: Any) -> dict[str, datetime]:

@@ -112,7 +112,7 @@ def test_a_draft_that_misses_one_condition_waits_and_says_which(
 @each_row(
     "question, draft, code",
     [
-        ("Is the database down right now, and where are cookies signed?", {}, ConditionCode.NO_PAGE),
+        ("Where are cookies signed? Nobody can log in.", {}, ConditionCode.NO_PAGE),
         ("How many orders did customer 4711 place?", {}, ConditionCode.NO_IDS),
         (ASKED, {"touches": "production"}, ConditionCode.FIELDS),
         (ASKED, {"risk": None}, ConditionCode.FIELDS),

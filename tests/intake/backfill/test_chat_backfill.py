@@ -14,9 +14,8 @@ from bot.domain.events import Event, thread_key
 from bot.domain.jobs import MessageWork
 from bot.domain.threads import Followup, Resolution, ThreadStatus
 from bot.errors import ProviderError, StoreError, Unavailable
-from bot.intake.backfill.chat_backfill import FIRST_PAUSE_S, MAX_PAUSE_S, Backfill, ChatToReadBack
+from bot.intake.backfill.chat_backfill import FIRST_PAUSE_S, MAX_PAUSE_S, RATE_RETRIES, Backfill, ChatToReadBack
 from bot.intake.backfill.gaps import OVERLAP, Gaps
-from bot.intake.backfill.missed_messages import RATE_RETRIES
 from bot.ports import Page
 from tests.builders import NOW, a_thread, in_status
 from tests.fakes import MemorySingle
@@ -191,6 +190,23 @@ def test_what_was_said_meanwhile_is_heard_once_and_oldest_first(desk: Desk) -> N
     assert desk.gaps() == {}
     desk.sort()
     assert len(desk.queued()) == 8
+
+
+def test_alerts_of_listed_bots_are_heard_among_peoples_messages_in_the_order_they_were_written() -> None:
+    """Firing before resolved, whatever page and thread they came from; bots that are not listed stay unheard."""
+    desk = Desk(allow_bots=["B0ALERT"])
+    desk.after(0)
+    desk.hear(100)
+    alert = {"user": None, "bot_id": "B0ALERT", "subtype": "bot_message"}
+    firing = said(200, "[FIRING] slow", latest_reply=ts(220), thread_ts=ts(200), **alert)
+    desk.history.roots[HELP] = [firing, said(210), said(230, "[FIRING] slow", **alert)]
+    desk.history.roots[HELP] += [
+        said(240, "[RESOLVED] slow", **alert),
+        said(250, "hi", **{**alert, "bot_id": "B0ELSE"}),
+    ]
+    desk.history.threads[ts(200)] = [firing, said(220, "[RESOLVED] slow", thread_ts=ts(200), **alert)]
+    assert desk.after(300) is None
+    assert desk.heard() == ["text 100", "text 200", "text 210", "thread_reply 220", "text 230", "text 240"]
 
 
 def test_the_ops_channel_hears_how_long_and_how_much(desk: Desk) -> None:
@@ -503,13 +519,15 @@ def test_a_channel_watched_from_now_on_has_no_history() -> None:
     """Added to the settings, or watched once and long ago: it begins now."""
     stored = MemorySingle()
     gaps = Gaps(stored)
-    gaps.open([("C1", None)], watched=["C1"], at=NOW)
-    assert all(gaps.close(gap) for gap in gaps.pending())
+    gaps.open({"C1": None}, watched=["C1"], at=NOW)
+    for gap in gaps.pending():
+        gaps.close(gap)
+    assert gaps.pending() == []
     later = NOW + timedelta(days=30)
     again = Gaps(stored)
-    again.open([("C2", None)], watched=["C2"], at=later)
+    again.open({"C2": None}, watched=["C2"], at=later)
     third = Gaps(stored)
-    third.open([("C1", NOW)], watched=["C1", "C2"], at=later)
+    third.open({"C1": NOW}, watched=["C1", "C2"], at=later)
     assert {gap.chat_id: gap.since for gap in third.pending()} == {"C1": later, "C2": later}
 
 
@@ -597,7 +615,7 @@ class TestAlerts:
         first = self.alert(100, "CPU")
         assert self.away(first, self.alert(200, "CPU", color="good")) == ["resolved"]
         later = [self.alert(300, "CPU"), self.alert(400, "Resolved: CPU")]
-        assert self.away(first, self.alert(200, "CPU"), *later)[:2] == ["firing", "resolved"]
+        assert self.away(first, self.alert(200, "CPU"), *later) == ["firing", "resolved"]
 
     def test_an_alert_whose_first_message_is_gone_is_withdrawn(self) -> None:
         """Its sender is no user."""

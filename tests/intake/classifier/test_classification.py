@@ -222,6 +222,14 @@ def test_the_corpus_is_classified_as_people_would() -> None:
     assert len(wrong["actionable"]) <= len(CORPUS["actionable"]) // 20, wrong
 
 
+def test_lines_written_before_the_rules_are_sorted_as_people_would() -> None:
+    """In eight languages, at most one of sixty-two is not."""
+    said = read_cases(Path(__file__).with_name("written_before.yml"))
+    wrong = [text for text in said["wakes"] if read(text).classification != "actionable"]
+    wrong += [text for text in said["quiet"] if read(text).classification == "actionable"]
+    assert len(wrong) <= 1, wrong
+
+
 def test_a_realistic_mix_stays_under_the_health_target() -> None:
     """Of the corpus, mixed as a busy channel is, under 30% is actionable."""
     mixed = (*CORPUS["actionable"], *CORPUS["ack"], *CORPUS["ambient"], *CORPUS["smalltalk"])
@@ -297,8 +305,8 @@ def test_of_an_alert_the_state_decides_and_no_word_is_read(said: str, state: str
     expected = "actionable" if state == "firing" else "ambient"
     for inflight in (False, True):
         found = evaluate_rules(message, RULES, inflight)
-        assert found.classification == (expected if not inflight or state != "firing" else "actionable")
-        assert not (found.is_question or found.is_alarm or found.is_ack_or_emoji or found.is_internal_chatter)
+        assert found.classification == expected
+        assert (found.is_question, found.is_alarm, found.is_ack_or_emoji, found.is_internal_chatter) == (False,) * 4
     assert evaluate_rules(message._replace(mentions=(BOT,)), RULES, False).classification == "actionable"
     assert evaluate_rules(message._replace(msg_type="edit"), RULES, False).classification == "ambient"
 
@@ -319,9 +327,8 @@ def test_small_talk_never_takes_what_holds_code(said: str, code: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=80))
 def test_a_question_mark_only_adds(text: str) -> None:
     """Whoever is heard without a mark is heard with one, small talk aside; a mention is never ambient."""
-    before, after = read(text), read(f"{text} ?")
-    if before.is_question and len(text) >= 60:
-        assert after.is_question
+    if read(text).is_question and len(text) >= 60:
+        assert read(f"{text} ?").is_question
     assert read(f"<@{BOT}> {text}").classification == "actionable"
 
 

@@ -1,1 +1,0 @@
-"""Past events under today's rules."""
