@@ -71,8 +71,7 @@ def asked_by(state: ThreadState) -> str:
     """Return who asked, or which tool's alert it is; what follows names the place."""
     if state.alert is None:
         return f"*<@{state.original_sender_id}>* asked"
-    tool = f"{state.alert.tool} alert".strip()
-    return f"*{escape(tool[0].upper() + tool[1:])}*"
+    return f"*{escape(state.alert.tool_name)} alert*" if state.alert.tool else "*Alert*"
 
 
 def twin_blocks(state: ThreadState) -> list[Block]:

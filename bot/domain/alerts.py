@@ -17,6 +17,16 @@ from bot.domain.severity import Severity
 KEPT_IDS: Final = 200
 """How many messages a thread remembers of its alert; an older one counts as known."""
 
+_SPELLED: Final = {
+    "argocd": "Argo CD",
+    "cloudwatch": "CloudWatch",
+    "github": "GitHub",
+    "gitlab": "GitLab",
+    "incident.io": "incident.io",
+    "pagerduty": "PagerDuty",
+    "uptimerobot": "UptimeRobot",
+}
+
 
 class AlertState(StrEnum):
     """What an alert says: it fires, it ended, somebody deals with it, or nothing that anybody has to act on."""
@@ -31,7 +41,7 @@ class Alert(FrozenValue):
     """One message of an alert tool; without `text` the value of `alert` in events.ndjson.
 
     Attributes:
-        tool: the tool's name as people write it, `PagerDuty`; "" where neither the message nor the settings name one.
+        tool: the tool's name in small letters, `pagerduty`; "" where neither the message nor the settings name one.
         name: the alert's name as the tool writes it, without its state.
         fingerprint: equal for messages about the same alert on the same thing, whatever their times, counts and
             measured values; other things have other fingerprints.
@@ -45,6 +55,11 @@ class Alert(FrozenValue):
     fingerprint: str
     severity: Severity = Severity.ACT
     text: Annotated[str, Field(exclude=True)] = ""
+
+    @property
+    def tool_name(self) -> str:
+        """The tool's name as people write it."""
+        return _SPELLED.get(self.tool, self.tool.title())
 
     @property
     def is_firing(self) -> bool:

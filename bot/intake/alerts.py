@@ -149,21 +149,29 @@ def read_alert(message: Mapping[str, Any], *, tool: str | None = None) -> Alert 
     texts = [list(map(_read_title, lines)) for lines in parts.titles]
     titles = [title for read in texts for title in read]
     said = [found["tool"].casefold() for speaker in parts.speakers for _, _, found in _TOOL.matches(speaker)]
-    tool = tool or next(iter(said), "")
+    tool = (tool or next(iter(said), "")).casefold()
     tool = _TOOLS.get(tool, tool)
     heads = [read[0] for read in texts if read and read[0].rank == _START]
     heads.sort(key=lambda title: title.state is not AlertState.FIRING)
     name = next((title.name for title in heads + titles if title.name), "")
     name = redact(name or _name_elsewhere(parts) or tool)
     stays = normalise(_read_title(name).name or name) or name or (bot if isinstance(bot, str) else "")
+    if _is_form(message):
+        stays = text  # every answer to a form is a matter of its own
     return Alert(
         tool=tool,
         state=_state(parts, texts, name),
         name=name,
-        fingerprint=fingerprint([tool.casefold(), stays, *_labels(parts, stays)]),
+        fingerprint=fingerprint([tool, stays, *_labels(parts, stays)]),
         severity=_severity(parts, titles),
         text=text,
     )
+
+
+def _is_form(message: Mapping[str, Any]) -> bool:
+    """Whether Workflow Builder posted it, which says so in the profile of its bot."""
+    profile = message.get("bot_profile")
+    return isinstance(profile, Mapping) and profile.get("is_workflow_bot") is True
 
 
 def _state(parts: AlertParts, texts: list[list[_Title]], name: str) -> AlertState:

@@ -266,10 +266,10 @@ def test_other_bots_are_ignored_unless_listed() -> None:
 
 def test_the_settings_name_the_tool_of_an_alert_bot() -> None:
     """Most messages name none; the journal has it, and not the alert's text."""
-    post = Post(allow_bots={"A0ALERT": "Alertmanager"})
+    post = Post(allow_bots={"A0ALERT": "alertmanager"})
     post.receive("bot_message_attachment")
     [record] = post.events.records()
-    assert record["alert"]["tool"] == "Alertmanager"
+    assert record["alert"]["tool"] == "alertmanager"
     assert record["alert"]["state"] == "firing"
     assert "text" not in record["alert"]
 

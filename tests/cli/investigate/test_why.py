@@ -165,14 +165,14 @@ def test_links_to_code_card_and_reply_are_printed_whole(
 def test_an_alert_is_explained_by_its_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """No rule about words was asked; what the tool said since stands behind the steps."""
     monkeypatch.setenv("TRIAGE_HOME", str(tmp_path))
-    said = Alert(tool="PagerDuty", state=AlertState.FIRING, name="CPU", fingerprint="x")
+    said = Alert(tool="pagerduty", state=AlertState.FIRING, name="CPU", fingerprint="x")
     event = an_event("CPU", alert=said).model_dump(mode="json")
     NdjsonJournal(tmp_path / "events-classified.ndjson").append(event | FOUND | {"is_question": False})
     again = ThreadAlert.of_first(said, QUESTION_TS, NOW).after(said, "1795165260.000100", NOW + timedelta(minutes=1))
     Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.PENDING_USER, PendingReason.CONTEXT, alert=again))
     assert main(["why", THREAD_ID]) == 0
     out = capsys.readouterr().out
-    assert "actionable: PagerDuty alert that is firing (confidence 0.9, rules 7)" in out
+    assert "actionable: pagerduty alert that is firing (confidence 0.9, rules 7)" in out
     assert "the alert is firing; it fired 2 times, last at" in out
 
 
