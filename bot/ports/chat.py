@@ -69,6 +69,8 @@ class ChatMessage:
     """The mark of an approved reply, if our bot posted this as one (`bot.domain.threads.reply_mark`)."""
     long_files: tuple[str, ...] = ()
     """The file ids of its text files and snippets of which `text` has the beginning only."""
+    images: tuple[str, ...] = ()
+    """The file ids of its images."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

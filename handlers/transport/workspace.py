@@ -17,7 +17,7 @@ from bot.config.team_settings import WatchedChat
 from bot.domain.text.sanitize import storable
 from bot.domain.threads import REPLY_MARK
 from bot.errors import ProviderError
-from bot.intake.message_text import read_message
+from bot.intake.message_text import image_ids, read_message
 from bot.ports import Channel, ChatMessage, Message, Person
 from bot.ports.names import NameBook
 from handlers.transport.slack_clients import translate_slack_errors
@@ -151,6 +151,7 @@ class SlackWorkspace:
             edited=bool(message.get("edited")),
             reply_mark=_reply_mark(message) if is_ours else None,
             long_files=tuple(_long_files(message)),
+            images=image_ids(message),
         )
 
     def _person(self, user_id: str) -> Person:
