@@ -10,6 +10,7 @@ import logging
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -20,7 +21,6 @@ from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
 from bot.domain.events import Classification, Event, MessageType, delivery_names, record_key, thread_key
 from bot.domain.jobs import FollowUpArrived, QuestionAsked, Work
-from bot.errors import StoreError
 from bot.intake.alerts import read_alert
 from bot.intake.classifier.classification import classify
 from bot.intake.enqueue import MessageSorter
@@ -70,7 +70,7 @@ class IntakeStores:
 
 
 class Watcher:
-    """Receives chat events on any thread.
+    """Receives chat events on any thread and sorts them on one of its own.
 
     `on_follow_up` gets what may belong to an open thread, once it is queued.
     """
@@ -92,7 +92,8 @@ class Watcher:
         self._names = names_of(settings.watched_chats)
         self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()
         self._heard: dict[str, datetime] = {}
-        self._lock = threading.Lock()
+        self._lock, self._settling = threading.Lock(), threading.Lock()
+        self._sorting = ThreadPoolExecutor(1, "watcher")
         self._unsorted: deque[Event] = deque()
         self._queued: Event | None = None
         self._recall()
@@ -116,7 +117,7 @@ class Watcher:
         return (state is not None and state.is_open) or self._jobs.holds(thread_id)
 
     def receive(self, body: Body) -> bool:
-        """Journal a delivered event if it counts, and have it sorted; True if it was new. Returns once it is on disk.
+        """Journal a delivered event if it counts, and have it sorted soon; True if it was new, and once it is on disk.
 
         Raises:
             StoreError: the journal could not be written; Slack must not be told that we have it.
@@ -130,7 +131,7 @@ class Watcher:
         Raises:
             StoreError: the disk refuses; nothing is passed over, and an event is queued once however often it does.
         """
-        with self._lock:
+        with self._settling:
             while self._unsorted:
                 event = self._unsorted[0]
                 found, work = self._decide(event, inflight=self.has_open(thread_key(event)))
@@ -142,7 +143,7 @@ class Watcher:
                 self._unsorted.popleft()
 
     def _journal_once(self, event: Event) -> bool:
-        """Journal an event and have it sorted; False if it was known."""
+        """Journal an event and have it sorted soon; False if it was known."""
         with self._lock:
             keys = delivery_names(event)
             if any(key in self._seen for key in keys):
@@ -152,8 +153,7 @@ class Watcher:
             self._events.append(event.model_dump(mode="json"))
             self._remember(event, keys)
             self._unsorted.append(event)
-        with suppress(StoreError):  # it is tried again
-            self.settle()
+        self._sorting.submit(self.settle)  # what the disk refuses now the next call takes up
         return True
 
     def _take_first(self, shared: SharedWrites, event: Event, keys: list[tuple[str, ...]]) -> bool:

@@ -49,7 +49,7 @@ def _away_line(away: timedelta, picked_up: int, reach: timedelta) -> str | None:
     """
     if not picked_up and away < NOT_WORTH_A_LINE:
         return None
-    line = f"The bot was away {duration(away)}: " if away else ""  # told already, when a chat could not be read
+    line = f"The bot was away {duration(away)}: " if away >= timedelta(seconds=1) else ""
     line += f"{counted(picked_up, 'missed message')} picked up." if picked_up else "nothing was missed."
     return f"{line} What is older than {duration(reach)} was not read." if away > reach else line
 
