@@ -52,8 +52,8 @@ def pack(language: str) -> Pack:
 def entries(kind: str, languages: Iterable[str]) -> list[str]:
     """Return the entries of a kind in some languages.
 
-    >>> entries("greetings", ["en"])[:2]
-    ['hey', 'hi']
+    >>> entries("greetings", ["en", "zh"])[:3]
+    ['hey|hi|hello|yo', '(?:good )?morning', '你好']
     """
     return [entry for language in languages for entry in getattr(pack(language), kind)]
 
