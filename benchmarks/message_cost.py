@@ -51,11 +51,9 @@ class _Bot(Office):
                 events=files.journal(EVENTS), classified=files.journal(CLASSIFIED), threads=self.store, jobs=self.jobs
             ),
             clock=self.clock,
-            on_trouble=print,
             on_follow_up=self.orchestrator.note_follow_up,
         )
         self.waiting = DraftReminders(self.service, files.journal("reminders"), lambda *_: None)
-        self.watcher.start()
 
 
 def _said(text: str, ts: str) -> dict[str, object]:
@@ -67,7 +65,7 @@ def _ambient(bot: _Bot, base: float) -> float:
     start = time.process_time()
     for number in range(AMBIENT):
         assert bot.watcher.receive(_said(f"deploying build {number} to staging now", f"{base + number:.6f}"))
-    bot.watcher.stop(timeout_s=60)
+    bot.watcher.settle()
     return (time.process_time() - start) * 1000 / AMBIENT
 
 
@@ -75,6 +73,7 @@ def _question(bot: _Bot, ts: str) -> float:
     """Return what a question cost until its draft waits; it is dismissed after that, which is not counted."""
     start = time.process_time()
     assert bot.watcher.force_enqueue(_said("how are session cookies signed in this release?", ts)) == "queued"
+    bot.watcher.settle()
     bot.work()
     took = time.process_time() - start
     state = bot.store.get(f"T1.{CHAT}.{ts}")

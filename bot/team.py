@@ -42,7 +42,6 @@ TRACKED_CHECK_S = 600
 
 BEAT_TICK_S = 5
 COUNT_EVERY_S = 5
-WATCHER_STOP_S = 2.0
 
 
 class Team:
@@ -81,6 +80,7 @@ class Team:
         )
         self._ticker = Ticker(process.time_scale)
         self._fixing = Ticker(process.time_scale)  # apart: a codebase's check may take minutes
+        self._reading_back = Ticker(process.time_scale)  # apart: Slack may ask for minutes of patience
         leases = self.shared.leases
         self._questions = Duty("questions", leases, self._settle_questions)
         self._beating = Duty("heartbeats", leases, self._settle_heartbeats)
@@ -123,18 +123,15 @@ class Team:
     def start(self) -> None:
         """Take messages, begin to tick, and read back what was missed."""
         self._tick()
-        self.edge.watcher.start()
-        self.edge.backfill.start()
-        self._ticker.start()
-        self._fixing.start()
+        for ticker in (self._ticker, self._fixing, self._reading_back):
+            ticker.start()
 
     def stop_hearing(self) -> None:
         """Tick no more and take no more messages; what runs goes on."""
         self.casework.fixes.stop.set()
-        self._fixing.stop()
-        self._ticker.stop()
-        self.edge.backfill.stop()
-        self.edge.watcher.stop(timeout_s=WATCHER_STOP_S)
+        self.edge.backfill.stop.set()
+        for ticker in (self._fixing, self._ticker, self._reading_back):
+            ticker.stop()
 
     def close(self) -> None:
         """Show what is still to be shown, and end the models' runs; after the workers have ended."""
@@ -210,6 +207,7 @@ class Team:
         every(CATCH_UP_EVERY_S, shared.service.cards.catch_up)
         every(CATCH_UP_EVERY_S, shared.service.asker.tick)
         every(CATCH_UP_EVERY_S, self._settle_late)
+        every(CATCH_UP_EVERY_S, self.edge.watcher.settle)
         every(POLL_S, casework.questions.escalation_watch.poll)
         every(FLUSH_EVERY_S, shared.ops.flush)
         every(TIDY_EVERY_S, self._old_runs.tick)
@@ -240,6 +238,7 @@ class Team:
             (TIDY_EVERY_S, heartbeats.sharing.decisions.settle),
         ):
             every(seconds, self._beating.when_ours(tick))
+        self._reading_back.every(CATCH_UP_EVERY_S, self.edge.backfill.tick)
         self._fixing.every(FIX_EVERY_S, self._fixes.when_ours(casework.fixes.fixes.tick))
         self._fixing.every(TIDY_EVERY_S, self._fixes.when_ours(casework.fixes.updates.follow))
 

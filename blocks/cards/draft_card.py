@@ -304,7 +304,8 @@ def _doubts(state: ThreadState) -> list[Block]:
     if not state.stale_reasons:
         return []
     count = len(state.stale_reasons)
-    since = "this draft" if state.status is ThreadStatus.PENDING_USER else "this investigation began"
+    has_draft = state.status is ThreadStatus.PENDING_USER and state.draft_pending is not None
+    since = "this draft" if has_draft else "this investigation began"
     title = f":warning: *{counted(count, 'thing')} changed since {since}*"
     authors = (doubt.by for doubt in state.doubts)
     written = {wrote_in_thread(one.sender_id, one.at): one.text for one in reversed(state.followups)}

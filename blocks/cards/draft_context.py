@@ -64,14 +64,14 @@ def alert_line(state: ThreadState) -> list[Block]:
         lasted = duration(max(alert.changed_at - alert.first_at, timedelta()))
         return [context(f":white_check_mark: *Resolved* {changed}, after {lasted}{before}")]
     said = "Acknowledged in the alert tool" if alert.state is AlertState.ACKNOWLEDGED else "No longer an alert"
-    return [context(f":no_bell: *{said}*, {changed}{before}")]
+    return [context(f"🔕 *{said}*, {changed}{before}")]
 
 
 def asked_by(state: ThreadState) -> str:
     """Return who asked, or which tool's alert it is; what follows names the place."""
     if state.alert is None:
         return f"*<@{state.original_sender_id}>* asked"
-    return f"*{escape(state.alert.tool.capitalize())} alert*" if state.alert.tool else "*Alert*"
+    return f"*{escape(state.alert.tool_name)} alert*" if state.alert.tool else "*Alert*"
 
 
 def twin_blocks(state: ThreadState) -> list[Block]:

@@ -42,7 +42,7 @@ PIECE_CHARS: Final = 2_800
 
 _TOKEN: Final = re.compile(r"<([@#!]?)([^<>|\n]*)(?:\|([^<>\n]*))?>")
 
-_CODE_OR_LINE: Final = re.compile(r"^(```(?s:(?:(?!```).)+)```)$|^[^\n]*$", re.MULTILINE)
+_CODE_OR_LINE: Final = re.compile(r"^(&gt; )?(```(?s:(?:(?!```).)+)```)$|^[^\n]*$", re.MULTILINE)
 
 
 def escape_controls(text: str) -> str:
@@ -172,10 +172,17 @@ def _local(found: re.Match[str]) -> str:
 def quote_block(text: str) -> str:
     r"""Return mrkdwn as a quotation, every line marked but those of closed code blocks: Slack would show the mark.
 
+    Those that are quoted already lose theirs.
+
     >>> quote_block("one\n\ntwo\n```\ncode\n```")
     '> one\n>\n> two\n```\ncode\n```'
     """
-    return _CODE_OR_LINE.sub(lambda found: found[1] or f"> {found[0]}".rstrip(), text)
+
+    def quoted(found: re.Match[str]) -> str:
+        mark, code = found.groups("")
+        return code.replace(f"\n{mark}", "\n") or f"> {found[0]}".rstrip()
+
+    return _CODE_OR_LINE.sub(quoted, text)
 
 
 def escape_text(text: str) -> str:

@@ -6,8 +6,10 @@ late and maybe twice; whatever dies in between, each counts once.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.thread_service import ThreadService
@@ -16,7 +18,10 @@ from bot.domain.doubts import DoubtCode, alert_changed
 from bot.domain.events import Event, MessageType, thread_key
 from bot.domain.jobs import AlertArrived, FollowUpArrived, QuestionAsked
 from bot.domain.severity import Severity
-from bot.domain.threads import ThreadState
+from bot.domain.threads import ThreadState, ThreadStatus
+
+MAX_ENDED: Final = 1_000
+"""How many ends of alerts that have no thread are remembered until the next start."""
 
 
 class AlertThreads:
@@ -24,6 +29,8 @@ class AlertThreads:
 
     def __init__(self, service: ThreadService, orchestrator: Orchestrator) -> None:
         self._service, self._orchestrator = service, orchestrator
+        self._ended: dict[str, float] = {}  # by an alert's key: the Slack ts of its end
+        self._lock = threading.Lock()
 
     def take_alert(self, arrived: AlertArrived) -> None:
         """Note a message on the open thread of its alert; where there is none, open one if the alert fires.
@@ -38,8 +45,17 @@ class AlertThreads:
         if state is not None:
             self.catch_up(state.thread_id, [event])
             self._begin(state.thread_id)
-        elif event.alert.state is AlertState.FIRING:
+        elif not event.alert.is_firing:
+            self._note_end(arrived.key, float(event.message_id))
+        elif float(event.message_id) >= self._ended.get(arrived.key, 0):
             self._open(event)
+
+    def _note_end(self, key: str, at: float) -> None:
+        """Remember an end that nobody saw begin: a backfill may still bring what fired before it."""
+        with self._lock:
+            self._ended[key] = max(at, self._ended.pop(key, at))
+            if len(self._ended) > MAX_ENDED:
+                del self._ended[next(iter(self._ended))]
 
     def catch_up(self, thread_id: str, events: Iterable[Event]) -> None:
         """Note the messages that are about a thread's alert, oldest first, in one write; harmless if done twice."""
@@ -83,12 +99,17 @@ def _has_message(state: ThreadState, event: Event) -> bool:
 
 
 def _is_about(state: ThreadState, event: Event) -> bool:
-    """Whether a message is about a thread's alert, or is the root of a thread that knows of none yet."""
+    """Whether a message is about a thread's alert, or is the root of a thread that knows of none yet.
+
+    What names no alert, such as "Acknowledged by Ann" or "Resolved #12", is about that of the Slack thread it is in.
+    """
     if event.alert is None or state.team_id != event.team_id:
         return False
     if state.alert is None:
         return state.thread_id == thread_key(event) and event.message_id == state.thread_ts
-    return state.alert.fingerprint == event.alert.fingerprint or _has_message(state, event)
+    is_nameless = event.alert.name.strip("#0123456789") in ("", event.alert.tool)
+    is_its_answer = is_nameless and state.thread_id == thread_key(event)
+    return is_its_answer or state.alert.fingerprint == event.alert.fingerprint or _has_message(state, event)
 
 
 def _noted(state: ThreadState, event: Event, now: datetime) -> ThreadState:
@@ -104,9 +125,19 @@ def _noted(state: ThreadState, event: Event, now: datetime) -> ThreadState:
         return state
     changed = state.evolve(alert=alert, last_event_at=max(state.last_event_at, at))
     if before is not None and alert.state is not before.state:
-        others = [doubt for doubt in state.doubts if doubt.code is not DoubtCode.ALERT]
-        changed = changed.in_doubt([*others, alert_changed(alert.state, at)])
+        changed = _doubted(changed, alert.state, at)
     return _with_severity(changed, before, alert, now)
+
+
+def _doubted(state: ThreadState, became: AlertState, at: datetime) -> ThreadState:
+    """Return the thread with what the new state of its alert says against its draft.
+
+    That is nothing where no draft waits, and where the alert fires once more as it did when the draft was made.
+    """
+    others = [doubt for doubt in state.doubts if doubt.code is not DoubtCode.ALERT]
+    has_draft = state.status is not ThreadStatus.PENDING_USER or state.draft_pending is not None
+    fires_on = became is AlertState.FIRING and len(others) < len(state.doubts)
+    return state.in_doubt([*others, alert_changed(became, at)] if has_draft and not fires_on else others)
 
 
 def _with_severity(state: ThreadState, before: ThreadAlert | None, alert: ThreadAlert, now: datetime) -> ThreadState:

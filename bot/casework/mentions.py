@@ -37,7 +37,7 @@ WHAT: Final = (
 )
 GONE: Final = "The message this thread began with is gone, so there is nothing to look into."
 OWN: Final = "That message is mine. Use its buttons, or mention me with a question in your own words."
-WORDLESS: Final = "The message this thread began with has no words, and pictures are not read. Ask in your own words."
+WORDLESS: Final = "The message this thread began with has no words and no picture. Ask in your own words."
 GUESTS: Final = (
     "A guest or somebody of another workspace wrote that; triage takes such messages only with "
     "watcher.allow_external: true. Ask in your own words, and it is your question."
@@ -109,7 +109,7 @@ class Mentions:
             self._say(event, GONE)
         elif asked.sender_id == self.bot_user_id:
             self._say(event, OWN)
-        elif not asked.text.strip():
+        elif not asked.text.strip() and not asked.images:
             self._say(event, WORDLESS)
         elif not asked.is_bot and self._is_ignored(asked.sender_id):
             self._say(event, GUESTS)
@@ -162,6 +162,7 @@ def _event_of(asked: ChatMessage, mention: Event) -> Event:
                 update={"id": asked.sender_id, "type": "bot" if asked.is_bot else "user"}
             ),
             "mentions": (),
+            "images": asked.images,
             "client_msg_id": None,
         }
     )

@@ -148,7 +148,8 @@ class Orchestrator:
 
     def _raised(self, state: ThreadState, event: Event) -> ThreadState:
         """Return the thread as a page from now on where a later message raises the alarm; it never falls."""
-        if state.severity is Severity.PAGE or not self._speaks_of_alarm(event.content):
+        is_alarm = event.alert.urgency is Severity.PAGE if event.alert else self._speaks_of_alarm(event.content)
+        if state.severity is Severity.PAGE or not is_alarm:
             return state
         is_its_own = event.message_id == state.original_message_id
         said = Paging() if is_its_own else _raised_by(event)

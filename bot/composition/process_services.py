@@ -82,7 +82,7 @@ DONE: Final = (EVENTS, CLASSIFIED, REPLIES)
 class SlackAccess:
     """The clients of one workspace.
 
-    `client` repeats failed requests and waits for rate limits, `history_client` leaves that waiting to its user,
+    `client` repeats failed requests and waits a little for rate limits, `history_client` as long as they ask,
     `posting` sends nothing twice; `poster` keeps to the rate of posts as well.
     """
 
@@ -109,7 +109,7 @@ class SlackAccess:
     def check_clock(self) -> None:
         """Compare this machine's clock with Slack's; raises ProviderError where Slack does not tell its time."""
         with translate_slack_errors("tell its time"):
-            self.clock.note(header_of(self.history_client.auth_test().headers, "date"))
+            self.clock.note(header_of(self.client.auth_test().headers, "date"))
 
 
 class ProcessServices:

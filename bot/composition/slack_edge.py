@@ -200,7 +200,6 @@ def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrat
             shared=on.storage.shared,
         ),
         clock=on.clock,
-        on_trouble=on.ops.say,
         on_follow_up=orchestrator.note_follow_up,
     )
 
@@ -266,7 +265,7 @@ def _backfill(on: SharedServices, watcher: Watcher, router: TeamRouter, duty: Du
         gaps=Gaps(on.single(GAPS)),
         say=on.ops.say,
         hear=lambda body: router.of_message(body).watcher.receive(body),
-        may_read=duty.take if on.storage.shared else None,
+        may_read=duty.take,
     )
 
 

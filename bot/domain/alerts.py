@@ -17,6 +17,16 @@ from bot.domain.severity import Severity
 KEPT_IDS: Final = 200
 """How many messages a thread remembers of its alert; an older one counts as known."""
 
+_SPELLED: Final = {
+    "argocd": "Argo CD",
+    "cloudwatch": "CloudWatch",
+    "github": "GitHub",
+    "gitlab": "GitLab",
+    "incident.io": "incident.io",
+    "pagerduty": "PagerDuty",
+    "uptimerobot": "UptimeRobot",
+}
+
 
 class AlertState(StrEnum):
     """What an alert says: it fires, it ended, somebody deals with it, or nothing that anybody has to act on."""
@@ -31,7 +41,7 @@ class Alert(FrozenValue):
     """One message of an alert tool; without `text` the value of `alert` in events.ndjson.
 
     Attributes:
-        tool: the tool's name in lower case, `grafana`; "" where neither the message nor the settings name one.
+        tool: the tool's name in small letters, `pagerduty`; "" where neither the message nor the settings name one.
         name: the alert's name as the tool writes it, without its state.
         fingerprint: equal for messages about the same alert on the same thing, whatever their times, counts and
             measured values; other things have other fingerprints.
@@ -45,6 +55,21 @@ class Alert(FrozenValue):
     fingerprint: str
     severity: Severity = Severity.ACT
     text: Annotated[str, Field(exclude=True)] = ""
+
+    @property
+    def tool_name(self) -> str:
+        """The tool's name as people write it."""
+        return _SPELLED.get(self.tool, self.tool.title())
+
+    @property
+    def is_firing(self) -> bool:
+        """Whether it fires, as far as was said."""
+        return self.state is AlertState.FIRING
+
+    @property
+    def urgency(self) -> Severity:
+        """How urgent its thread is: nobody is rung for an alert that fires no more."""
+        return Severity.ACT if self.severity is Severity.PAGE and not self.is_firing else self.severity
 
 
 class ThreadAlert(Alert):
@@ -70,16 +95,6 @@ class ThreadAlert(Alert):
         times = {"first_at": at, "last_at": at, "changed_at": at}
         count = int(said.state is AlertState.FIRING)
         return cls(**dict(said), **times, count=count, message_ids=(message_id,))
-
-    @property
-    def is_firing(self) -> bool:
-        """Whether it fires, as far as was said."""
-        return self.state is AlertState.FIRING
-
-    @property
-    def urgency(self) -> Severity:
-        """How urgent its thread is: nobody is rung for an alert that fires no more."""
-        return Severity.ACT if self.severity is Severity.PAGE and not self.is_firing else self.severity
 
     def after(self, said: Alert, message_id: str, at: datetime, *, is_edit: bool = False) -> Self:
         """Return the alert after one more message about it, or after an edit of one; itself where nothing changes.

@@ -121,9 +121,9 @@ def alert_changed(state: AlertState, at: datetime) -> Doubt:
     """Return the doubt that the new state of a thread's alert casts on a draft.
 
     >>> alert_changed(AlertState.RESOLVED, datetime(2026, 11, 20, 14, 20, tzinfo=UTC)).text
-    'the alert was resolved at 2026-11-20 14:20 UTC'
+    'the alert was resolved (2026-11-20 14:20 UTC)'
     """
-    return Doubt(code=DoubtCode.ALERT, about=f"{_BECAME[state]} at {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC")
+    return Doubt(code=DoubtCode.ALERT, about=f"{_BECAME[state]} ({at.astimezone(UTC):%Y-%m-%d %H:%M} UTC)")
 
 
 def wrote_in_thread(user_id: str, at: datetime) -> Doubt:

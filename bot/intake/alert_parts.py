@@ -24,10 +24,10 @@ MAX_TEXT_CHARS: Final = 4_000
 MAX_LINE_CHARS: Final = 300
 _TITLE_LINES: Final = 3
 
-_LINK: Final = re.compile(r"<(?:[^<>|]*\|)?([^<>|]*)>")
-_STYLE: Final = re.compile("[*`~]|(?<![a-zA-Z0-9])_|_(?![a-zA-Z0-9])")
-_GAP: Final = re.compile(r"[ \t]{3,}")
-_BOLD: Final = LinearPattern(r"^\W{0,8}?\*{1,2}(?P<bold>[^*\n]{1,200}[^*\n:])\*")
+_LINK: Final = re.compile(r"<(?:[^<>|]*\|)?([^<>]*)>")
+_STYLE: Final = re.compile("<!(?:here|channel|everyone|subteam)[^<>]*>|[*`~]|(?<![a-zA-Z0-9])_|_(?![a-zA-Z0-9])")
+_GAP: Final = re.compile(r"[ \t]{2,}")
+_BOLD: Final = LinearPattern(r"^\W{0,8}?\*{1,2}(?P<bold>[^*\n]{1,200}[^*\n:])\*+\s*(?:$|[-–—|])")
 _PAIR: Final = LinearPattern(r"^[\s•>*`_-]*(?P<key>[A-Za-z][\w .()-]{0,30}?)[*`_]*\s*[:=][*`_]*\s*(?P<value>\S.*)$")
 
 
@@ -36,14 +36,16 @@ class AlertParts:
     """What a message says where; texts are plain, a line each.
 
     Attributes:
-        titles: the likeliest name of the alert first.
-        marks: what stands in bold at the beginning of a line.
+        titles: the first lines of each text that may hold the title, the likeliest text first.
+        bodies: the first lines of what stands under titles.
+        marks: what stands in bold at the beginning of a line, with nothing or a dash behind it.
         fields: the key in small letters, and the value; of fields, labels, tables and lines such as "Host: db-1".
         colour: of the first attachment that has one: a name or "#RRGGBB" in small letters.
         speakers: what the posting app calls itself.
     """
 
-    titles: list[str] = field(default_factory=list)
+    titles: list[list[str]] = field(default_factory=list)
+    bodies: list[str] = field(default_factory=list)
     marks: list[str] = field(default_factory=list)
     fields: list[tuple[str, str]] = field(default_factory=list)
     colour: str = ""
@@ -52,34 +54,33 @@ class AlertParts:
 
 def take_apart(message: Mapping[str, Any]) -> AlertParts:
     """Return the parts of a message event; values of the wrong type are passed over."""
-    parts, pretexts = AlertParts(), []
-    profile = message.get("bot_profile")
+    parts, profile = AlertParts(), message.get("bot_profile")
     parts.speakers += _titles(message.get("username"))
     parts.speakers += _titles(profile.get("name")) if isinstance(profile, Mapping) else []
-    for one in _mappings(without_previews(message).get("attachments")):
+    for one in [*_mappings(without_previews(message).get("attachments")), message]:
         parts.colour = parts.colour or _text(one.get("color")).strip().casefold()
         parts.speakers += [*_titles(one.get("author_name")), *_titles(one.get("footer"))]
         for pair in _mappings(one.get("fields")):
             _add_field(parts, _text(pair.get("title")), _text(pair.get("value")))
-        titles = [*_titles(one.get("title")), *_read_blocks(one.get("blocks"), parts)]
+        titles = [_titles(one.get("title")), *_read_blocks(one.get("blocks"), parts), _titles(one.get("pretext"))]
+        text = _titles(one.get("text"))
+        parts.titles += titles if any(titles) else [text or _titles(one.get("fallback"))]
+        parts.bodies += text
         _read_body(one.get("text"), parts)
-        pretexts += _titles(one.get("pretext"))
-        parts.titles += titles or _titles(one.get("text")) or (not pretexts and _titles(one.get("fallback"))) or []
-    parts.titles += [*_read_blocks(message.get("blocks"), parts), *pretexts, *_titles(message.get("text"))]
-    _read_body(message.get("text"), parts)
     return parts
 
 
-def _read_blocks(blocks: object, parts: AlertParts) -> list[str]:
-    """Read blocks into the parts; returns the lines of the headers, or else of the sections."""
+def _read_blocks(blocks: object, parts: AlertParts) -> list[list[str]]:
+    """Read blocks into the parts; returns the lines of each header, or else of each section."""
     headers, sections = [], []
     for block in _mappings(blocks):
         kind, shown = block.get("type"), {**block, "fields": None, "rows": None}
         for pair in _mappings(block.get("fields")):
             key, _, value = _text(pair).partition("\n")
-            _add_field(parts, *((key, value) if value.strip() else _pair(key)))
-        headers += _titles(shown) if kind == "header" else []
-        sections += _titles(shown) if kind in ("section", "rich_text") else []
+            _add_field(parts, key, value)
+            _read_body(pair, parts)
+        headers += [_titles(shown)] if kind == "header" else []
+        sections += [_titles(shown)] if kind in ("section", "rich_text") else []
         _read_body(shown, parts)
         _read_table(block.get("rows"), parts)
     return headers or sections
@@ -89,7 +90,8 @@ def _read_body(content: object, parts: AlertParts) -> None:
     for line in _text(content).splitlines()[:MAX_ITEMS]:
         parts.marks += [_plain(found["bold"]) for _, _, found in _BOLD.matches(line[:MAX_LINE_CHARS])]
         for piece in _GAP.split(line[:MAX_LINE_CHARS]):  # context lines hold several pairs with wide gaps between them
-            _add_field(parts, *_pair(piece))
+            for _, _, found in _PAIR.matches(piece):
+                _add_field(parts, found["key"], found["value"])
 
 
 def _read_table(rows: object, parts: AlertParts) -> None:
@@ -98,12 +100,6 @@ def _read_table(rows: object, parts: AlertParts) -> None:
     for row in table[1:]:
         for key, value in zip(table[0], row, strict=False):
             _add_field(parts, _text(key), _text(value))
-
-
-def _pair(line: str) -> tuple[str, str]:
-    for _, _, found in _PAIR.matches(line):
-        return found["key"], found["value"]
-    return "", ""
 
 
 def _add_field(parts: AlertParts, key: str, value: str) -> None:
@@ -123,7 +119,7 @@ def _text(content: object) -> str:
 
 def _plain(text: str) -> str:
     """Return a line without Slack's marks: links by their label, no bold, no escapes."""
-    return " ".join(html.unescape(_STYLE.sub("", _LINK.sub(r"\1", text))).split())[:MAX_LINE_CHARS]
+    return " ".join(html.unescape(_LINK.sub(r"\1", _STYLE.sub("", text))).split())[:MAX_LINE_CHARS]
 
 
 def _mappings(content: object) -> list[Mapping[str, Any]]:

@@ -1,7 +1,7 @@
 """Reads an alert from the message that a monitoring tool posted. Pure, linear, and never fails.
 
 An alert fires unless there is evidence of the opposite, looked for in this order: a state word at a title's start; a
-status field; a state word at a title's end, after is or was, or beside "alert"; the sign a title begins with; green.
+line that is all state in bold; a status field; a state word within a title; the sign a title begins with; green.
 Annotations are prose and are not looked at. The words stand in alerts.yml.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 from bot.domain.alerts import Alert, AlertState
@@ -18,18 +17,14 @@ from bot.domain.severity import Severity
 from bot.domain.table_files import load_table
 from bot.domain.text.linear_patterns import LinearPattern
 from bot.intake.alert_parts import AlertParts, take_apart
-from bot.intake.fingerprints import Normaliser, fingerprint
+from bot.intake.fingerprints import fingerprint, normalise
 from bot.intake.message_text import read_message
 
 _TABLE: Final[dict[str, Any]] = load_table(__file__, "alerts.yml")
 
 
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",")]
-
-
-def _by_word(table: Mapping[str, str]) -> dict[str, str]:
-    return {word: key for key, words in table.items() for word in _words(words)}
+def _by_word(table: Mapping[str, list[str]]) -> dict[str, str]:
+    return {word: key for key, words in table.items() for word in words}
 
 
 def _any(words: Iterable[str]) -> str:
@@ -37,94 +32,98 @@ def _any(words: Iterable[str]) -> str:
     return "(?:" + "|".join(word.replace(".", r"\.") for word in sorted(words, key=len, reverse=True)) + ")"
 
 
+def _word(words: Iterable[str]) -> str:
+    return rf"(?:auto-?|automatically\s)?(?P<word>{_any(words)})"
+
+
 def _pattern(pattern: str) -> LinearPattern:
     return LinearPattern(pattern, ignore_case=True)
 
 
-_STATES: Final = {word: AlertState(state) for word, state in _by_word(_TABLE["states"]).items()}
+_OWN, _LOOSE, _PASSING = (_by_word(_TABLE[key]) for key in ("states", "loose", "passing"))
+_OF_ALERTS: Final = [*_OWN, *_LOOSE]
+_STATES: Final = {word: AlertState(state) for word, state in (_OWN | _LOOSE | _PASSING).items()}
 _SIGNS: Final = {sign: AlertState(state) for state, signs in _TABLE["signs"].items() for sign in signs.split()}
 _SEVERITIES: Final = {word: Severity(severity) for word, severity in _by_word(_TABLE["severities"]).items()}
 _TOOLS: Final = _by_word(_TABLE["tools"])
-_WATCHDOGS: Final = frozenset(_words(_TABLE["watchdogs"]))
-_STATUS_KEYS: Final = frozenset(_words(_TABLE["status_keys"]))
-_SEVERITY_KEYS: Final = frozenset(_words(_TABLE["severity_keys"]))
-_NAME_KEYS: Final = _words(_TABLE["name_keys"])
-_LABEL_KEYS: Final = frozenset([*_words(_TABLE["label_keys"]), *_NAME_KEYS])
-_NORMALISER: Final = Normaliser(_TABLE["units"].split())
 
-_WORD: Final = rf"(?:auto-?|automatically\s)?(?P<word>{_any(_STATES)})"
-_NOUN: Final = _any(_words(_TABLE["nouns"]))
-_RUN: Final = _any(_words(_TABLE["runs"]))
+_WORD: Final = _word(_STATES)
+_NOUN: Final = _any(_TABLE["nouns"])
+_RUN: Final = _any(_TABLE["runs"])
 _SEVERITY: Final = rf"(?P<severity>{_any(_SEVERITIES)})"
 _NUMBERED: Final = r"(?:#\d+|(?-i:[A-Z]{2,}-\d+))"
-_VERB: Final = (
-    r"(?:is|are|was|were|has|have|been|went|came|marked as)(?:\s(?:now|back|been|again|marked as|successfully))*"
-)
+_IS: Final = r"(?:is|are|was|were|has|have|went|came)"
+_SURELY: Final = r"(?:\s(?:now|back|again|successfully|marked as|in state))"
+_VERB: Final = rf"{_IS}(?:\sbeen|{_SURELY})*"
 _BEFORE: Final = "(?P<before>.*?)"
 _REST: Final = "(?P<rest>.*)$"
-_SENTENCE_ENDS: Final = (
-    r"(?P<rest>(?:[.!:,(]|\s(?:by|after|at|in|for|with|on|via|until|to [@#]|due|because|since|again|\()).*|\s*)$"
+_ENDS: Final = (
+    r"(?P<rest>(?:[.!:,(]|\s(?:[^\pL\pN\s]|(?:by|after|at|in|on|via|until|to|due|because|again|automatically|successfully)"
+    r"(?:[\s:]|$))).*|\s*)$"
 )
+_FOR: Final = r"(?:\sfor\s[^:]*)?"
 
 _LEADING: Final = _pattern(
-    r"^(?:[\p{So}\p{Sk}\x{FE0F}\x{200D}\x{2139}\x{203C}\s-]+|:[a-z][a-z0-9_+-]*:|"
-    rf"\[?{_SEVERITY}(?:\]|\s*[|:–—]|\s+-\s|\s+(?:priority|severity|urgency)\b))"
+    r"^(?:[\p{So}\p{Sk}\x{FE0F}\x{200D}\x{2139}\x{203C}\s-]+|:[a-z][a-z0-9_+-]*:|@\w+|"
+    rf"\[?{_any(_SEVERITIES)}(?:\]|\s*[|:–—]|\s+-\s|\s+(?:priority|severity|urgency)\b))+"
 )
-"""A sign, or a severity, that a title begins with."""
+"""Signs, mentions and severities that a title begins with."""
 
+_SIGN_IN: Final = _pattern(_any(_SIGNS))
+_SEVERITY_IN: Final = _pattern(rf"(?:^|[^\w:-]){_SEVERITY}(?:[^\w-]|$)")
 _TAGGED: Final = _pattern(rf"[\[( ,]{_SEVERITY}[\]),]")
+
+_START, _BOLD, _FIELD, _WITHIN, _SIGN, _COLOUR, _NONE = range(7)
+"""How good the evidence of a state is, best first."""
 
 _AT_START: Final = (
     # [FIRING:2] Name, [Recovered on {host:a}] Name
-    _pattern(rf"^\[\s*{_WORD}(?:[^\w\]{{][^\]{{]*)?(?P<scope>\{{[^\]]*\}})?[^\]]*\]{_REST}"),
-    # Resolved in 5m 3s: Name, Triggered Incident #9: Name, Failed, Acknowledged by @U1
-    _pattern(
-        rf"^{_WORD}(?:\s{_NOUN})?(?:\sin(?:\s\d+(?:\.\d+)?\s?[a-z]+)+)?"
-        rf"(?:\s#\d+|\s*[:|–—]|\s-\s|\s*$|\sby\s@.*){_REST}"
-    ),
-)
-_CAPITALISED: Final = (
-    LinearPattern(rf"^{_BEFORE}(?:\s[-–—|]|:|\s[(\[])\s*(?P<word>\p{{Lu}}\w*(?:\s\w+)*)[)\].!]*$"),  # Name - Resolved
-    LinearPattern(rf"^{_BEFORE}\s(?P<word>[A-Z]{{2,}})(?:\s[-|]|:)\s"),  # DISK OK - 40 GB free
+    rf"^\[\s*{_WORD}(?:[^\w\]{{][^\]{{]*)?(?P<scope>\{{[^\]]*\}})?[^\]]*\]{_REST}",
+    # Resolved in 5m 3s: Name, Triggered Incident #9: Name, [shop] prod - New critical: Name, Failed
+    rf"^(?:(?P<scope>\[[^\]]*\]|(?:\[[^\]]*\]\s)?\S+\s-)\s)?{_WORD}"
+    rf"(?:\s(?:{_NOUN}(?:\s{_any(_STATES)})?|{_SEVERITY}))?(?:\sin(?:\s\d+(?:\.\d+)?\s?[a-z]+)+)?"
+    rf"(?:\s#\d+|\s*[:|–—]|\s-\s|\s*$|\sby\s@.*){_REST}",
+    rf"^\(?(?P<word>(?-i:{_any(_OWN).upper()}))\)?\s{_REST}",  # RESOLVED Name
 )
 _ELSEWHERE: Final = (
-    _pattern(rf"^{_BEFORE}\[\W*{_WORD}(?::\d+)?\s*\]"),  # [api] [✅ Up] 200 - OK
-    _pattern(rf"^{_BEFORE}\s#\d+\s(?:-\s)?{_WORD}\b"),  # shop - #31 Failure after 3 min
-    _pattern(rf"^(?:.*?\s)?{_NOUN}\s(?:{_NUMBERED}\s)?(?:{_VERB}\s)?{_WORD}\b{_REST}"),  # Alert was closed: Name
+    rf"^{_BEFORE}\[\W*{_WORD}(?::\d+)?\s*\]",  # [api] [✅ Up] 200 - OK
+    rf"^{_BEFORE}\s#\d+\s(?:-\s)?{_WORD}\b",  # shop - #31 Failure after 3 min
+    rf"^{_BEFORE}\b{_any(_STATES)}\s*(?:→|➜|⇒|->|=>|\bto\b)\s*{_WORD}\W*$",  # Name: ALARM → OK
+    # Alert was closed: Name
+    rf"^(?P<before>(?:.*?\s)?{_NOUN})\s(?:{_NUMBERED}\s)?(?:{_VERB}\s|marked\sas\s)?{_word(_OF_ALERTS)}{_FOR}{_ENDS}",
     # Ana acknowledged incident "Name"
-    _pattern(rf"^(?:.*?\s)?{_WORD}\s(?:the\s|this\s|an?\s)?(?:{_NOUN}\b|{_NUMBERED}){_REST}"),
-    _pattern(rf"^{_RUN}\s{_WORD}{_SENTENCE_ENDS}"),  # Build passed: Name
-    _pattern(rf"^(?:.*\s)?marked\s(?P<before>\S{{1,80}})\sas\s{_WORD}{_SENTENCE_ENDS}"),
-    _pattern(rf"^{_BEFORE}\s?\b{_VERB}\s{_WORD}{_SENTENCE_ENDS}"),  # Name has been resolved after 3 tries
-    *_CAPITALISED,
+    rf"^(?:.*?\s)?{_word(_OF_ALERTS)}\s(?:the\s|this\s|an?\s)?(?:{_NOUN}\b(?:\s#\d+)?|{_NUMBERED}){_REST}",
+    # Build passed: Name, Deployment of Name to prod succeeded
+    rf"^(?P<before>(?:\S+\s)?{_RUN}(?:\s(?:of|to|for|on|in|from|by|run)\s\S+|\s#\d+)*)\s{_WORD}{_ENDS}",
+    # Pipeline #5 of branch main has passed in 01:02
+    rf"^(?P<before>(?:\S+\s){{0,3}}{_RUN}\b[^:]{{0,80}}?)\s{_VERB}\s{_WORD}{_ENDS}",
+    rf"^(?:.*\s)?marked\s(?P<before>\S{{1,80}})\sas\s{_WORD}{_ENDS}",
+    # Alert Name was closed, Name has been resolved after 3 tries, Name is back up, Name is UP
+    rf"^(?:the\s|your\s)?(?P<before>{_NOUN}\b[^:]{{1,80}}?)\s{_VERB}\s{_word(_OF_ALERTS)}{_FOR}{_ENDS}",
+    rf"^{_BEFORE}\s{_VERB}\s{_word(_OWN)}{_FOR}{_ENDS}",
+    rf"^{_BEFORE}\s{_IS}(?:\sbeen)?{_SURELY}+\s{_WORD}{_ENDS}",
+    rf"^{_BEFORE}\s(?:is|are)\s(?P<word>(?-i:[A-Z]\w+)){_ENDS}",
+    rf"^{_BEFORE}(?:\s[-–—|]|:|\s[(\[])\s*(?P<word>(?-i:\p{{Lu}})\w*(?:\s\w+)*)[)\].!]*$",  # Name - Resolved
+    rf"^{_BEFORE}\s(?P<word>(?-i:[A-Z]{{2,}}))(?:\s[-|]|:)\s",  # DISK OK - 40 GB free
 )
-_CHANGE: Final = LinearPattern("→|➜|⇒|->|=>")
-_STATUS: Final = _pattern(rf"^\W*{_WORD}(?:\W*$|\s*[(:,-]|\s(?:by|at|on|since|for|in)\s)")
+_FORMS: Final = [(_START, _pattern(form)) for form in _AT_START] + [(_WITHIN, _pattern(form)) for form in _ELSEWHERE]
+
+_STATUS: Final = _pattern(rf"^(?:.*(?:→|➜|⇒|->|=>))?\W*{_WORD}(?:\W*$|\s*[(:,-]|\s(?:by|at|on|since|for|in)\s)")
 
 _BEHIND_NAME: Final = LinearPattern(
     r"\s-\s+Reason\b.*|\s-\s*#\d+.*|[.!]\s+\p{Lu}.*|\sby\s\S{1,60}(?:\s\S{1,60})?\s\([\w.-]+\)$"
 )
-_NO_NAME: Final = _pattern(rf'^{_NOUN}\s?(?:#\d+)?\s*[:|-]\s*|^#\d+:?\s*|\s#\d+|["“”„]')
+_NO_NAME: Final = _pattern(
+    rf'^(?:an?\s|the\s)?{_NOUN}\s?(?:#\d+)?\s*(?:[:|-]\s*|$)|^#\d+:?\s*|\s#\d+|["“”„](?:\s{_NOUN}$)?'
+)
 _TOOL: Final = _pattern(rf"\b(?P<tool>{_any(_TOOLS)})\b(?:\s(?:alert|alerts|issue|event|notification))?")
 _INCIDENT: Final = LinearPattern(r"#\d+")
-_LETTER: Final = LinearPattern(r"\pL")
-
-
-class _Rank(IntEnum):
-    """How good the evidence of a state is, best first."""
-
-    START = 0
-    FIELD = 1
-    WORD = 2
-    SIGN = 3
-    COLOUR = 4
-    NONE = 5
 
 
 class _Title(NamedTuple):
     """What a title says: a state and how surely, the alert's name without it, and a severity."""
 
-    rank: _Rank
+    rank: int
     state: AlertState
     name: str
     severity: Severity | None
@@ -147,13 +146,21 @@ def read_alert(message: Mapping[str, Any], *, tool: str | None = None) -> Alert 
     if not text:
         return None
     parts = take_apart(message)
-    titles = [_read_title(title) for title in parts.titles]
-    tool = tool or next((_TOOLS[name] for name in map(_tool_in, parts.speakers) if name), "")
-    name = redact(next((title.name for title in titles if title.name), "") or _name_of_fields(parts) or tool)
-    stays = _NORMALISER.normalise(name) or name or (bot if isinstance(bot, str) else "")
+    texts = [list(map(_read_title, lines)) for lines in parts.titles]
+    titles = [title for read in texts for title in read]
+    said = [found["tool"].casefold() for speaker in parts.speakers for _, _, found in _TOOL.matches(speaker)]
+    tool = (tool or next(iter(said), "")).casefold()
+    tool = _TOOLS.get(tool, tool)
+    heads = [read[0] for read in texts if read and read[0].rank == _START]
+    heads.sort(key=lambda title: title.state is not AlertState.FIRING)
+    name = next((title.name for title in heads + titles if title.name), "")
+    name = redact(name or _name_elsewhere(parts) or tool)
+    stays = normalise(_read_title(name).name or name) or name or (bot if isinstance(bot, str) else "")
+    if _is_form(message):
+        stays = text  # every answer to a form is a matter of its own
     return Alert(
         tool=tool,
-        state=_state(parts, titles, name),
+        state=_state(parts, texts, name),
         name=name,
         fingerprint=fingerprint([tool, stays, *_labels(parts, stays)]),
         severity=_severity(parts, titles),
@@ -161,102 +168,96 @@ def read_alert(message: Mapping[str, Any], *, tool: str | None = None) -> Alert 
     )
 
 
-def _state(parts: AlertParts, titles: list[_Title], name: str) -> AlertState:
-    if {name.casefold(), name.partition(" (")[0].casefold()} & _WATCHDOGS:
+def _is_form(message: Mapping[str, Any]) -> bool:
+    """Whether Workflow Builder posted it, which says so in the profile of its bot."""
+    profile = message.get("bot_profile")
+    return isinstance(profile, Mapping) and profile.get("is_workflow_bot") is True
+
+
+def _state(parts: AlertParts, texts: list[list[_Title]], name: str) -> AlertState:
+    """Return the state with the best evidence; of equals that of an earlier line, of these one that fires."""
+    if {name.casefold(), name.partition(" (")[0].casefold()} & set(_TABLE["watchdogs"]):
         return AlertState.INFO
-    found = [(title.rank, title.state) for title in titles]
-    marks = [mark for mark in map(_read_title, parts.marks) if not mark.name]
-    found += [(max(mark.rank, _Rank.FIELD), mark.state) for mark in marks]
-    fields = [state for key, value in parts.fields if key in _STATUS_KEYS and (state := _state_of_value(value))]
-    if fields:
-        found.append((_Rank.FIELD, AlertState.FIRING if AlertState.FIRING in fields else fields[0]))
-    if _is_green(parts.colour):
-        found.append((_Rank.COLOUR, AlertState.RESOLVED))
-    return min(found, key=lambda each: each[0], default=(_Rank.NONE, AlertState.FIRING))[1]
+    found = [
+        (_COLOUR if word in _PASSING else _FIELD, 0, _STATES[word])  # a job has started, but so has an incident
+        for key, value in parts.fields
+        if key in _TABLE["status_keys"]
+        for word in (said["word"].casefold() for _, _, said in _STATUS.matches(value))
+    ]
+    marks = [mark for mark in map(_read_title, parts.marks) if mark.rank <= _WITHIN and not mark.name]
+    found += [(_BOLD, 0, mark.state) for mark in marks]
+    found += [(title.rank, line, title.state) for titles in texts for line, title in enumerate(titles)]
+    if _is_green(parts.colour):  # then, too, a word such as "failed" within a title is part of the name
+        found = [each for each in found if each[0] < _WITHIN or each[2] is not AlertState.FIRING]
+        found.append((_COLOUR, 0, AlertState.RESOLVED))
+    best = min(found, key=lambda each: (*each[:2], each[2] is not AlertState.FIRING), default=None)
+    return best[2] if best else AlertState.FIRING
 
 
 def _read_title(title: str) -> _Title:
     """Take a title's state and severity off it."""
-    sign, severity, rest = _without_leading(title)
-    for _, _, tagged in _TAGGED.matches(title):
-        severity = severity or _SEVERITIES[tagged["severity"].casefold()]
-    nameless = " ".join(_TOOL.replaced(rest, "").split())
-    if nameless.casefold() in _STATES:  # such as "Failed" in "Failed GitHub Actions"
-        return _Title(_Rank.START, _STATES[nameless.casefold()], "", severity)
-    for rank, patterns in ((_Rank.START, _AT_START), (_Rank.WORD, _ELSEWHERE)):
-        for pattern in patterns:
-            for _, _, found in pattern.matches(rest):
-                if state := _STATES.get(found["word"].casefold()):
-                    return _Title(rank, state, _name_beside(found, rank), severity)
-    return _Title(_Rank.SIGN if sign else _Rank.NONE, sign or AlertState.FIRING, _name(rest), severity)
+    start = next((stop for _, stop in _LEADING.spans(title)), 0)
+    lead, rest = title[:start], title[start:]
+    sign = next((_SIGNS[lead[at:stop].casefold()] for at, stop in _SIGN_IN.spans(lead)), None)
+    severity = next(_severities_in(_SEVERITY_IN, lead), None) or next(_severities_in(_TAGGED, title), None)
+    nameless = " ".join(_TOOL.replaced(rest, "").split()).casefold()
+    if nameless in _STATES:  # such as "Failed" in "Failed GitHub Actions"
+        return _Title(_START, _STATES[nameless], "", severity)
+    for rank, form in _FORMS:
+        for _, _, found in form.matches(rest):
+            word = found["word"].casefold()
+            if word in _STATES:
+                severity = severity or _SEVERITIES.get(found.get("severity", word).casefold())
+                state = _STATES[word]
+                if sign and rank == _WITHIN and state is AlertState.FIRING:  # "failed" is part of the name
+                    state = sign
+                return _Title(rank, state, _name_beside(found, rank), severity)
+    return _Title(_SIGN if sign else _NONE, sign or AlertState.FIRING, _name(rest), severity)
 
 
-def _without_leading(title: str) -> tuple[AlertState | None, Severity | None, str]:
-    """Return the state of the sign a title begins with, the severity it begins with, and the title without them."""
-    sign, severity, rest = None, None, title
-    while lead := next(_LEADING.matches(rest), None):
-        _, stop, found = lead
-        signs = [rest[:stop].casefold(), *rest[:stop]]
-        sign = sign or next((_SIGNS[each] for each in signs if each in _SIGNS), None)
-        severity = severity or _SEVERITIES.get(found.get("severity", "").casefold())
-        rest = rest[stop:]
-    return sign, severity, rest
-
-
-def _name_beside(found: Mapping[str, str], rank: _Rank) -> str:
+def _name_beside(found: Mapping[str, str], rank: int) -> str:
     """Return the name before or behind a state word; a sentence such as "Ana closed the alert" has none."""
-    rest = found.get("rest", "").strip()
-    if rank is _Rank.START:
-        return _name(f"{found.get('scope', '')} {rest}")
-    if rest.startswith((":", "-", "–", "—", "|", '"', "“")):
-        return _name(rest)
-    if rest.startswith(("in ", "on ")) and not found.get("before"):
-        return _name(rest.partition(":")[2])
-    return _name(found.get("before", ""))
+    rest, before = found.get("rest", "").strip(), found.get("before", "")
+    if rank == _START:
+        near = [f"{found.get('scope', '').strip(' -')} {rest}"]
+    elif rest.startswith((":", "-", "–", "—", "|", '"', "“")):
+        near = [rest, before]
+    else:
+        near = [before, rest.partition(":")[2]]
+    return next(filter(None, map(_name, near)), "")
 
 
 def _name(text: str) -> str:
     """Return a name without counts, reasons and authors behind it; empty if it names only the tool."""
     plain = _NO_NAME.replaced(_BEHIND_NAME.replaced(text.strip(" :-–—|"), ""), "")
     named = " ".join(plain.split()).strip(" .:-–—|")
-    return named if _LETTER.is_in(_TOOL.replaced(named, "")) else ""
+    return named if any(map(str.isalpha, _TOOL.replaced(named, ""))) else ""
 
 
-def _name_of_fields(parts: AlertParts) -> str:
-    """Return what names an alert whose titles are all state: a field for its name, a label, the incident's number."""
-    by_key = dict(reversed(parts.fields))
-    named = [by_key[key] for key in _NAME_KEYS if key in by_key]
-    named += [value for key, value in parts.fields if key in _LABEL_KEYS]
-    named += [title[start:stop] for title in parts.titles for start, stop in _INCIDENT.spans(title)]
+def _name_elsewhere(parts: AlertParts) -> str:
+    """Return what names an alert whose titles are all state: a field, a label, the incident's number, the text."""
+    named = [value for keys in ("name_keys", "label_keys") for key, value in parts.fields if key in _TABLE[keys]]
+    named += [line[start:stop] for lines in parts.titles for line in lines for start, stop in _INCIDENT.spans(line)]
+    named += [title.name for title in map(_read_title, parts.bodies) if title.name]
     return next(iter(named), "")
 
 
-def _state_of_value(value: str) -> AlertState | None:
-    """Return the state that the whole of a field's value names; of a change the new one."""
-    start = max((stop for _, stop in _CHANGE.spans(value)), default=0)
-    return next((_STATES[found["word"].casefold()] for _, _, found in _STATUS.matches(value[start:])), None)
-
-
-def _labels(parts: AlertParts, name: str) -> Iterator[str]:
-    """Yield the labels that name the thing, unless the name holds them; a label with several values names nothing."""
-    pairs = {(key, _NORMALISER.normalise(value)) for key, value in parts.fields if key in _LABEL_KEYS}
-    count, held = Counter(key for key, _ in pairs), {word.strip("()[]{},:;") for word in name.split()}
-    yield from sorted(
-        f"{key}={value}" for key, value in pairs if count[key] == 1 and not held.issuperset(value.split())
-    )
+def _labels(parts: AlertParts, name: str) -> list[str]:
+    """Return the labels that name the thing, unless the name holds them; one with several values names nothing."""
+    keys, held = [*_TABLE["name_keys"], *_TABLE["label_keys"]], {word.strip("()[]{},:;") for word in name.split()}
+    pairs = {(key, normalise(value)) for key, value in parts.fields if key in keys}
+    count = Counter(key for key, _ in pairs)
+    return sorted(f"{key}={value}" for key, value in pairs if count[key] == 1 and not held.issuperset(value.split()))
 
 
 def _severity(parts: AlertParts, titles: list[_Title]) -> Severity:
-    for key, value in parts.fields:
-        words = "".join(each if each.isalnum() or each == "-" else " " for each in value.casefold()).split()
-        found = [_SEVERITIES[word] for word in words if word in _SEVERITIES]
-        if key in _SEVERITY_KEYS and found:
-            return found[0]
-    return next((title.severity for title in titles if title.severity), Severity.ACT)
+    keys = [*_TABLE["severity_keys"], *_TABLE["status_keys"]]
+    found = [each for key, value in parts.fields if key in keys for each in _severities_in(_SEVERITY_IN, value)]
+    return next(iter(found + [title.severity for title in titles if title.severity]), Severity.ACT)
 
 
-def _tool_in(speaker: str) -> str | None:
-    return next((found["tool"].casefold() for _, _, found in _TOOL.matches(speaker)), None)
+def _severities_in(pattern: LinearPattern, text: str) -> Iterator[Severity]:
+    return (_SEVERITIES[found["severity"].casefold()] for _, _, found in pattern.matches(text))
 
 
 def _is_green(colour: str) -> bool:

@@ -73,17 +73,17 @@ class MessageSorter:
 
     def sort_question(self, asked: QuestionAsked) -> FollowUpArrived:
         """Return the job for a message that deserves a thread: the same, or what a mention asks for instead."""
-        event, fields = asked.event, {name: getattr(asked, name) for name in QuestionAsked.model_fields}
+        event = asked.event
         is_said = event.msg_type in _SPOKEN and event.sender.type == "user" and not event.images
         if not is_said or self.bot_user_id not in event.mentions:
-            return QuestionAsked(**fields)
+            return asked
         instruction = read_instruction(event.content, self.bot_user_id, self.session_names())
         if asked.is_ack and instruction.kind in _NO_ORDER:  # "thanks, @triage" under an answer asks for nothing
             return FollowUpArrived(event=event, is_ack=True)
         may_be_under_card = event.chat_id == self.ops_channel and event.thread_id is not None
         if instruction.kind is InstructionKind.QUESTION and not may_be_under_card:
-            return QuestionAsked(**fields)
-        return MentionInstruction(**fields, instruction=instruction)
+            return asked
+        return MentionInstruction(**dict(asked), instruction=instruction)
 
 
 def requeue_lost_jobs(
@@ -116,8 +116,5 @@ def _sorted_since(classified: Journal, since: datetime) -> Iterator[tuple[Event,
 
 
 def _is_known(event: Event, store: Threads, jobs: JobQueue) -> bool:
-    key = thread_key(event)
-    if jobs.holds(key):
-        return True
-    state = store.latest(key)
-    return state is not None and event.message_id in state.message_ids
+    state = store.latest(thread_key(event))
+    return jobs.holds(thread_key(event)) or (state is not None and event.message_id in state.message_ids)

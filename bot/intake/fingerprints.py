@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import Final
 
+from bot.domain.table_files import load_table
 from bot.domain.text.linear_patterns import LinearPattern
 
 MAX_CHARS: Final = 500
@@ -26,37 +27,30 @@ _NAMES_A_VALUE: Final = r"^\W*|[,;:]\s+|[(\[|]\s*|\s[-–—]\s+|\b(?:is|at|of)\
 _END: Final = r"[\s,;:!?)\]}>\"'|]|\.\s|\.?$"
 
 
-class Normaliser:
-    """Leaves out of lines what changes from one message about a thing to the next.
+_UNIT: Final = "|".join(sorted(load_table(__file__, "alerts.yml")["units"].split(), key=len, reverse=True))
+_PASSING: Final = [
+    LinearPattern(f"(?P<before>{before})(?:{what})(?P<end>{end})")
+    for before, what, end in (
+        ("", _DATE, ""),
+        (r"^|[\s,(\[]", _CLOCK, _END),
+        (r"^|[^\w.-]", rf"{_NUMBER}\s?(?:{_UNIT})", _END),
+        (_NAMES_A_VALUE, _NUMBER, _END),
+        (r"^|[\s,(\[='\"]", r"-?\d{5,}", _END),
+        ("", _ID, ""),
+    )
+]
 
-    Args:
-        units: What may stand behind a measured number, such as `ms`.
+
+def normalise(line: str) -> str:
+    """Return what of a line stays from one message about a thing to the next, in small letters.
+
+    >>> normalise("CPU of shard 3 is 91.2 at 14:02:11, p99 = 340 ms")
+    'cpu of shard 3 is at, p99 ='
     """
-
-    def __init__(self, units: Iterable[str]) -> None:
-        unit = "|".join(sorted(units, key=len, reverse=True))
-        passing = (
-            ("", _DATE, ""),
-            (r"^|[\s,(\[]", _CLOCK, _END),
-            (r"^|[^\w.-]", rf"{_NUMBER}\s?(?:{unit})", _END),
-            (_NAMES_A_VALUE, _NUMBER, _END),
-            (r"^|[\s,(\[='\"]", r"-?\d{5,}", _END),
-            ("", _ID, ""),
-        )
-        self._passing: Final = [
-            LinearPattern(f"(?P<before>{before})(?:{what})(?P<end>{end})") for before, what, end in passing
-        ]
-
-    def normalise(self, line: str) -> str:
-        """Return what of a line stays, in small letters.
-
-        >>> Normaliser(["ms", "%"]).normalise("CPU of shard 3 is 91.2 at 14:02:11, p99 = 340 ms")
-        'cpu of shard 3 is at, p99 ='
-        """
-        text = line[:MAX_CHARS].casefold()
-        for pattern in self._passing:
-            text = pattern.replaced(text, r"\g<before>\g<end>")
-        return " ".join(text.split()).replace(" ,", ",").strip(" .,;:-–—|#")
+    text = line[:MAX_CHARS].casefold()
+    for pattern in _PASSING:
+        text = pattern.replaced(text, r"\g<before>\g<end>")
+    return " ".join(text.split()).replace(" ,", ",").strip(" .,;:-–—|#")
 
 
 def fingerprint(parts: Iterable[str]) -> str:

@@ -131,11 +131,15 @@ def _parts(message: Message) -> list[str]:
 
 
 def _undoubled(parts: list[str]) -> list[str]:
-    """Return the parts that say something which no other says."""
+    """Return the parts that say something which no other says.
+
+    The first is the text, which Slack shows beside blocks, the second, in notifications alone: its words count singly.
+    """
     cut = [part[:MAX_READ_CHARS] for part in parts]
     words, kept = [_plain(part) for part in cut], list[int]()
     for place in sorted(range(len(cut)), key=lambda place: -len(words[place])):
-        if cut[place].strip() and not any(words[place] in words[other] for other in kept):
+        is_summary = place == 0 and 1 in kept and _words(cut[0]) <= _words(cut[1])
+        if cut[place].strip() and not is_summary and not any(words[place] in words[other] for other in kept):
             kept.append(place)
     return [cut[place] for place in sorted(kept)]
 
@@ -144,6 +148,10 @@ def _plain(part: str) -> str:
     """Return the words of a part between blanks, without marks, labels of links and entities; or its marks alone."""
     bare = _NO_WORDS.sub(" ", _LABEL.sub(r"\1>", part)).casefold()
     return f" {' '.join(_WORD.findall(bare)) or bare.strip()} "
+
+
+def _words(part: str) -> set[str]:
+    return set(_WORD.findall(_NO_WORDS.sub(" ", part).casefold()))
 
 
 def _file(one: Message) -> list[str]:

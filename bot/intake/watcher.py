@@ -1,18 +1,17 @@
 """Receives every message: checks whether it counts and is new, writes it to the journal, then classifies and queues it.
 
-Writes events.ndjson before Slack gets its acknowledgement and events-classified.ndjson after; what a crash left
-between the two is classified at the next start. One message makes one event, however often and in whatever form Slack
-delivers it.
+What is in events.ndjson and not in events-classified.ndjson, because of a crash or a full disk, is classified later.
+One message makes one event, however often and in whatever form Slack delivers it.
 """
 
 from __future__ import annotations
 
 import logging
-import queue
-import re
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -22,7 +21,6 @@ from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
 from bot.domain.events import Classification, Event, MessageType, delivery_names, record_key, thread_key
 from bot.domain.jobs import FollowUpArrived, QuestionAsked, Work
-from bot.errors import StoreError
 from bot.intake.alerts import read_alert
 from bot.intake.classifier.classification import classify
 from bot.intake.enqueue import MessageSorter
@@ -38,8 +36,6 @@ TAIL_BYTES = 16 * 1024 * 1024
 SHARED_TAIL_BYTES = 1024 * 1024
 """How much of the journal is read where a database knows the messages: only each channel's last time is needed."""
 
-RETRY_S = 5.0
-_FOLDERS = re.compile(r"/[^:;\n]*/")
 _CHANGES = frozenset({MessageType.EDIT, MessageType.DELETE})
 
 
@@ -87,24 +83,19 @@ class Watcher:
         sorter: MessageSorter,
         stores: IntakeStores,
         clock: Clock,
-        on_trouble: Callable[[str], None],
         on_follow_up: Callable[[FollowUpArrived], object],
-        retry_s: float = RETRY_S,
     ) -> None:
         self._settings, self._me, self._sorter = settings, me, sorter
         self._events, self._classified = stores.events, stores.classified
         self._store, self._jobs, self._clock = stores.threads, stores.jobs, clock
-        self._on_trouble, self._on_follow_up, self._retry_s = on_trouble, on_follow_up, retry_s
-        self._shared = stores.shared
+        self._on_follow_up, self._shared = on_follow_up, stores.shared
         self._names = names_of(settings.watched_chats)
         self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()
         self._heard: dict[str, datetime] = {}
-        self._lock = threading.Lock()
-        self._inbox: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
+        self._lock, self._settling = threading.Lock(), threading.Lock()
+        self._sorting = ThreadPoolExecutor(1, "watcher")
+        self._unsorted: deque[Event] = deque()
         self._queued: Event | None = None
-        self._refused = False
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._sort_all, name="watcher", daemon=True)
         self._recall()
 
     def watch(self, chats: Sequence[WatchedChat]) -> None:
@@ -125,19 +116,8 @@ class Watcher:
         state = self._store.get(thread_id)
         return (state is not None and state.is_open) or self._jobs.holds(thread_id)
 
-    def start(self) -> None:
-        """Begin sorting; what an earlier run journaled and did not classify comes first."""
-        self._thread.start()
-
-    def stop(self, *, timeout_s: float = 10.0) -> None:
-        """Finish what is in the inbox and return; what is not finished in time the next start takes up."""
-        self._stopping.set()
-        self._inbox.put(None)
-        if self._thread.is_alive():
-            self._thread.join(timeout=timeout_s)
-
     def receive(self, body: Body) -> bool:
-        """Journal a delivered event if it counts; True if it was new. Returns once it is on disk.
+        """Journal a delivered event if it counts, and have it sorted soon; True if it was new, and once it is on disk.
 
         Raises:
             StoreError: the journal could not be written; Slack must not be told that we have it.
@@ -145,8 +125,25 @@ class Watcher:
         incoming = self._read(body)
         return incoming is not None and self._counts(incoming) and self._journal_once(incoming.event)
 
+    def settle(self) -> None:
+        """Classify what was journaled and not classified, in order, and queue what deserves work.
+
+        Raises:
+            StoreError: the disk refuses; nothing is passed over, and an event is queued once however often it does.
+        """
+        with self._settling:
+            while self._unsorted:
+                event = self._unsorted[0]
+                found, work = self._decide(event, inflight=self.has_open(thread_key(event)))
+                if work is not None and event is not self._queued:
+                    self._jobs.put(work)
+                    self._queued = event
+                    self._hand_over(work)
+                self._classified.append(_classified(event, found))
+                self._unsorted.popleft()
+
     def _journal_once(self, event: Event) -> bool:
-        """Journal an event and have it sorted; False if it was known."""
+        """Journal an event and have it sorted soon; False if it was known."""
         with self._lock:
             keys = delivery_names(event)
             if any(key in self._seen for key in keys):
@@ -155,7 +152,8 @@ class Watcher:
                 return self._take_first(self._shared, event, keys)
             self._events.append(event.model_dump(mode="json"))
             self._remember(event, keys)
-            self._inbox.put(event)
+            self._unsorted.append(event)
+        self._sorting.submit(self.settle)  # what the disk refuses now the next call takes up
         return True
 
     def _take_first(self, shared: SharedWrites, event: Event, keys: list[tuple[str, ...]]) -> bool:
@@ -174,9 +172,13 @@ class Watcher:
             if taken is not Taken.IN_FLIGHT:
                 break
         self._remember(event, keys)
-        if taken is Taken.FIRST and isinstance(work, FollowUpArrived):
-            self._on_follow_up(work)
+        if taken is Taken.FIRST:
+            self._hand_over(work)
         return taken is Taken.FIRST
+
+    def _hand_over(self, work: Work | None) -> None:
+        if isinstance(work, FollowUpArrived):
+            self._on_follow_up(work)
 
     def force_enqueue(self, body: Body) -> ForcedEnqueue:
         """Queue a message that somebody wants worked on, whatever the rules say of it; journaled first unless it was.
@@ -184,9 +186,10 @@ class Watcher:
         Raises:
             StoreError: the disk refuses it; nothing will be done.
         """
-        event = self._written(body)
-        if event is None:
+        incoming = self._read(body)
+        if incoming is None or incoming.event.msg_type in _CHANGES:
             return ForcedEnqueue.NOTHING
+        event = incoming.event
         if self.has_open(thread_key(event)):
             return ForcedEnqueue.UNDER_WAY
         closed = self._store.last_closed(thread_key(event))
@@ -203,16 +206,6 @@ class Watcher:
         """
         with self._lock:
             return self._heard.get(chat_id)
-
-    def deserves_work(self, body: Body) -> bool:
-        """Whether the rules find a question, a mention or an alarm in it, whoever wrote it and wherever."""
-        event = self._written(body)
-        return event is not None and classify(event, self._sorter.rules, inflight=False).classification == "actionable"
-
-    def _written(self, body: Body) -> Event | None:
-        """Return the message that somebody else wrote; None for a change of one, and for what is none."""
-        incoming = self._read(body)
-        return None if incoming is None or incoming.event.msg_type in _CHANGES else incoming.event
 
     def _read(self, body: Body) -> Incoming | None:
         """Return what was delivered with its channel's name and the alert of a listed bot; None for what is none."""
@@ -233,51 +226,18 @@ class Watcher:
     def _counts(self, incoming: Incoming) -> bool:
         """Whether the settings want this message at all; of a bot, alerts alone, and what becomes of a question."""
         watch, event = self._settings.watcher, incoming.event
-        if event.sender.type == "bot" and event.alert is None:
-            return self._changes_question(event)
+        is_change = event.msg_type in _CHANGES
+        if event.sender.type == "bot" and event.alert is None:  # somebody had it worked on, whatever is listed
+            state = self._store.get(thread_key(event)) if is_change else None
+            return state is not None and state.is_open and state.original_message_id == event.message_id
         if incoming.is_foreign and not watch.allow_external:
             return False
         if event.chat_id in self._names:
             return True
         may_mention = watch.mentions_anywhere or event.chat_id == self._settings.ops_channel
-        if may_mention and self._me.user_id in event.mentions and event.msg_type not in _CHANGES:
+        if may_mention and self._me.user_id in event.mentions and not is_change:
             return True
-        return (event.thread_id is not None or event.msg_type in _CHANGES) and self.has_open(thread_key(event))
-
-    def _changes_question(self, event: Event) -> bool:
-        """Whether an open thread's question was changed: somebody had a bot's message worked on, whatever is listed."""
-        state = self._store.get(thread_key(event)) if event.msg_type in _CHANGES else None
-        return state is not None and state.is_open and state.original_message_id == event.message_id
-
-    def _sort_all(self) -> None:
-        while (event := self._inbox.get()) is not None:
-            while not self._try_to_sort(event):
-                if self._stopping.wait(self._retry_s):
-                    return  # nothing after it may be sorted, or the next start would take it for sorted, too
-
-    def _try_to_sort(self, event: Event) -> bool:
-        try:
-            self._sort(event)
-        except StoreError as error:
-            if not self._refused:
-                log.exception("cannot queue an event; trying again", extra={"action": "sort_failed"})
-                self._on_trouble(f"Messages wait, and are tried every {self._retry_s:g} s: {_reason(error)}")
-            self._refused = True
-            return False
-        if self._refused:
-            self._refused = False
-            self._on_trouble("Messages can be stored again; waiting ones are being handled.")
-        return True
-
-    def _sort(self, event: Event) -> None:
-        """Classify one event and queue it if it deserves work, once however often the journal refuses it after that."""
-        found, work = self._decide(event, inflight=self.has_open(thread_key(event)))
-        if work is not None and event is not self._queued:
-            self._jobs.put(work)
-            self._queued = event
-            if isinstance(work, FollowUpArrived):
-                self._on_follow_up(work)
-        self._classified.append(_classified(event, found))
+        return (event.thread_id is not None or is_change) and self.has_open(thread_key(event))
 
     def _decide(self, event: Event, *, inflight: bool) -> tuple[Classification, Work | None]:
         """Return the class of an event, and its job if it deserves one."""
@@ -287,18 +247,13 @@ class Watcher:
     def _recall(self) -> None:
         """Rebuild the memory of what was seen, and take up what was journaled but not classified."""
         last = next(map(record_key, self._classified.newest_first()), None)
-        pending: list[Event] = []
         for record in self._events.records(last_bytes=TAIL_BYTES if self._shared is None else SHARED_TAIL_BYTES):
-            try:
+            with suppress(ValueError):
                 event = Event.model_validate(record)
-            except ValueError:
-                continue
-            self._remember(event, delivery_names(event))
-            pending.append(event)
-            if record_key(record) == last:
-                pending.clear()
-        for event in pending if self._shared is None else ():
-            self._inbox.put(event)
+                self._remember(event, delivery_names(event))
+                self._unsorted.append(event)
+            if record_key(record) == last or self._shared is not None:
+                self._unsorted.clear()
 
     def _remember(self, event: Event, keys: list[tuple[str, ...]]) -> None:
         self._heard[event.chat_id] = max(event.create_time, self._heard.get(event.chat_id, event.create_time))
@@ -311,8 +266,3 @@ class Watcher:
 def _classified(event: Event, found: Classification) -> dict[str, Any]:
     """Return what is journaled of a class."""
     return {**event.model_dump(mode="json"), **found.model_dump(mode="json")}
-
-
-def _reason(error: StoreError) -> str:
-    """Return what the disk refused, its folder left out: a channel is no place for that, and the log has it."""
-    return _FOLDERS.sub("", str(error))

@@ -15,7 +15,6 @@ from bot.ports.chat import (
     Image,
     Message,
     Messenger,
-    Page,
     PageChat,
     PageRing,
     Person,

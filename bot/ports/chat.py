@@ -5,7 +5,7 @@ Also how long a post of a process that died, or over a broken connection, may st
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple, Protocol
@@ -69,6 +69,8 @@ class ChatMessage:
     """The mark of an approved reply, if our bot posted this as one (`bot.domain.threads.reply_mark`)."""
     long_files: tuple[str, ...] = ()
     """The file ids of its text files and snippets of which `text` has the beginning only."""
+    images: tuple[str, ...] = ()
+    """The file ids of its images."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,25 +118,18 @@ class Attachments(Protocol):
         """Return the beginning of a text file, without credentials; nobody else's words are more than data."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Page:
-    """Part of a reading, in no particular order; `cursor` asks for the next part, None after the last."""
-
-    messages: Sequence[Message]
-    cursor: str | None = None
-
-
 class ChatHistory(Protocol):
-    """What was said while nobody listened; every call is one network request.
+    """What was said while nobody listened, read page by page, in no particular order.
 
-    Raises Unavailable when the chat is down or asks for patience (`retry_after_s`), ProviderError when it refuses.
+    Each page is one network request, which raises Unavailable when the chat is down, or asks for more patience than it
+    gets (`retry_after_s`), and ProviderError when it refuses.
     """
 
-    def messages(self, chat_id: str, *, oldest: str, cursor: str | None = None) -> Page:
-        """Return root messages of a chat from `oldest` (a ts) on."""
+    def messages(self, chat_id: str, *, oldest: str) -> Iterable[Message]:
+        """Yield root messages of a chat from `oldest` (a ts) on."""
 
-    def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0", cursor: str | None = None) -> Page:
-        """Return a thread's messages from `oldest` on, its root perhaps among them; empty when the root is gone."""
+    def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0") -> Iterable[Message]:
+        """Yield a thread's messages from `oldest` on, its root perhaps among them; none when the root is gone."""
 
 
 class Messenger(Protocol):

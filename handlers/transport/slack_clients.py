@@ -182,8 +182,9 @@ def posting_client(token: str, api_url: str) -> WebClient:
 
 
 def history_client(token: str, api_url: str) -> WebClient:
-    """Return a client for long readings, which leaves the waiting for a rate limit to its user."""
-    return _client(token, api_url, [ConnectionErrorRetryHandler(max_retry_count=2)])
+    """Return a client for long readings on a thread of their own, which waits as long as a rate limit asks."""
+    patient = RateLimitRetry(patience_s=MAX_ADVISED_S)
+    return _client(token, api_url, [ConnectionErrorRetryHandler(max_retry_count=2), patient])
 
 
 def brief_client(token: str, api_url: str, *, timeout_s: int) -> WebClient:

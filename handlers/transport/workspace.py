@@ -1,8 +1,7 @@
-"""Ports Workspace and History over Slack's Web API: people, channels, threads, and pages of a channel's history.
+"""Ports Workspace and History over Slack's Web API: people, channels, threads, and a channel's history.
 
 People are remembered for a minute unless asked afresh, memberships never; names are stored for the terminal
-(bot/ports/names.py). The client of History does not wait when Slack limits the rate, because its caller may be told to
-stop meanwhile.
+(bot/ports/names.py).
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from bot.config.team_settings import WatchedChat
 from bot.domain.text.sanitize import storable
 from bot.domain.threads import REPLY_MARK
 from bot.errors import ProviderError
-from bot.intake.message_text import read_message
-from bot.ports import Channel, ChatMessage, Page, Person
+from bot.intake.message_text import image_ids, read_message
+from bot.ports import Channel, ChatMessage, Message, Person
 from bot.ports.names import NameBook
 from handlers.transport.slack_clients import translate_slack_errors
 
@@ -49,35 +48,27 @@ class SlackHistory:
     def __init__(self, client: WebClient) -> None:
         self._client = client
 
-    def messages(self, chat_id: str, *, oldest: str, cursor: str | None = None) -> Page:
-        """Return a page of a channel's root messages; raises ProviderError, Unavailable with Slack's Retry-After."""
+    def messages(self, chat_id: str, *, oldest: str) -> Iterator[Message]:
+        """Yield a channel's root messages, page by page; raises ProviderError, Unavailable."""
         with translate_slack_errors(f"read the history of {chat_id}"):
-            return _page(
-                self._client.conversations_history(channel=chat_id, oldest=oldest, limit=PAGE, **_from(cursor))
-            )
+            for page in self._client.conversations_history(channel=chat_id, oldest=oldest, limit=PAGE):
+                yield from _messages_of(page)
 
-    def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0", cursor: str | None = None) -> Page:
-        """Return a page of a thread, empty when its root is gone; raises as `messages` does."""
+    def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0") -> Iterator[Message]:
+        """Yield a thread, nothing when its root is gone; raises as `messages` does."""
         try:
             with translate_slack_errors(f"read a thread in {chat_id}"):
-                return _page(
-                    self._client.conversations_replies(
-                        channel=chat_id, ts=thread_ts, oldest=oldest, limit=PAGE, **_from(cursor)
-                    )
-                )
+                for page in self._client.conversations_replies(
+                    channel=chat_id, ts=thread_ts, oldest=oldest, limit=PAGE
+                ):
+                    yield from _messages_of(page)
         except ProviderError as error:
-            if error.code == "thread_not_found":
-                return Page(messages=())
-            raise
+            if error.code != "thread_not_found":
+                raise
 
 
-def _from(cursor: str | None) -> dict[str, Any]:
-    return {"cursor": cursor} if cursor else {}
-
-
-def _page(answer: SlackResponse) -> Page:
-    found = [message for message in answer.get("messages") or [] if isinstance(message, dict)]
-    return Page(messages=found, cursor=(answer.get("response_metadata") or {}).get("next_cursor") or None)
+def _messages_of(page: SlackResponse) -> list[Message]:
+    return [message for message in page.get("messages") or [] if isinstance(message, dict)]
 
 
 class SlackWorkspace:
@@ -160,6 +151,7 @@ class SlackWorkspace:
             edited=bool(message.get("edited")),
             reply_mark=_reply_mark(message) if is_ours else None,
             long_files=tuple(_long_files(message)),
+            images=image_ids(message),
         )
 
     def _person(self, user_id: str) -> Person:

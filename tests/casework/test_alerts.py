@@ -17,7 +17,7 @@ from bot.domain.jobs import AlertArrived, RebuildThread
 from bot.domain.severity import Severity
 from bot.domain.threads import Resolution, ThreadState, ThreadStatus
 from bot.errors import Unavailable
-from tests.builders import an_event
+from tests.builders import a_return, an_event
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import Faults
 from tests.tables import each_row
@@ -151,6 +151,23 @@ def test_messages_that_come_late_or_twice_count_once_and_change_no_state(tmp_pat
     assert (alert.state, alert.count, alert.message_ids) == ("resolved", 2, tuple(map(ts_of, range(3))))
 
 
+@each_row("end", ["resolved", "acknowledged"])
+def test_an_alert_whose_end_came_first_rings_nobody(tmp_path: Path, end: str) -> None:
+    """A backfill may bring what fired before an end that was heard live; what fires later rings."""
+    office = an_office(tmp_path, told(end, minute=1), told())
+    assert (office.store.threads(), rings(office)) == ([], [])
+    hear(office, told(minute=2))
+    assert rings(office) != []
+
+
+def test_the_ends_that_are_remembered_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oldest is forgotten: better one card too many than a page too few."""
+    monkeypatch.setattr("bot.casework.alerts.MAX_ENDED", 2)
+    office = an_office(tmp_path, *(told("resolved", minute=9, name=name) for name in "abc"))
+    hear(office, *(told(name=name, minute=minute) for minute, name in enumerate("abc")))
+    assert [state.alert.name for state in office.store.threads() if state.alert] == ["a"]
+
+
 def test_the_severity_of_a_thread_is_its_alerts(tmp_path: Path) -> None:
     """Whatever its words would say of a person's message; a repeat that is urgent rings."""
     office = an_office(tmp_path, told(severity=Severity.ACT, name="prod is down!!"))
@@ -200,17 +217,34 @@ def test_forty_edits_of_one_alert_are_one_change(tmp_path: Path) -> None:
     office = an_office(tmp_path, told(), *edits, told("resolved", edits=True))
     state = only(office)
     assert [doubt.code for doubt in state.doubts] == [DoubtCode.ALERT]
-    assert state.stale_reasons[0].startswith("the alert was resolved at ")
+    assert state.stale_reasons[0].startswith("the alert was resolved (")
     office.workspace.edit("C1", ts_of(0), ts_of(0), "something else")
     office.service.cards.catch_up(at_once=True)
     office.decisions.approve(office.click(), by=BEN)
     assert len(office.log.lines) == 1
 
 
-def test_an_alert_that_flaps_shows_only_its_last_change(tmp_path: Path) -> None:
-    """The doubt is replaced."""
-    office = an_office(tmp_path, *life("firing", "resolved", "firing"))
-    assert [reason.split(" at ")[0] for reason in only(office).stale_reasons] == ["the alert fired again"]
+@each_row(
+    "steps, told",
+    [
+        (("firing", "acknowledged", "resolved"), ["the alert was resolved"]),
+        (("firing", "resolved", "firing"), []),
+        (("firing", "resolved", "firing", "resolved"), ["the alert was resolved"]),
+    ],
+)
+def test_only_the_last_change_of_an_alert_casts_a_doubt(
+    tmp_path: Path, steps: tuple[str, ...], told: list[str]
+) -> None:
+    """And none that undoes the one before: the draft was made for an alert that fires."""
+    office = an_office(tmp_path, *life(*steps))
+    assert [reason.split(" (")[0] for reason in only(office).stale_reasons] == told
+
+
+def test_where_no_draft_waits_there_is_nothing_to_doubt(tmp_path: Path) -> None:
+    """The card's line says how the alert stands."""
+    asking = a_return("", evidence_refs=(), open_questions=("Which region?",))
+    office = hear(Office(tmp_path, asking), *life("firing", "resolved"))
+    assert (only(office).doubts, only(office).alert.state) == ((), AlertState.RESOLVED)
 
 
 def test_an_alert_that_fires_after_its_thread_closed_has_a_new_one(tmp_path: Path) -> None:
@@ -251,6 +285,29 @@ def test_an_alert_in_the_slack_thread_of_another_one_is_a_follow_up(tmp_path: Pa
     other = told(minute=1, name="orders-3").model_copy(update={"thread_id": ts_of(0)})
     office = an_office(tmp_path, told(), other)
     assert [said.text for said in only(office).followups] == ["[firing] orders-3"]
+
+
+def test_an_urgent_alert_in_the_slack_thread_of_another_one_rings(tmp_path: Path) -> None:
+    """Whether the first is not urgent or has ended; one that is not urgent rings nobody, whatever its words."""
+    mild = told(severity=Severity.ACT)
+    other = told(minute=2, name="orders-3").model_copy(update={"thread_id": ts_of(0)})
+    words = told(minute=1, name="prod is down!!", severity=Severity.ACT).model_copy(update={"thread_id": ts_of(0)})
+    office = an_office(tmp_path, mild, words)
+    assert rings(office) == []
+    hear(office, other)
+    assert rings(office, 1) == ["ops"]
+
+
+@each_row("name", ["", "grafana", "#12"])
+def test_what_names_no_alert_is_about_the_one_whose_slack_thread_it_is_in(tmp_path: Path, name: str) -> None:
+    """Such as "Acknowledged by Ann"; elsewhere it is about none."""
+    ended = told("resolved", minute=1, name=name)
+    office = an_office(tmp_path, told(), ended)
+    assert rings(office, 10) == ["ops"]
+    hear(office, ended.model_copy(update={"thread_id": ts_of(0), "message_id": ts_of(2)}))
+    state = only(office)
+    assert state.alert is not None
+    assert (state.alert.state, state.alert.name, rings(office)) == ("resolved", "High latency on orders-2", [])
 
 
 def test_a_message_of_the_alert_in_its_own_slack_thread_is_no_follow_up(tmp_path: Path) -> None:

@@ -122,6 +122,16 @@ def test_where_the_root_asks_nothing_the_last_question_before_the_mention_counts
     assert (state.question, state.original_sender_id) == ("how long do they take?", "U7")
 
 
+def test_a_picture_without_words_is_worked_on(desk: Desk) -> None:
+    """The thread has it."""
+    root = ChatMessage(message_id=QUESTION_TS, sender_id=ANN, text="", images=("F1",))
+    desk.office.workspace.say("C1", QUESTION_TS, root)
+    desk.mention("look into this")
+    state = desk.office.store.get(THREAD_ID)
+    assert state is not None
+    assert state.images == ("F1",)
+
+
 def test_a_closed_question_is_taken_up_again_with_its_own_words(desk: Desk) -> None:
     """A second mention after the decision; the same mention again opens nothing."""
     desk.root("why do we retry five times?")

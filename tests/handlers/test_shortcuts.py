@@ -43,7 +43,6 @@ class Edge:
             sorter=a_sorter(),
             stores=IntakeStores(events=self.events, classified=MemoryJournal(), threads=self.store, jobs=self.jobs),
             clock=clock,
-            on_trouble=lambda _: None,
             on_follow_up=lambda _: None,
         )
         others: Any = RecordedButtons()

@@ -67,7 +67,19 @@ def test_the_settings_name_the_tool() -> None:
     """What the message calls itself counts where they do not."""
     message = {"username": "grafana", "text": "CPU is high"}
     assert [_alert(message).tool, _alert(message, tool="nagios").tool] == ["grafana", "nagios"]
+    assert _alert({"text": "CPU is high"}, tool="PagerDuty").tool == "pagerduty"
     assert _alert(message).fingerprint != _alert(message, tool="nagios").fingerprint
+
+
+def test_each_answer_to_a_form_is_a_matter_of_its_own() -> None:
+    """Forms of Workflow Builder begin alike."""
+    forms = [
+        {"bot_profile": {"is_workflow_bot": True}, "text": f"New request\nWhat fails? {answer}"}
+        for answer in ("Login", "Search", "Login")
+    ]
+    first, second, again = [_alert(form).fingerprint for form in forms]
+    assert first != second
+    assert first == again
 
 
 @each_row(

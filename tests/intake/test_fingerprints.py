@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from bot.intake.fingerprints import Normaliser, fingerprint
+from bot.intake.fingerprints import fingerprint, normalise
 from tests.tables import each_row
-
-_NORMALISER: Final = Normaliser(["ms", "s", "%", "GB", "times"])
 
 
 @each_row(
@@ -29,7 +25,7 @@ _NORMALISER: Final = Normaliser(["ms", "s", "%", "GB", "times"])
 )
 def test_passing_values_are_left_out(one: str, other: str) -> None:
     """Times, counts, ids and measured values."""
-    assert _NORMALISER.normalise(one) == _NORMALISER.normalise(other)
+    assert normalise(one) == normalise(other)
 
 
 @each_row(
@@ -48,14 +44,14 @@ def test_passing_values_are_left_out(one: str, other: str) -> None:
 )
 def test_names_stay(one: str, other: str) -> None:
     """Numbers in names, codes and addresses."""
-    assert _NORMALISER.normalise(one) != _NORMALISER.normalise(other)
+    assert normalise(one) != normalise(other)
 
 
 def test_a_normalised_line_stays_as_it_is() -> None:
     """Normalising again changes nothing."""
     for line in ("CPU of shard 3 is 91.2 at 14:02:11, p99 = 340 ms", "x - 12, 13 ms (14)", "a  , b: 3"):
-        once = _NORMALISER.normalise(line)
-        assert _NORMALISER.normalise(once) == once
+        once = normalise(line)
+        assert normalise(once) == once
 
 
 def test_a_fingerprint_depends_on_every_part() -> None:

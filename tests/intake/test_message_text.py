@@ -381,13 +381,17 @@ def test_what_a_person_typed_stands_once(written: str, blocks: list[Json]) -> No
 
 def test_a_bots_summary_stands_once_and_hides_nothing() -> None:
     """The blocks say more than the text of the notification, or the other way round."""
-    blocks = [{"type": "header", "text": plain("Build failed")}, {"type": "section", "text": mrkdwn("main at `f00`")}]
-    said = "Build failed\nmain at `f00`"
+    blocks = [
+        {"type": "header", "text": plain("Build failed")},
+        {"type": "section", "text": mrkdwn("<https://x.io|main> at `f00`")},
+    ]
+    said = "Build failed\n<https://x.io|main> at `f00`"
     assert read_message({"bot_id": "B1", "text": "Build failed", "blocks": blocks}) == said
     assert read_message({"bot_id": "B1", "text": "Build failed: main at f00", "blocks": blocks[:1]}) == (
         "Build failed: main at f00"
     )
     assert read_message({"bot_id": "B1", "text": "New event", "blocks": blocks}) == f"New event\n{said}"
+    assert read_message({"bot_id": "B1", "text": "[main] Build failed: f00", "blocks": blocks}) == said
 
 
 def test_a_senders_words_stand_though_the_forwarded_message_holds_them() -> None:

@@ -14,7 +14,7 @@ from bot.domain.jobs import AlertArrived, FollowUpArrived, Job, MessageWork, Wor
 from bot.domain.threads import Resolution
 from bot.errors import StoreError
 from bot.intake.normalise import Identity
-from bot.intake.watcher import RETRY_S, IntakeStores, Watcher
+from bot.intake.watcher import IntakeStores, Watcher
 from tests.builders import NOW, a_sorter, a_thread
 from tests.fakes import FakeClock, MemoryJobQueue, MemoryJournal, MemoryThreads
 from tests.payloads import payload
@@ -22,7 +22,6 @@ from tests.tables import each_row
 
 ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
 QUESTION_THREAD = "T1.C0HELP.1795165200.000100"
-WAIT_S = 120
 
 
 class Post:
@@ -37,10 +36,7 @@ class Post:
         self.events, self.classified = MemoryJournal(), MemoryJournal()
         self.store = MemoryThreads()
         self.jobs = MemoryJobQueue(self.clock)
-        self.troubles: list[str] = []
-        self.troubled = threading.Event()
         self.follow_ups: list[FollowUpArrived] = []
-        self.retry_s = RETRY_S
         self.watcher = self._new()
 
     def _new(self) -> Watcher:
@@ -50,17 +46,12 @@ class Post:
             sorter=a_sorter(),
             stores=IntakeStores(events=self.events, classified=self.classified, threads=self.store, jobs=self.jobs),
             clock=self.clock,
-            on_trouble=self._trouble,
             on_follow_up=self.follow_ups.append,
-            retry_s=self.retry_s,
         )
-
-    def _trouble(self, text: str) -> None:
-        self.troubles.append(text)
-        self.troubled.set()
 
     def restart(self) -> None:
         """What is in memory is gone; what is on disk is not."""
+        self.watcher._sorting.shutdown(wait=True, cancel_futures=True)
         self.watcher = self._new()
 
     def receive(self, *names: str) -> list[bool]:
@@ -68,9 +59,8 @@ class Post:
         return [self.watcher.receive(payload(name)) for name in names]
 
     def sort(self) -> None:
-        """Let the watcher sort all it has, then stop it."""
-        self.watcher.start()
-        self.watcher.stop()
+        """Let the watcher sort what is left to sort."""
+        self.watcher.settle()
 
     def queued(self) -> list[dict[str, Any]]:
         """Return the events that were queued, oldest first."""
@@ -115,12 +105,13 @@ def test_a_question_is_journaled_classified_and_queued() -> None:
     assert next(iter(post.classified.records()))["classified_at"] == NOW.isoformat().replace("+00:00", "Z")
 
 
-def test_an_event_is_on_disk_when_receive_returns() -> None:
-    """Nothing is sorted yet, and the journal holds it."""
+def test_an_event_is_on_disk_when_receive_returns_and_sorted_soon() -> None:
+    """Nobody has to ask for that."""
     post = Post()
     post.receive("message")
     assert len(post.events.lines) == 1
-    assert post.queued() == []
+    post.watcher._sorting.shutdown(wait=True)
+    assert (post.classes(), len(post.queued())) == (["actionable"], 1)
 
 
 @each_row("order", [("message_with_mention", "app_mention"), ("app_mention", "message_with_mention")])
@@ -266,7 +257,7 @@ def test_other_bots_are_ignored_unless_listed() -> None:
 
 def test_the_settings_name_the_tool_of_an_alert_bot() -> None:
     """Most messages name none; the journal has it, and not the alert's text."""
-    post = Post(allow_bots={"A0ALERT": "Alertmanager"})
+    post = Post(allow_bots={"A0ALERT": "alertmanager"})
     post.receive("bot_message_attachment")
     [record] = post.events.records()
     assert record["alert"]["tool"] == "alertmanager"
@@ -345,27 +336,17 @@ class TestRestart:
     """What a crash leaves is taken up."""
 
     def test_what_was_journaled_but_not_classified_is_sorted_at_the_next_start(self) -> None:
-        """Slack was told that we have it, so it is worked on."""
+        """Slack was told that we have it, so it is worked on; what stood before it is not sorted again."""
         post = Post()
         post.receive("message")
+        post.watcher.receive(with_text("Who is on call?", "1795165299.000100"))
+        post.sort()
+        post.classified.lines.pop()
+        post.jobs = MemoryJobQueue(post.clock)
         post.restart()
         post.sort()
-        assert post.classes() == ["actionable"]
-        assert len(post.queued()) == 1
-
-    def test_what_was_classified_is_not_sorted_again(self) -> None:
-        """Only the tail behind the last classified event is taken up."""
-        post = Post()
-        post.receive("message")
-        post.sort()
-        post.restart()
-        post.receive("message_in_thread")
-        post.restart()
-        post.sort()
-        assert [record["message_id"] for record in post.classified.records()] == [
-            "1795165200.000100",
-            "1795165260.000200",
-        ]
+        assert post.classes() == ["actionable", "actionable"]
+        assert [event["content"] for event in post.queued()] == ["Who is on call?"]
 
     def test_a_redelivery_after_the_restart_is_recognised(self) -> None:
         """Deduplication outlives the process: message, mention copy, client id and deletion alike."""
@@ -402,59 +383,41 @@ class TestDisk:
         post.sort()
         assert len(post.queued()) == 1
 
-    def test_a_message_that_cannot_be_queued_is_told_and_tried_again(self) -> None:
-        """The operator hears of it, and the message waits in its journal."""
+    def test_a_message_that_cannot_be_queued_waits_in_its_journal(self) -> None:
+        """Slack is told that we have it; this process takes it up again, or the next."""
+        for restarts in (False, True):
+            post = Post()
+            post.jobs.full = True
+            assert post.receive("message") == [True]
+            with pytest.raises(StoreError):
+                post.sort()
+            assert post.classified.lines == []
+            if restarts:
+                post.restart()
+            post.jobs.full = False
+            post.sort()
+            assert (len(post.queued()), len(post.classified.lines)) == (1, 1)
+
+    def test_the_queue_has_a_message_once_however_often_the_journal_refuses_it_after_that(self) -> None:
+        """Ten refusals are one job."""
         post = Post()
+        post.classified.full = True
         post.receive("message")
-        post.jobs.full = True
-        post.watcher.start()
-        assert post.troubled.wait(WAIT_S)
-        post.watcher.stop()
-        assert "No space left" in post.troubles[0]
-        assert post.classified.lines == []
-        post.jobs.full = False
-        post.restart()
-        post.sort()
-        assert len(post.queued()) == 1
-
-    def test_a_full_disk_is_told_once_and_once_when_it_is_over(self) -> None:
-        """Ten refusals are one line and no path; the queue has each message once, however often the journal refused."""
-        post = Post()
-        post.retry_s = 0.001
-        tries, recorded = 0, threading.Event()
-
-        class Refuses(MemoryJournal):
-            def append(self, record: Any) -> None:
-                nonlocal tries
-                tries += 1
-                if tries <= 10:
-                    raise StoreError("cannot write /home/ann/data dir/x.ndjson: No space left on device; free space")
-                super().append(record)
-                if len(self.lines) == 2:
-                    recorded.set()
-
-        post.classified = Refuses()
-        post.restart()
-        post.receive("message")
+        for _ in range(10):
+            with pytest.raises(StoreError):
+                post.sort()
+        post.classified.full = False
         post.watcher.receive(with_text("Who is on call?", "1795165299.000100"))
-        post.watcher.start()
-        assert recorded.wait(WAIT_S)
-        post.watcher.stop()
-        assert len(post.troubles) == 2
-        assert "cannot write x.ndjson: No space left on device" in post.troubles[0]
-        assert not any("/" in text for text in post.troubles)
-        assert "again" in post.troubles[1]
-        assert len(post.queued()) == 2
+        post.sort()
+        assert (len(post.queued()), len(post.classified.lines)) == (2, 2)
 
-    def test_stopping_while_one_message_waits_does_not_pass_over_it(self) -> None:
-        """A later message sorted meanwhile would make the next start believe that the waiting one was sorted, too."""
+    def test_what_waits_is_not_passed_over(self) -> None:
+        """A later message sorted first would make the next start believe that the waiting one was sorted, too."""
         post = Post()
-        failing = threading.Event()
 
         class RefusesOne(MemoryJobQueue):
             def put(self, work: Work) -> Job:
                 if work.key == QUESTION_THREAD:
-                    failing.set()
                     raise StoreError("cannot write the job: No space left on device")
                 return super().put(work)
 
@@ -462,9 +425,6 @@ class TestDisk:
         post.restart()
         post.receive("message")
         post.watcher.receive(with_text("Who is on call?", "1795165299.000100"))
-        post.watcher.start()
-        assert failing.wait(WAIT_S)
-        post.watcher.stop()
         post.jobs = healthy
         post.restart()
         post.sort()

@@ -18,13 +18,13 @@ import requests
 from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
-from demo.workspace import CHLOE, DEMO, HELP
+from demo.workspace import CHLOE, DEMO, HELP, OPS
 from tests import fork_server
 from tests.fakes import FakeClock
 from tests.handlers.signed import SECRET, as_json, send, sign
 from tests.journeys.hasty import HASTE
 from tests.journeys.office import App, Office, load_settings, read_environment, write_config
-from tests.journeys.test_question_pages import waits
+from tests.journeys.test_question_pages import notices, waits
 from tests.payloads import payload
 
 BOT = {"watcher": {"allow_bots": {"B0ALERT": "grafana"}}}
@@ -136,6 +136,27 @@ def test_an_alert_that_pages_rings_until_its_tool_says_that_it_is_over(
         assert len(waits(office, clock, 2)) == 2
         assert [office.cards(ts) for ts in repeats] == [[], [], []]
         assert office.posted(first) == []
+
+
+def test_several_alerts_have_a_card_each_and_what_asks_nothing_of_anybody_has_none(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """Two services; one somebody took in the tool, which rings no more; the watchdog, a build that passed, a deploy."""
+    clock = FakeClock(datetime.now(UTC))
+    with AlertOffice(slack, control, tmp_path / "home", shop).at_work(clock) as office:
+        taken = office.tells("Triggered #12: The queue grows")
+        office.card(taken, "Page:")
+        titles = ("[FIRING:1] Watchdog", "✅ Build of shop", "Deployment of shop to prod has started")
+        quiet = [office.tells(title, severity="warning") for title in titles]
+        office.tells("Acknowledged #12: The queue grows")
+        two = [office.tells(f"[FIRING:1] PodRestarts orders-{number}", severity="warning") for number in (2, 3)]
+        for number, ts in zip((2, 3), two, strict=True):
+            office.card(ts, f"orders-{number}")
+        office.card(taken, "Acknowledged in the alert tool*")
+        clock.advance(60 * 60)
+        office.bot.team.casework.upkeep.pages.tick()
+        assert notices(control, OPS.channel_id) == []
+        assert [office.cards(ts) for ts in quiet] == [[], [], []]
 
 
 def test_kills_in_the_middle_lose_no_alert_and_count_none_twice(

@@ -113,7 +113,7 @@ def test_what_was_said_while_the_bot_was_dead_is_picked_up_once(
         for channel, text in zip((HELP, ENG, HELP), QUESTIONS, strict=True)
     ]
     reply = control.say(HELP.channel_id, CHLOE.user_id, "it is about the signed ones", first)
-    picked_up = "3 questions and 1 other message picked up."
+    picked_up = "4 missed messages picked up."
     for _ in range(2):
         office = Office(slack, control, home, shop)
         with at_work(office):
@@ -127,7 +127,7 @@ def test_what_was_said_while_the_bot_was_dead_is_picked_up_once(
     assert before not in heard(home)
     about_others = [line for line in lines(control) if picked_up not in line]  # the first may be met while connecting
     assert len(lines(control)) - len(about_others) == 1
-    assert all("1 question picked up." in line for line in about_others)
+    assert all("1 missed message picked up." in line for line in about_others)
     assert len(about_others) <= 1
     assert follow_ups(home, first) == [reply]
 

@@ -148,6 +148,16 @@ LOOK = f"<@{DEMO.bot_id}> can you look into this?"
 TRACE = 'File "/srv/shop/payments/retry.py", line 3, in charge\nKeyError: total'
 
 
+def words(text: str) -> Json:
+    """Return a piece of rich text."""
+    return {"type": "text", "text": text}
+
+
+def rich(kind: str, *elements: Json, **more: str) -> Json:
+    """Return an element of a block of rich text."""
+    return {"type": f"rich_text_{kind}", "elements": list(elements), **more}
+
+
 @contextmanager
 def at_work(office: Office) -> Iterator[Office]:
     """Start the bot, and stop it in the end."""
@@ -162,7 +172,7 @@ def at_work(office: Office) -> Iterator[Office]:
 def test_what_stands_outside_a_messages_text_is_investigated(
     slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
 ) -> None:
-    """What "look into this" forwards, blocks behind a placeholder, and a snippet: all are on the cards as asked.
+    """What "look into this" forwards, blocks behind a placeholder, a form and a snippet: all are on the cards as asked.
 
     local-slack keeps no attachments, so the bot reads them back after it was away, through a proxy that adds them.
     """
@@ -170,26 +180,36 @@ def test_what_stands_outside_a_messages_text_is_investigated(
         "is_share": True,
         "is_msg_unfurl": True,
         "author_name": "Linda C",
-        "text": RETRIES,
+        "text": f"{RETRIES}\n```{TRACE}```",
         "fallback": RETRIES,
     }
     section = {"type": "section", "fields": [{"type": "mrkdwn", "text": f"*To <@{DEMO.bot_id}>*\n{SESSIONS}"}]}
+    pieces = [
+        rich("section", words("Reason")),
+        rich("quote", words("it logs me out")),
+        rich("list", rich("section", words(SESSIONS)), style="bullet"),
+    ]
     snippet = {"id": "F0SNIP", "mode": "snippet", "mimetype": "text/plain", "title": "trace.txt", "preview": TRACE}
     extras: dict[str, Json] = {}
     with dressing_proxy(slack.api_url, extras) as proxy:
         with at_work(Office(slack, control, tmp_path / "home", shop, api_url=proxy.url)):
             pass
-        look, hidden, why = (
+        look, hidden, form, why = (
             control.say(HELP.channel_id, CHLOE.user_id, text)
-            for text in (LOOK, "This content can't be displayed.", "any idea why?")
+            for text in (LOOK, "This content can't be displayed.", f"New request: {SESSIONS}", "any idea why?")
         )
         extras |= {look: {"attachments": [forwarded]}, hidden: {"blocks": [section]}}
+        extras[form] = {"text": SESSIONS, "blocks": [{"type": "rich_text", "elements": pieces}]}
         extras[why] = {"subtype": "file_share", "files": [snippet]}
         with at_work(Office(slack, control, tmp_path / "home", shop, api_url=proxy.url)) as office:
             card = office.draft(look)
             office.card(hidden, SESSIONS)
+            asked = office.card(form, SESSIONS)
             office.card(why, "KeyError: total")
     assert "retry.py" in shown_text(card)
     (file,) = list_files(office.home / "state", f"*{look}.json")
-    assert json.loads(file.read_text())["question"] == f"{LOOK}\n> Linda C:\n> {RETRIES}"
+    quoted = f"> Linda C:\n> {RETRIES}\n> ```{TRACE}```".replace("\nKey", "\n> Key")
+    assert json.loads(file.read_text())["question"] == f"{LOOK}\n{quoted}"
+    assert f"\n```{TRACE}```" in card["blocks"][0]["text"]["text"]
+    assert f"Reason\n> &gt; it logs me out\n> • {SESSIONS}" in asked["blocks"][0]["text"]["text"]
     assert "Look into what?" not in json.dumps(control.messages(HELP.channel_id))

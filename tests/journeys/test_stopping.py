@@ -109,6 +109,10 @@ def test_a_stop_waits_little_for_a_slack_that_never_answers(office: Office) -> N
     """A call that begins after it is given up sooner than one of the bot at work, and made once only."""
     access = office.bot.process.slack
     api_url = access.client.base_url
+    gaps = office.home / "slack" / "gaps.json"
+    office.control.wait_for(
+        lambda: gaps.is_file() and not json.loads(gaps.read_text()).get("gaps"), "the look back, which asks as well"
+    )
     with socket.create_server(("127.0.0.1", 0)) as silent:
         access.hurry()
         for client in (access.client, access.history_client, access.posting):

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from bot.casework.pause import read_pause
 from bot.casework.reports.measures import known_cost, measure_total, recent_records, time_of
+from bot.domain.alerts import AlertState
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.paging import Paging
 from bot.domain.questions.approval_basis import basis_of_thread, standing_words
@@ -122,12 +123,15 @@ class ThreadLine:
     """What its work was put off for."""
     twins: int = 0
     """In how many other threads the same was asked."""
+    alert: AlertState | None = None
+    """How its alert stands, if it is about one."""
 
     @property
     def standing(self) -> str:
         """How it stands, in the words of its card."""
+        over = f", alert {self.alert}" if self.alert not in (None, AlertState.FIRING) else ""
         also = f", asked in {counted(self.twins, 'more thread')}" if self.twins else ""
-        return self._own_standing() + also
+        return self._own_standing() + over + also
 
     def _own_standing(self) -> str:
         if self.waits_for is not None:
@@ -251,6 +255,7 @@ def thread_line(state: ThreadState) -> ThreadLine:
         answered_by=state.answered_by,
         waits_for=state.wait.what if state.wait and state.is_at_work else None,
         twins=len(state.shown_twins),
+        alert=state.alert.state if state.alert else None,
     )
 
 

@@ -94,7 +94,7 @@ def journal_check(store: Store, now: datetime) -> HealthCheck:
     if record_key(last) in done or (at is not None and now - at < SORTING_TAKES):
         classified = time_of(sorted_[-1].get("classified_at")) if sorted_ else None
         return well(f"{says}, last classified {time_ago(now, classified)}" if classified else says)
-    fix = "restart the bot; if this happens again, look for `sort_failed` in its log and free disk space"
+    fix = "restart the bot; if this happens again, look for `tick_waits` in its log and free disk space"
     return wrong(f"{says}, and it was not classified", fix)
 
 

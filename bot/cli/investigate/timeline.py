@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from bot.casework.reports.measures import dollars, seconds, time_of
 from bot.casework.reports.status_overview import unreadable_words
 from bot.cli.output import MARKS, WIDTH
+from bot.domain.alerts import ThreadAlert
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.events import Event
 from bot.domain.fixes.patch_files import fenced_diff, patch_summary
@@ -61,7 +62,8 @@ def render_timeline(
     lines = [f"{state.thread_id}  {state.status}{ending}, {state.started_at.astimezone(UTC):%Y-%m-%d} (times are UTC)"]
     lines += [state.permalink] if state.permalink else []
     asked = _event_lines(events, rules, names) or _line(_clock(state.started_at), f"“{state.question}”", lines=2)
-    lines += ["", *asked, *_history(state, names), *_pages(state.paging, names), *_auto(state, names)]
+    lines += ["", *asked, *_history(state, names), *_alert(state.alert)]
+    lines += [*_pages(state.paging, names), *_auto(state, names)]
     lines += [*_decision(state, replies, names), *_votes(feedback, names)]
     lines += [*_evidence(state, link_to), *_patch(state), *_messages(state)]
     lines += ["", f"Next: triage verify {state.thread_id} --lines"]
@@ -98,6 +100,8 @@ def _event_lines(events: Sequence[Record], rules: Rules | None, names: Names) ->
 
 def _classified(event: Record) -> str:
     why = [words for name, words in _WHY.items() if event.get(name) is True]
+    if isinstance(alert := event.get("alert"), dict):
+        why = [f"{' '.join(filter(None, (alert.get('tool'), 'alert')))} that is {alert.get('state')}"]
     because = ", ".join(why) or "no rule found a request in it"
     sure, version = event.get("classifier_confidence"), event.get("classifier_version")
     return f"{event.get('classification')}: {because} (confidence {sure}, rules {version})"
@@ -130,6 +134,13 @@ def _history(state: ThreadState, names: Names) -> Iterator[str]:
             yield from _round_lines(rounds[step.round])
     for number in sorted(set(rounds) - shown):
         yield from _round_lines(rounds[number])
+
+
+def _alert(alert: ThreadAlert | None) -> Iterator[str]:
+    """Yield how an alert stands."""
+    if alert is not None:
+        fired = f"it fired {counted(alert.count, 'time')}, last at {_clock(alert.last_at)}"
+        yield from _line(_clock(alert.changed_at), f"the alert is {alert.state}; {fired}")
 
 
 def _pages(paging: Paging, names: Names) -> Iterator[str]:

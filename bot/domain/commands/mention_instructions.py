@@ -16,12 +16,10 @@ from typing import Final, NamedTuple
 from bot.domain.commands.command_line import CommandLine, read_line
 from bot.domain.commands.command_specs import MANUAL, command_names, commands
 from bot.domain.tables import Words, read_table
-from bot.domain.text.did_you_mean import spelled_alike
 from bot.domain.text.sanitize import strip_hidden
 
 MAX_CHARS: Final = 200
 MAX_COMMAND_WORDS: Final = 4
-SURELY: Final = 0.8
 
 _MARKS: Final = re.compile(r"[¡¿?!.,;:…。、，！？]+")
 _COURTESY: Final = re.compile(
@@ -34,8 +32,7 @@ _END: Final = re.compile(rf"(?:[\s,;.!:…-]|\b(?:please|pls|plz|thanks|thank yo
 _OTHERS: Final = re.compile(r"^(?:<[@!][^<>]*>[\s,;:]*)+|(?:[\s,;:]*<[@!][^<>]*>)+$")
 _UPWARDS: Final = re.compile(r"(?:\s|👀|:eyes:|\?|⬆️|☝️|👆|:point_up(?:_2)?:|:arrow_up:|\^)+")
 _ALL_OF_IT: Final = re.compile(r"^(pause|resume|stop)(?: (?:triage|yourself|everything|it all|it|all|the bot))?$")
-_SAME: Final = {"stop": "pause", "paused": "status", "resumed": "status", "stopped": "status"}
-_ALONE: Final = frozenset(entry.path for entry in commands() if " " not in entry.form or entry.path == "help")
+_ALONE: Final = frozenset(spec.path for spec in commands() if " <" not in spec.form or command_names(spec.path))
 
 
 class InstructionKind(StrEnum):
@@ -81,12 +78,10 @@ def read_instruction(text: str, bot_user_id: str, sessions: Collection[str] = ()
     >>> read_instruction("<@U0BOT> status?", "U0BOT").command
     'status'
     """
-    if len(text) > MAX_CHARS * 4:
+    if len(text) > MAX_CHARS:
         return Instruction(kind=InstructionKind.QUESTION)
     said = unicodedata.normalize("NFKC", strip_hidden(text)[0]).replace("’", "'")
     said = " ".join(re.sub(rf"<@{re.escape(bot_user_id)}(?:\|[^<>]*)?>", " ", said).split())
-    if len(said) > MAX_CHARS:
-        return Instruction(kind=InstructionKind.QUESTION)
     said = _OTHERS.sub("", _COURTESY.sub("", _OTHERS.sub("", said)))
     if _UPWARDS.fullmatch(said):
         return Instruction(kind=InstructionKind.LOOK)
@@ -129,14 +124,9 @@ def _command(said: str, sessions: Collection[str]) -> str:
     if not line.words and said.startswith("/"):
         return "help"
     if whole := _ALL_OF_IT.match(" ".join(line.words).lower()):
-        return _SAME.get(whole[1], whole[1])
+        return "pause" if whole[1] == "stop" else whole[1]
     if len(line.words) == 1:
-        if first in _SAME:
-            return _SAME[first]
-        if first in _ALONE or command_names(first):
-            return first
-        near = spelled_alike(first, _ALONE - {"help"}, most=1, cutoff=SURELY)
-        return near[0] if near else ""
+        return first if first in _ALONE else ""
     return line.text if _has_the_form(line, sessions) and "?" not in said else ""
 
 

@@ -6,10 +6,12 @@ no new one began meanwhile, so neither a live message nor a crash loses it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from bot.ports.collections import SingleDocument
 
@@ -26,6 +28,14 @@ class Gap:
     since: datetime
     number: int
     """How often holes had been opened when this was read; one opened later keeps it open."""
+
+
+class _Known(BaseModel):
+    """What stands on disk: since when each chat is watched, where holes are open, how often any was opened."""
+
+    watching_since: dict[str, AwareDatetime] = {}
+    gaps: dict[str, AwareDatetime] = {}
+    opened: int = 0
 
 
 class Gaps:
@@ -47,54 +57,37 @@ class Gaps:
         """
         start = at.replace(microsecond=0)  # never in the future: a clock that was ahead may have written that
 
-        def opened(known: Mapping[str, Any]) -> Mapping[str, Any]:
-            before = _times(known.get("watching_since"))
-            watching = {chat_id: min(before.get(chat_id, start), start) for chat_id in watched}
+        def opened(known: _Known) -> _Known:
+            watching = {chat_id: min(known.watching_since.get(chat_id, start), start) for chat_id in watched}
             late = {chat_id: last - OVERLAP for chat_id, last in heard.items() if last is not None}
             begun = {chat_id: max(at, watching.get(chat_id, at)) for chat_id, at in (watching | late).items()}
-            gaps = {chat_id: at for chat_id, at in begun.items() if chat_id in heard} | _times(known.get("gaps"))
-            number = _number(known) + 1
-            return {**known, "watching_since": _texts(watching), "gaps": _texts(gaps), "opened": number}
+            gaps = {chat_id: at for chat_id, at in begun.items() if chat_id in heard} | known.gaps
+            return _Known(watching_since=watching, gaps=gaps, opened=known.opened + 1)
 
-        self._stored.change(opened)
+        self._change(opened)
 
     def pending(self) -> list[Gap]:
         """Return the open holes; raises StoreError."""
-        known = self._stored.read()
-        return [
-            Gap(chat_id=chat, since=since, number=_number(known)) for chat, since in _times(known.get("gaps")).items()
-        ]
+        known = _read(self._stored.read())
+        return [Gap(chat_id=chat_id, since=since, number=known.opened) for chat_id, since in known.gaps.items()]
 
     def close(self, gap: Gap) -> None:
         """Forget a hole that was read to its end, unless one was opened meanwhile; raises StoreError."""
 
-        def closed(known: Mapping[str, Any]) -> Mapping[str, Any]:
-            gaps = _times(known.get("gaps"))
-            if gap.number == _number(known):
-                gaps.pop(gap.chat_id, None)
-            return {**known, "gaps": _texts(gaps)}
+        def closed(known: _Known) -> _Known:
+            if gap.number == known.opened:
+                known.gaps.pop(gap.chat_id, None)
+            return known
 
-        self._stored.change(closed)
+        self._change(closed)
 
-
-def _number(known: Mapping[str, Any]) -> int:
-    """Return how often holes had been opened."""
-    number = known.get("opened")
-    return number if isinstance(number, int) else 0
+    def _change(self, change: Callable[[_Known], _Known]) -> None:
+        self._stored.change(lambda known: {**known, **change(_read(known)).model_dump(mode="json")})
 
 
-def _times(found: Any) -> dict[str, datetime]:
-    """Return the times of a document; what is none is left out, and costs that chat its history at most."""
-    times = {}
-    for chat_id, text in found.items() if isinstance(found, dict) else ():
-        try:
-            at = datetime.fromisoformat(text)
-        except (TypeError, ValueError):
-            continue
-        if at.tzinfo is not None:
-            times[chat_id] = at
-    return times
-
-
-def _texts(times: dict[str, datetime]) -> dict[str, str]:
-    return {chat_id: at.isoformat() for chat_id, at in times.items()}
+def _read(known: Mapping[str, Any]) -> _Known:
+    """Return what stands on disk; what cannot be read is begun anew, from what the journal knows of each chat."""
+    try:
+        return _Known.model_validate(known)
+    except ValidationError:
+        return _Known()

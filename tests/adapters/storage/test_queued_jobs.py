@@ -13,6 +13,7 @@ from bot.domain.commands.mention_instructions import Instruction, InstructionKin
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.jobs import (
     WORK_CLASSES,
+    AlertArrived,
     ContinueThread,
     FollowUpArrived,
     Job,
@@ -33,6 +34,7 @@ ALL: list[Work] = [
     QuestionAsked(event=EVENT, is_ack=True, is_alarm=True),
     FollowUpArrived(event=EVENT, is_ack=True),
     MessageEdited(event=EVENT),
+    AlertArrived(event=EVENT),
     MessageDeleted(event=EVENT),
     MentionInstruction(event=EVENT, instruction=Instruction(kind=InstructionKind.COMMAND, command="tiers shop")),
     ContinueThread(thread_id=THREAD_ID),

@@ -389,6 +389,13 @@ def test_a_long_link_is_whole_or_absent() -> None:
     assert seen.count("<https://github.com") == seen.count("#L1-L9|")
 
 
+@each_row("draft, since", [("Six.", "this draft"), (None, "this investigation began")])
+def test_what_changed_is_counted_from_the_draft_if_there_is_one(draft: str | None, since: str) -> None:
+    """An investigator that only asked back has none."""
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.CONTEXT).evolve(draft_pending=draft)
+    assert f"1 thing changed since {since}" in shown(card(state.in_doubt([wrote_in_thread("U3", NOW)])))
+
+
 def test_doubts_name_people_and_nothing_else() -> None:
     """Whom a doubt is about is named; a path, or words that begin with a mention, mention nobody."""
     path = Doubt(code=DoubtCode.CODE_CHANGED, about="<@U9>/<!here>.py:1")

@@ -75,8 +75,8 @@ ENDED = ASKED + timedelta(minutes=18)
         ("firing", 4, f":bell: *Firing*, 4 times, last {shown(ASKED)}"),
         ("resolved", 1, f":white_check_mark: *Resolved* {shown(ENDED)}, after 18 min"),
         ("resolved", 1200, f":white_check_mark: *Resolved* {shown(ENDED)}, after 18 min; it fired 1,200 times"),
-        ("acknowledged", 1, f":no_bell: *Acknowledged in the alert tool*, {shown(ENDED)}"),
-        ("info", 2, f":no_bell: *No longer an alert*, {shown(ENDED)}; it fired 2 times"),
+        ("acknowledged", 1, f"🔕 *Acknowledged in the alert tool*, {shown(ENDED)}"),
+        ("info", 2, f"🔕 *No longer an alert*, {shown(ENDED)}; it fired 2 times"),
     ],
 )
 def test_an_alert_is_one_line_however_often_it_fired(state: str, count: int, says: str) -> None:

@@ -144,6 +144,7 @@ def test_every_line_of_a_quotation_is_marked(mark: Callable[[str], str]) -> None
         ("```\na\n```\n```\nb\n```", "```\na\n```\n```\nb\n```"),
         ("```\n*Posted*", "> ```\n> *Posted*"),
         ("a ```\n*Posted*\n``` b", "> a ```\n> *Posted*\n> ``` b"),
+        ("&gt; Ann:\n&gt; ```Traceback\n&gt;   x```\nso", "> &gt; Ann:\n```Traceback\n  x```\n> so"),
     ],
 )
 def test_only_closed_code_blocks_of_a_quotation_are_unmarked(text: str, shown: str) -> None:

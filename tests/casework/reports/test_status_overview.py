@@ -23,6 +23,7 @@ from bot.casework.reports.status_overview import (
     sessions_in_words,
     thread_line,
 )
+from bot.domain.alerts import Alert, AlertState, ThreadAlert
 from bot.domain.heartbeats.alerts import OpenFinding, Removal
 from bot.domain.severity import Severity
 from bot.domain.text.humanize import time_ago
@@ -74,6 +75,13 @@ def test_a_question_that_waits_for_its_model_is_listed_as_such(tmp_path: Path) -
     assert thread_line(in_status(ThreadStatus.INVESTIGATING, wait=wait)).standing == "waits for the model"
     failed = in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED, wait=wait)
     assert thread_line(failed).standing == "failed"
+
+
+@each_row("state, standing", [("firing", "needs context"), ("resolved", "needs context, alert resolved")])
+def test_an_alert_that_is_over_is_listed_as_such(state: str, standing: str) -> None:
+    """Nobody has to hurry for it."""
+    alert = ThreadAlert.of_first(Alert(tool="", state=AlertState(state), name="CPU", fingerprint="x"), "1.1", NOW)
+    assert thread_line(in_status(ThreadStatus.PENDING_USER, PendingReason.CONTEXT, alert=alert)).standing == standing
 
 
 def test_a_twin_is_counted_on_the_card_of_the_first_thread(tmp_path: Path) -> None:

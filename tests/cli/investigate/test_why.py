@@ -13,10 +13,11 @@ from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.posting.reply_log import reply_record
+from bot.domain.alerts import Alert, AlertState, ThreadAlert
 from bot.domain.paging import Paging
 from bot.domain.returns import Check, Verdict
 from bot.domain.severity import Severity
-from bot.domain.threads import Resolution, Round, ThreadState, ThreadStatus, Transition
+from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
 from bot.ports.names import NameBook
 from bot.ports.threads import Threads
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, a_return, a_verdict, an_event, in_status
@@ -159,6 +160,20 @@ def test_links_to_code_card_and_reply_are_printed_whole(
     assert "card      https://acme.slack.com/archives/C0OPS/p1795165201000300" in lines
     assert "reply     https://acme.slack.com/archives/C1/p1795165300000900" in lines
     assert "token" not in "".join(lines)
+
+
+def test_an_alert_is_explained_by_its_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """No rule about words was asked; what the tool said since stands behind the steps."""
+    monkeypatch.setenv("TRIAGE_HOME", str(tmp_path))
+    said = Alert(tool="pagerduty", state=AlertState.FIRING, name="CPU", fingerprint="x")
+    event = an_event("CPU", alert=said).model_dump(mode="json")
+    NdjsonJournal(tmp_path / "events-classified.ndjson").append(event | FOUND | {"is_question": False})
+    again = ThreadAlert.of_first(said, QUESTION_TS, NOW).after(said, "1795165260.000100", NOW + timedelta(minutes=1))
+    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.PENDING_USER, PendingReason.CONTEXT, alert=again))
+    assert main(["why", THREAD_ID]) == 0
+    out = capsys.readouterr().out
+    assert "actionable: pagerduty alert that is firing (confidence 0.9, rules 7)" in out
+    assert "the alert is firing; it fired 2 times, last at" in out
 
 
 def test_a_message_left_alone_is_explained(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

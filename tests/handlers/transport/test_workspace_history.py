@@ -16,15 +16,15 @@ def history(slack: SlackStub) -> SlackHistory:
     return SlackHistory(history_client("xoxb-1", slack.url))
 
 
-def test_a_page_names_the_next_one(slack: SlackStub, history: SlackHistory) -> None:
-    """The cursor comes back as it was given; an empty one is the end."""
+def test_all_pages_are_read_each_when_it_is_needed(slack: SlackStub, history: SlackHistory) -> None:
+    """The cursor goes back as it came; an empty one is the end, and what is no message is left out."""
     first = {"messages": [{"ts": "2.1"}], "response_metadata": {"next_cursor": "abc="}}
     last = {"messages": [{"ts": "1.1"}, "nonsense"], "response_metadata": {"next_cursor": ""}}
     slack.will("conversations.history", Answer(first), Answer(last))
-    page = history.messages("C1", oldest="1.000000")
-    assert page.cursor == "abc="
-    page = history.messages("C1", oldest="1.000000", cursor=page.cursor)
-    assert (page.messages, page.cursor) == ([{"ts": "1.1"}], None)
+    messages = iter(history.messages("C1", oldest="1.000000"))
+    assert next(messages) == {"ts": "2.1"}
+    assert len(slack.of("conversations.history")) == 1
+    assert list(messages) == [{"ts": "1.1"}]
     asked = slack.of("conversations.history")
     assert [call.get("cursor") for call in asked] == [None, "abc="]
     assert {(call["channel"], call["oldest"], str(call["limit"])) for call in asked} == {("C1", "1.000000", str(PAGE))}
@@ -33,28 +33,37 @@ def test_a_page_names_the_next_one(slack: SlackStub, history: SlackHistory) -> N
 def test_a_thread_is_read_from_a_moment_on(slack: SlackStub, history: SlackHistory) -> None:
     """All of it, unless told otherwise."""
     slack.will("conversations.replies", Answer({"messages": [{"ts": "1.1"}]}))
-    assert history.replies("C1", "1.1").messages == [{"ts": "1.1"}]
+    assert list(history.replies("C1", "1.1")) == [{"ts": "1.1"}]
     assert slack.of("conversations.replies")[0]["oldest"] == "0"
 
 
 def test_a_thread_that_is_gone_is_empty(slack: SlackStub, history: SlackHistory) -> None:
     """Its root was deleted, and had no replies."""
     slack.will("conversations.replies", refusal("thread_not_found"))
-    assert history.replies("C1", "1.1").messages == ()
+    assert list(history.replies("C1", "1.1")) == []
 
 
-def test_a_rate_limit_is_not_waited_out_but_told(slack: SlackStub, history: SlackHistory) -> None:
-    """One request; whoever reads may be stopped while it waits."""
+def test_a_page_is_asked_for_again_as_soon_as_slack_allows_it(slack: SlackStub, history: SlackHistory) -> None:
+    """That page, and not those before it."""
+    pages = [Answer({"messages": [{"ts": "2.1"}], "response_metadata": {"next_cursor": "b"}})]
+    pages += [refusal("ratelimited", status=429, Retry_After="0"), Answer({"messages": [{"ts": "1.1"}]})]
+    slack.will("conversations.history", *pages)
+    assert list(history.messages("C1", oldest="0")) == [{"ts": "2.1"}, {"ts": "1.1"}]
+    assert [call.get("cursor") for call in slack.of("conversations.history")] == [None, "b", "b"]
+
+
+def test_a_rate_limit_without_end_is_an_outage(slack: SlackStub, history: SlackHistory) -> None:
+    """It says how long Slack wants to be left alone."""
+    slack.will("conversations.history", *[refusal("ratelimited", status=429, Retry_After="0")] * 3)
     slack.will("conversations.history", refusal("ratelimited", status=429, Retry_After="30"))
     with pytest.raises(Unavailable) as caught:
-        history.messages("C1", oldest="0")
+        list(history.messages("C1", oldest="0"))
     assert caught.value.retry_after_s == 30
-    assert len(slack.of("conversations.history")) == 1
 
 
 def test_a_refusal_says_which_chat_and_what_to_do(slack: SlackStub, history: SlackHistory) -> None:
     """It is no outage."""
     slack.will("conversations.history", refusal("not_in_channel"))
     with pytest.raises(ProviderError, match="C1: not_in_channel; invite the bot") as caught:
-        history.messages("C1", oldest="0")
+        list(history.messages("C1", oldest="0"))
     assert not isinstance(caught.value, Unavailable)

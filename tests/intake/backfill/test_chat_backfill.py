@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,9 +15,9 @@ from bot.domain.events import Event, thread_key
 from bot.domain.jobs import MessageWork
 from bot.domain.threads import Followup, Resolution, ThreadStatus
 from bot.errors import ProviderError, StoreError, Unavailable
-from bot.intake.backfill.chat_backfill import FIRST_PAUSE_S, MAX_PAUSE_S, RATE_RETRIES, Backfill, ChatToReadBack
+from bot.intake.backfill.chat_backfill import FIRST_PAUSE_S, MAX_PAUSE_S, Backfill, ChatToReadBack
 from bot.intake.backfill.gaps import OVERLAP, Gaps
-from bot.ports import Page
+from bot.ports import Message
 from tests.builders import NOW, a_thread, in_status
 from tests.fakes import MemorySingle
 from tests.intake.test_watcher import Post, with_text
@@ -36,35 +37,34 @@ def said(seconds: float, text: str = "Why is it slow?", **more: Any) -> dict[str
 
 
 class FakeHistory:
-    """Port History over lists, newest first and two a page as Slack does it; `script` is raised before answers."""
+    """Port History over lists, newest first and two a page as Slack does it; `script` is raised before pages."""
 
     def __init__(self) -> None:
         self.roots: dict[str, list[dict[str, Any]]] = {}
         self.threads: dict[str, list[dict[str, Any]]] = {}
         self.script: list[Exception | None] = []
         self.refused: dict[str, Exception] = {}
-        self.asked: list[tuple[str, str | None]] = []
+        self.asked: list[str] = []
         self.meanwhile: Any = None
 
-    def messages(self, chat_id: str, *, oldest: str, cursor: str | None = None) -> Page:
-        return self._page(chat_id, self.roots.get(chat_id, []), oldest, cursor)
+    def messages(self, chat_id: str, *, oldest: str) -> Iterator[Message]:
+        return self._pages(chat_id, self.roots.get(chat_id, []), oldest)
 
-    def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0", cursor: str | None = None) -> Page:
-        return self._page(thread_ts, self.threads.get(thread_ts, []), oldest, cursor)
+    def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0") -> Iterator[Message]:
+        return self._pages(thread_ts, self.threads.get(thread_ts, []), oldest)
 
-    def _page(self, place: str, found: list[dict[str, Any]], oldest: str, cursor: str | None) -> Page:
-        self.asked.append((place, cursor))
-        meanwhile, self.meanwhile = self.meanwhile, None
-        if meanwhile is not None:
-            meanwhile()
-        if place in self.refused:
-            raise self.refused[place]
-        if self.script and (error := self.script.pop(0)) is not None:
-            raise error
+    def _pages(self, place: str, found: list[dict[str, Any]], oldest: str) -> Iterator[Message]:
         newest = sorted((m for m in found if float(m["ts"]) >= float(oldest)), key=lambda m: m["ts"], reverse=True)
-        start = int(cursor or 0)
-        more = str(start + 2) if start + 2 < len(newest) else None
-        return Page(messages=newest[start : start + 2], cursor=more)
+        for start in range(0, max(len(newest), 1), 2):
+            self.asked.append(place)
+            meanwhile, self.meanwhile = self.meanwhile, None
+            if meanwhile is not None:
+                meanwhile()
+            if place in self.refused:
+                raise self.refused[place]
+            if self.script and (error := self.script.pop(0)) is not None:
+                raise error
+            yield from newest[start : start + 2]
 
 
 class Desk(Post):
@@ -74,8 +74,7 @@ class Desk(Post):
         super().__init__(**settings)
         self.history, self.stored = FakeHistory(), MemorySingle()
         self.told: list[str] = []
-        self.waited: list[float] = []
-        self.stops = False
+        self.now_s, self.is_ours = 0.0, True
         self.set_clock: Callable[[], object] = lambda: None
         self.backfill = self._backfill()
 
@@ -88,16 +87,14 @@ class Desk(Post):
                 team_id="T1",
                 clock=self.clock,
                 set_clock=lambda: self.set_clock(),
-                wait=self._wait,
             ),
             store=self.store,
             gaps=Gaps(self.stored),
             say=self.told.append,
+            hear=self.watcher.receive,
+            may_read=lambda: self.is_ours,
+            monotonic=lambda: self.now_s,
         )
-
-    def _wait(self, seconds: float) -> bool:
-        self.waited += [seconds] if seconds else []
-        return self.stops
 
     def restart(self) -> None:
         super().restart()
@@ -111,7 +108,14 @@ class Desk(Post):
         """Connect so many seconds after the first start, and catch up."""
         self.clock.at = NOW + timedelta(seconds=seconds)
         self.backfill.open(away_since)
-        return self.backfill.catch_up()
+        return self.catch_up()
+
+    def catch_up(self) -> float | None:
+        """Tick once the pause is over; return how long the next one is in seconds, None where nothing failed."""
+        self.now_s = max(self.now_s, self.backfill._try_at)
+        with suppress(Unavailable, StoreError):
+            self.backfill.tick()
+        return max(0.0, self.backfill._try_at - self.now_s) or None
 
     def heard(self) -> list[str]:
         """Return what was journaled: kind and, for a message, seconds after the first start."""
@@ -151,7 +155,7 @@ def test_a_clock_that_is_wrong_loses_nothing(desk: Desk, hours: int) -> None:
     desk.clock.at = NOW + timedelta(hours=hours)
     desk.backfill.open(NOW + timedelta(seconds=150))
     desk.set_clock = lambda: setattr(desk.clock, "at", NOW + timedelta(seconds=300))
-    assert desk.backfill.catch_up() is None
+    assert desk.catch_up() is None
     assert desk.heard() == ["text 100", "text 200"]
     assert desk.gaps() == {}
 
@@ -210,11 +214,11 @@ def test_alerts_of_listed_bots_are_heard_among_peoples_messages_in_the_order_the
 
 
 def test_the_ops_channel_hears_how_long_and_how_much(desk: Desk) -> None:
-    """One line; thanks are no questions."""
+    """One line."""
     desk.history.roots[HELP] = [said(200), said(210), said(220), said(230, "thanks!")]
     desk.restart()
     desk.after(1000, NOW + timedelta(seconds=280))
-    assert desk.told == ["The bot was away 12 min: 3 questions and 1 other message picked up."]
+    assert desk.told == ["The bot was away 12 min: 4 missed messages picked up."]
 
 
 def test_a_short_absence_in_which_nothing_was_said_is_not_worth_a_line(desk: Desk) -> None:
@@ -231,7 +235,7 @@ def test_a_message_that_is_delivered_as_well_counts_once(desk: Desk) -> None:
     desk.clock.advance(300)
     desk.backfill.open(None)
     assert desk.hear(210) is True
-    assert desk.backfill.catch_up() is None
+    assert desk.catch_up() is None
     assert desk.hear(200) is False
     assert sorted(desk.heard()) == ["text 100", "text 200", "text 210"]
 
@@ -262,9 +266,9 @@ def test_a_crash_right_after_the_first_live_message_does_not_hide_the_hole(desk:
 def test_a_hole_that_opens_while_another_is_read_is_not_closed_with_it(desk: Desk) -> None:
     """A second loss of the connection in the middle of the reading: both are read."""
     desk.history.meanwhile = lambda: desk.backfill.open(None)
-    assert desk.after(200) == 0.0
+    assert desk.after(200) is None
     desk.history.roots[HELP] = [said(205)]
-    assert desk.backfill.catch_up() is None
+    assert desk.catch_up() is None
     assert desk.heard() == ["text 100", "text 205"]
 
 
@@ -293,16 +297,16 @@ def test_a_full_disk_leaves_the_hole_open_and_loses_nothing(desk: Desk) -> None:
     desk.events.full = True
     assert desk.after(300) == FIRST_PAUSE_S
     desk.events.full = False
-    assert desk.backfill.catch_up() is None
+    assert desk.catch_up() is None
     assert desk.heard() == ["text 100", "text 200", "text 210"]
 
 
 def test_failures_make_the_pauses_grow_to_ten_minutes_and_success_resets_them(desk: Desk) -> None:
     """An outage of an hour is not asked about every five seconds."""
     desk.history.script = [Unavailable("down")] * 9
-    pauses = [desk.after(200), *(desk.backfill.catch_up() for _ in range(8))]
+    pauses = [desk.after(200), *(desk.catch_up() for _ in range(8))]
     assert pauses == [5, 10, 20, 40, 80, 160, 320, 600, MAX_PAUSE_S]
-    assert desk.backfill.catch_up() is None
+    assert desk.catch_up() is None
     desk.history.script = [Unavailable("down")]
     assert desk.after(300) == FIRST_PAUSE_S
     assert desk.told == []
@@ -316,32 +320,36 @@ def test_pauses_grow_anew_after_each_connection(desk: Desk) -> None:
     assert desk.after(200) == FIRST_PAUSE_S
 
 
-def test_slack_is_given_the_time_it_asks_for(desk: Desk) -> None:
-    """Retry-After on the second page: waited for, asked again for that page, nothing twice."""
-    desk.history.roots[HELP] = [said(200 + n) for n in range(4)]
-    desk.history.script = [None, Unavailable("ratelimited", retry_after_s=30)]
-    assert desk.after(300) is None
-    assert desk.waited == [30]
-    assert [cursor for place, cursor in desk.history.asked if place == HELP][-3:] == [None, "2", "2"]
-    assert len(desk.heard()) == 5
-
-
-def test_a_rate_limit_without_end_is_an_outage(desk: Desk) -> None:
-    """The next pause is at least what Slack asked for."""
-    desk.history.script = [Unavailable("ratelimited", retry_after_s=30)] * (RATE_RETRIES + 1)
+def test_the_next_try_waits_as_long_as_slack_asks(desk: Desk) -> None:
+    """Longer than its own pause; until then nothing is asked."""
+    desk.history.script = [Unavailable("ratelimited", retry_after_s=30)]
     assert desk.after(200) == 30
+    asked = len(desk.history.asked)
+    desk.now_s += 29
+    desk.backfill.tick()
+    assert len(desk.history.asked) == asked
+    assert desk.catch_up() is None
 
 
 def test_a_stop_ends_the_reading_and_keeps_the_hole(desk: Desk) -> None:
-    """No request is made after it; the next start reads it."""
+    """Nothing is heard after it; the next start reads it."""
     desk.history.roots[HELP] = [said(200)]
-    desk.clock.advance(300)
-    desk.backfill.open(None)
-    asked = len(desk.history.asked)
-    desk.stops = True
-    desk.backfill.catch_up()
-    assert len(desk.history.asked) == asked
+    desk.backfill.stop.set()
+    desk.after(300)
+    assert desk.heard() == ["text 100"]
     assert HELP in desk.gaps()
+
+
+def test_a_replica_reads_nothing_while_another_does(desk: Desk) -> None:
+    """It takes over what is left once it may, and says nothing of its own absence: the other one was there."""
+    desk.history.roots[HELP] = [said(200)]
+    desk.is_ours = False
+    desk.after(900, NOW + timedelta(seconds=180))
+    assert (desk.heard(), list(desk.gaps())) == (["text 100"], [HELP])
+    desk.is_ours = True
+    desk.catch_up()
+    assert desk.heard() == ["text 100", "text 200"]
+    assert desk.told == ["1 missed message picked up."]
 
 
 def test_a_chat_that_may_not_be_read_is_told_once_and_does_not_stop_the_others() -> None:
@@ -356,16 +364,16 @@ def test_a_chat_that_may_not_be_read_is_told_once_and_does_not_stop_the_others()
     desk.history.roots[ELSE] = [said(210, "<@U0BOT> and why that?")]
     desk.restart()
     assert desk.after(300, NOW + timedelta(seconds=290)) == FIRST_PAUSE_S
-    assert desk.backfill.catch_up() == 2 * FIRST_PAUSE_S
+    assert desk.catch_up() == 2 * FIRST_PAUSE_S
     assert "text 210" in desk.heard()
     assert desk.told == [
         "Messages in #help (C0HELP) from 2026-11-20 09:00 UTC on may have been missed: "
         "Slack could not read: not_in_channel; invite the bot to the channel. It is tried again by itself.",
-        "The bot was away 10 s: 1 question picked up.",
+        "The bot was away 10 s: 1 missed message picked up.",
     ]
     del desk.history.refused[HELP]
     desk.history.roots[HELP] = [said(200)]
-    assert desk.backfill.catch_up() is None
+    assert desk.catch_up() is None
     assert "text 200" in desk.heard()
 
 
@@ -379,7 +387,7 @@ def test_nothing_older_than_backfill_max_is_read_and_that_is_said() -> None:
     desk.restart()
     assert desk.after(week, NOW + timedelta(seconds=130)) is None
     assert desk.heard() == ["text 100", f"text {week - 3_600:g}"]
-    assert desk.told == ["The bot was away 6 d: 1 question picked up. What is older than 1 d was not read."]
+    assert desk.told == ["The bot was away 6 d: 1 missed message picked up. What is older than 1 d was not read."]
 
 
 def test_a_mention_in_an_unwatched_channel_is_found_where_a_thread_is_open() -> None:
@@ -404,7 +412,7 @@ def test_a_chat_that_is_nobodys_business_any_more_is_not_asked_about_for_ever() 
     assert desk.after(300) == FIRST_PAUSE_S
     desk.store.put(state.close(Resolution.DISMISSED, at=NOW, why="dismissed"))
     asked = len(desk.history.asked)
-    assert desk.backfill.catch_up() is None
+    assert desk.catch_up() is None
     assert (len(desk.history.asked), desk.gaps()) == (asked, {})
 
 
@@ -432,7 +440,7 @@ class TestThreads:
         ]
         assert desk.after(300) is None
         assert desk.heard() == ["text 100", "thread_reply 210"]
-        assert ts(-7_200) not in [place for place, _ in desk.history.asked]
+        assert ts(-7_200) not in desk.history.asked
 
     def test_a_reply_sent_to_the_channel_too_is_one_message(self, desk: Desk) -> None:
         """It stands in the history and in the thread."""
@@ -531,11 +539,12 @@ def test_a_channel_watched_from_now_on_has_no_history() -> None:
     assert {gap.chat_id: gap.since for gap in third.pending()} == {"C1": later, "C2": later}
 
 
-def test_a_damaged_document_costs_at_most_its_own_lines() -> None:
-    """Times that are none are left out."""
-    stored = MemorySingle({"gaps": {"C1": "soon", "C2": NOW.isoformat(), "C3": 5}, "watching_since": []})
-    [gap] = Gaps(stored).pending()
-    assert (gap.chat_id, gap.since) == ("C2", NOW)
+def test_a_document_that_cannot_be_read_is_begun_anew() -> None:
+    """The journal knows when each chat was heard last."""
+    gaps = Gaps(MemorySingle({"gaps": {"C1": "soon"}, "watching_since": []}))
+    assert gaps.pending() == []
+    gaps.open({"C1": NOW - timedelta(hours=1)}, watched=[], at=NOW)
+    assert [gap.chat_id for gap in gaps.pending()] == ["C1"]
 
 
 def test_a_channel_that_is_watched_from_now_on_is_read_from_this_moment_on(desk: Desk) -> None:
@@ -546,7 +555,7 @@ def test_a_channel_that_is_watched_from_now_on_is_read_from_this_moment_on(desk:
     desk.backfill.watch(chats)
     desk.watcher.watch(chats)
     desk.clock.at = NOW + timedelta(seconds=210)
-    assert desk.backfill.catch_up() is None
+    assert desk.catch_up() is None
     assert desk.heard() == ["text 100", "text 205"]
     assert desk.hear(220, channel="C0NEW")
     assert desk.gaps() == {}
@@ -562,7 +571,7 @@ def test_a_channel_that_is_watched_no_more_is_not_read(desk: Desk) -> None:
     assert desk.after(300) is None
     desk.backfill.watch(desk.settings.watched_chats)
     desk.watcher.watch(desk.settings.watched_chats)
-    assert desk.backfill.catch_up() is None
+    assert desk.catch_up() is None
     assert desk.heard() == ["text 100"]
     assert desk.hear(310)
 
@@ -574,7 +583,7 @@ def test_a_disk_that_refuses_leaves_the_watched_channels_as_they_were(desk: Desk
         desk.backfill.watch((WatchedChat(chat_id="C0NEW"),))
     desk.stored.full = False
     assert desk.after(300) is None
-    assert "C0NEW" not in {place for place, _ in desk.history.asked}
+    assert "C0NEW" not in desk.history.asked
 
 
 class TestAlerts:
@@ -615,7 +624,7 @@ class TestAlerts:
         first = self.alert(100, "CPU")
         assert self.away(first, self.alert(200, "CPU", color="good")) == ["resolved"]
         later = [self.alert(300, "CPU"), self.alert(400, "Resolved: CPU")]
-        assert self.away(first, self.alert(200, "CPU"), *later)[:2] == ["firing", "resolved"]
+        assert self.away(first, self.alert(200, "CPU"), *later) == ["firing", "resolved"]
 
     def test_an_alert_whose_first_message_is_gone_is_withdrawn(self) -> None:
         """Its sender is no user."""

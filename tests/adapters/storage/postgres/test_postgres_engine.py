@@ -66,7 +66,6 @@ def replica(store: PostgresStore) -> Iterator[Hear]:
             sorter=a_sorter(),
             stores=stores,
             clock=FakeClock(),
-            on_trouble=print,
             on_follow_up=lambda _: None,
         )
 
