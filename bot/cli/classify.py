@@ -10,16 +10,16 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import BinaryIO, TextIO
 
 import click
 
 from bot.cli.options import FILE
 from bot.intake.classifier.rules import Rules
-from bot.intake.event_stream import EventStream, LineSource, batches
+from bot.intake.event_stream import EventStream
 
 
 @click.command("classify", help="Classify lines with the rules: events as in docs/events.md, or plain text.")
@@ -36,7 +36,7 @@ def command(bot_id: str | None, config: Path | None, why: bool) -> int:
     """
     rules = rules_for(bot_id, config)
     try:
-        stream = pump(cast(BufferedReader, sys.stdin.buffer), sys.stdout.buffer, sys.stderr, rules, explains=why)
+        stream = pump(sys.stdin.buffer, sys.stdout.buffer, sys.stderr, rules, explains=why)
     except BrokenPipeError:
         # Python flushes stdout once more at exit; there it must find somewhere to write to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -58,18 +58,20 @@ def rules_for(bot_id: str | None, config: Path | None) -> Rules:
     return dataclasses.replace(rules, bot_id=bot_id) if bot_id else rules
 
 
-def pump(source: LineSource, sink: BinaryIO, problems: TextIO, rules: Rules, *, explains: bool = False) -> EventStream:
-    """Classify until the source ends; all that has arrived is written before waiting for more, so `tail -f` works.
+def pump(
+    source: Iterable[bytes], sink: BinaryIO, problems: TextIO, rules: Rules, *, explains: bool = False
+) -> EventStream:
+    """Classify until the source ends; each line is written before the next is read, so `tail -f` works.
 
     `classified_at` is the time at which a line was read. The counts come last, also when the operator interrupts.
     """
     stream = EventStream(rules, explains=explains)
     try:
-        for lines in batches(source):
-            tagged, bad = stream.take(lines, at=datetime.now(UTC))
-            sink.write(b"".join(tagged))
+        for line in source:
+            tagged, problem = stream.take(line, at=datetime.now(UTC))
+            sink.write(tagged)
             sink.flush()
-            problems.writelines(f"{problem}\n" for problem in bad)
+            problems.write(problem)
     except KeyboardInterrupt:
         problems.write(f"{stream.summary()}\n")
         raise

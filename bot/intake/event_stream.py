@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -23,35 +22,12 @@ from bot.intake.classifier.classification import classify, explain
 from bot.intake.classifier.own_words import mentioned_ids
 from bot.intake.classifier.rules import Rules
 
-CHUNK_BYTES: Final = 1 << 16
 UNKNOWN: Final = "unknown"
 """The team, channel and sender of a plain line."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 _PERHAPS_TAGGED: Final = re.compile(rb'classifi|is_|mentions_t|"why"')
 """What stands in every line that was classified before."""
-
-
-class LineSource(Protocol):
-    """What lines are read from: `read1` returns what has arrived, and nothing only at the end."""
-
-    def read1(self, size: int = -1, /) -> bytes:
-        """Return at most `size` bytes."""
-
-
-def batches(source: LineSource) -> Iterator[list[bytes]]:
-    """Yield the complete lines of everything that has arrived, then wait for more; a last line may lack its newline."""
-    started: list[bytes] = []
-    chunk = source.read1(CHUNK_BYTES).removeprefix(_BOM)
-    while chunk:
-        complete, newline, rest = chunk.rpartition(b"\n")
-        if newline:
-            yield b"".join([*started, complete]).split(b"\n")
-            started = []
-        started.append(rest)
-        chunk = source.read1(CHUNK_BYTES)
-    if last := b"".join(started):
-        yield [last]
 
 
 class EventStream:
@@ -69,22 +45,18 @@ class EventStream:
         self._bad = 0
         self._counts: Counter[str] = Counter()
 
-    def take(self, lines: Iterable[bytes], *, at: datetime) -> tuple[list[bytes], list[str]]:
-        """Return the classified lines, stamped `at` (aware UTC), and one `line 12: <reason>` for each that is none."""
-        stamp = f'"classified_at":"{at.isoformat().replace("+00:00", "Z")}"'.encode()
-        good, problems = [], []
-        for line in lines:
-            self._lines += 1
-            start = line.lstrip()[:1]
-            if not start:
-                continue
-            try:
-                event = line if start == b"{" else plain_event(line, number=self._lines, at=at)
-                good.append(self._tagged(event, stamp))
-            except InputError as error:
-                self._bad += 1
-                problems.append(f"line {self._lines}: {error}")
-        return good, problems
+    def take(self, line: bytes, *, at: datetime) -> tuple[bytes, str]:
+        """Return a line classified, stamped `at` (aware UTC), or else `line 12: <reason>`; of a blank one neither."""
+        self._lines += 1
+        line = line.removeprefix(_BOM).strip()
+        if not line:
+            return b"", ""
+        try:
+            event = line if line.startswith(b"{") else plain_event(line, number=self._lines, at=at)
+            return self._tagged(event, at), ""
+        except InputError as error:
+            self._bad += 1
+            return b"", f"line {self._lines}: {error}\n"
 
     @property
     def is_all_bad(self) -> bool:
@@ -100,7 +72,8 @@ class EventStream:
         )
         return f"{counted(total, 'event')}: {shares}; {counted(self._bad, 'bad line')}"
 
-    def _tagged(self, line: bytes, stamp: bytes) -> bytes:
+    def _tagged(self, line: bytes, at: datetime) -> bytes:
+        stamp = f'"classified_at":"{at.isoformat().replace("+00:00", "Z")}"'.encode()
         event = read_event(line)
         key = thread_key(event)
         is_inflight = key in self._inflight
@@ -114,7 +87,7 @@ class EventStream:
             fields = b'{"why":' + why.encode() + b"," + fields[1:]
         if _PERHAPS_TAGGED.search(line):  # ours take the place of older ones
             return json.dumps(json.loads(line) | json.loads(fields), ensure_ascii=False).encode() + b"\n"
-        return line.rstrip()[:-1] + b", " + fields[1:] + b"\n"
+        return line[:-1] + b", " + fields[1:] + b"\n"
 
 
 def plain_event(line: bytes, *, number: int, at: datetime) -> bytes:
