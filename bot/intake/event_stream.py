@@ -73,7 +73,6 @@ class EventStream:
         return f"{counted(total, 'event')}: {shares}; {counted(self._bad, 'bad line')}"
 
     def _tagged(self, line: bytes, at: datetime) -> bytes:
-        stamp = f'"classified_at":"{at.isoformat().replace("+00:00", "Z")}"'.encode()
         event = read_event(line)
         key = thread_key(event)
         is_inflight = key in self._inflight
@@ -81,7 +80,7 @@ class EventStream:
         if verdict.classification == "actionable":
             self._inflight.add(key)
         self._counts[verdict.classification] += 1
-        fields = verdict.model_dump_json().encode().replace(b'"classified_at":null', stamp)
+        fields = verdict.model_copy(update={"classified_at": at}).model_dump_json().encode()
         if self._explains:
             why = explain(event, self._rules, inflight=is_inflight).model_dump_json(exclude_unset=True)
             fields = b'{"why":' + why.encode() + b"," + fields[1:]
