@@ -19,6 +19,7 @@ from bot.intake.classifier.scorer import Contribution, Weights, features, words_
 
 ACK_MAX_CHARS: Final = 30  # exclusive, mentions not counted
 SMALLTALK_MAX_CHARS: Final = 60
+_MEMO_CHARS: Final = 200  # so that remembering costs a few megabytes at most
 
 _NEVER_WORK: Final = frozenset({MessageType.EDIT, MessageType.DELETE})
 _FIRING: Final = "firing"
@@ -120,7 +121,7 @@ def ngrams_of(content: str) -> frozenset[str]:
 def _judge(event: Event, rules: Rules, inflight: bool) -> tuple[str, Classification, _Reading]:
     """Return the first row of the table that holds, the verdict, and what the words alone say."""
     content, state = event.content, event.alert_state
-    found = _UNREAD if state else _read(content, rules)
+    found = _UNREAD if state else (_remember if len(content) <= _MEMO_CHARS else _read)(content, rules)
     mention = _is_mention(event, rules.bot_id)
     chatter = found.is_addressed and not mention
     question = found.is_question or (found.is_smalltalk and (mention or inflight))
@@ -166,6 +167,9 @@ def _read(content: str, rules: Rules) -> _Reading:
         asks = probability >= (rules.threshold or weights.threshold)
     addressed = matchers.addressed.match(content) is not None
     return _Reading(asks and not smalltalk, smalltalk, ack, alarm, addressed, probability)
+
+
+_remember = lru_cache(maxsize=4096)(_read)  # acks, emoji and notices are said again and again
 
 
 @lru_cache(maxsize=512)  # notices of bots differ in numbers, and any number is one word
