@@ -150,7 +150,9 @@ class Backfill:
         self._watcher, self._chat, self._clock = watcher, chat, chat.clock
         self._store, self._gaps, self._say, self._hear = store, gaps, say, hear
         self._may_read, self._monotonic = may_read, monotonic
-        self._began: datetime | None = self._clock.now()
+        self._connected = self._clock.now()
+        """What is written later is heard live, whoever reads it first."""
+        self._began: datetime | None = self._connected
         """When a first start began to watch; None once it is on disk: what cannot be kept until then was missed."""
         self._away, self._picked_up = timedelta(), 0
         """What is not told yet: the longest absence, by our own clock, and how many messages were picked up."""
@@ -169,7 +171,7 @@ class Backfill:
         chats = [*self._watched, *(state.chat_id for state in self._store.open_threads())]
         heard = {chat_id: self._watcher.last_seen(chat_id) for chat_id in chats}
         self._gaps.open(heard, watched=self._watched, at=min(self._began or now, now))
-        self._began = None
+        self._began, self._connected = None, now
         with self._lock:
             self._away = max(self._away, now - (away_since or now))
         self._pause_s, self._try_at = FIRST_PAUSE_S, 0.0  # the chat was reached just now
@@ -229,7 +231,8 @@ class Backfill:
                 if self.stop.is_set():
                     raise Unavailable("the bot stops; what was missed is read at the next start")
                 event = {**message, "type": "message", "channel": gap.chat_id}
-                self._picked_up += self._hear({"team_id": self._chat.team_id, "event": event})
+                is_new = self._hear({"team_id": self._chat.team_id, "event": event})
+                self._picked_up += is_new and _at(message.get("ts")) <= self._connected.timestamp()
             log.info("read %s back to %s", gap.chat_id, utc_text(since), extra={"action": "backfilled"})
         self._gaps.close(gap)
 

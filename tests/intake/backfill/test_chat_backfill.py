@@ -229,6 +229,16 @@ def test_a_short_absence_in_which_nothing_was_said_is_not_worth_a_line(desk: Des
     assert desk.told == ["The bot was away 15 min: nothing was missed."]
 
 
+def test_what_is_written_after_the_connection_was_not_missed(desk: Desk) -> None:
+    """The look back may read it before it is delivered."""
+    desk.clock.at = NOW + timedelta(seconds=200)
+    desk.backfill.open(None)
+    desk.history.roots[HELP] = [said(199.5), said(200.5)]
+    desk.catch_up()
+    assert desk.heard() == ["text 100", "text 199.5", "text 200.5"]
+    assert desk.told == ["1 missed message picked up."]
+
+
 def test_a_message_that_is_delivered_as_well_counts_once(desk: Desk) -> None:
     """Live and read back, in either order."""
     desk.history.roots[HELP] = [said(200), said(210)]
