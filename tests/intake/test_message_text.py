@@ -90,6 +90,14 @@ def snippet(preview: str, **more: Any) -> Json:
     }
 
 
+CLIP: Json = {
+    "id": "F0CLIP",
+    "title": "audio_message.m4a",
+    "mimetype": "audio/mp4",
+    "transcription": {"status": "complete", "locale": "en-US", "preview": {"content": "the build is red"}},
+}
+"""A voice message; Slack shows the beginning of what was said."""
+
 BLOCKS: dict[str, tuple[list[Json], str]] = {
     "section with text, fields and an image": (
         [
@@ -280,6 +288,10 @@ def test_every_kind_of_block_is_read(name: str) -> None:
         ),
         ({"text": "", "attachments": [forward("Is prod down?")]}, "Linda C:\nIs prod down?"),
         (
+            {"text": "", "attachments": [forward("Is it up? <@U0BOT> <@U1|max>")]},
+            "Linda C:\nIs it up? `<@U0BOT>` `<@U1|max>`",
+        ),
+        (
             {"text": "<@U0BOT> can you look into this?", "attachments": [forward(f"```{TRACE}```")]},
             f"<@U0BOT> can you look into this?\n> Linda C:\n> ```{TRACE}```".replace("\nK", "\n> K"),
         ),
@@ -302,6 +314,15 @@ def test_every_kind_of_block_is_read(name: str) -> None:
         (
             {"text": "fyi", "attachments": [forward("", attachments=[{"title": "[FIRING:1] Slow", "text": "p99"}])]},
             "fyi\n> Linda C:\n> [FIRING:1] Slow\n> p99",
+        ),
+        (
+            {
+                "text": "fyi",
+                "attachments": [
+                    forward("", message_blocks=[{"message": {"attachments": [{"title": "Slow"}], "files": [CLIP]}}])
+                ],
+            },
+            "fyi\n> Linda C:\n> Slow\n> audio_message.m4a\n> the build is red",
         ),
         (
             {"text": "hm", "attachments": [forward("first", attachments=[forward("second", author_name="Max")])]},
@@ -414,7 +435,7 @@ def test_a_forwarded_or_quoted_mention_addresses_nobody() -> None:
 
 
 def test_images_are_named_wherever_they_stand() -> None:
-    """Files, image blocks, and both in forwarded messages; each once, and not without end."""
+    """Files, image blocks, also in attachments, and all of it in forwarded messages; each once, and not without end."""
     image = {"type": "image", "alt_text": "x", "slack_file": {"id": "F0BLOCK"}}
     message = {
         "files": [{"id": "F0OWN", "mimetype": "image/png"}, {"id": "F0DOC", "mimetype": "application/pdf"}],
@@ -422,9 +443,10 @@ def test_images_are_named_wherever_they_stand() -> None:
         "attachments": [
             forward("", files=[{"id": "F0FWD", "mimetype": "image/jpeg"}, {"id": "../x", "mimetype": "image/png"}]),
             forward("", message_blocks=wrapped({**image, "slack_file": {"id": "F0IN"}})),
+            {"color": "#f00", "blocks": [{**image, "slack_file": {"id": "F0CHART"}}]},
         ],
     }
-    assert image_ids(message) == ("F0OWN", "F0BLOCK", "F0FWD", "F0IN")
+    assert image_ids(message) == ("F0OWN", "F0BLOCK", "F0CHART", "F0FWD", "F0IN")
     many = [{"id": f"F{number}", "mimetype": "image/png"} for number in range(50)]
     assert len(image_ids({"files": many})) == MAX_IMAGES
 
