@@ -55,11 +55,11 @@ _PLACEHOLDERS: Final = frozenset(
 _FORWARDS: Final = ("is_share", "is_msg_unfurl", "message_blocks")
 _PREVIEWS: Final = ("from_url", "original_url", "app_unfurl_url", "is_app_unfurl")
 _FILE_ID: Final = re.compile(r"F[A-Z0-9]{1,63}")
-_LABEL: Final = re.compile(r"(<[^<>|]*)\|[^<>]*>")
+_LABEL: Final = re.compile(r"(<(?:[@#!]|[a-zA-Z]{1,20}:)[^<>|]*)\|[^<>]*>")
 _NO_WORDS: Final = re.compile(
-    r"(?m):skin-tone-[0-9]:|&(?:amp|lt|gt);|^[ \t]*+(?:[•◦▪]|(?:[0-9]{1,4}|[a-z]|[ivx]{1,6})[.)])[ \t]"
+    r"(?m):skin-tone-[0-9]:|&(?:amp;)*(?:amp|lt|gt);|^[ \t]*+[*_~]*+(?:[•◦▪]|(?:[0-9]{1,4}|[a-z]|[ivx]{1,6})[.)])[ \t]"
 )
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = re.compile(r"[^\W_]+")
 _MENTION: Final = re.compile(r"<@\w+(?:\|[^<>\n]*)?>")
 _TAG: Final = re.compile(r"<[^<>]*>|&#[0-9]{8,}")
 """A tag of HTML, or a number that is no character and too long to be read as one."""
@@ -212,7 +212,7 @@ def _pieces(content: Message, depth: int) -> str:
         key, form = _INLINE.get(str(one.get("type")), ("", ""))
         label, style = _text(one, "text"), one.get("style")
         if key:
-            pieces.append(form.format(_text(one, key) + (f"|{label}" if label else "")))
+            pieces.append(form.format(_text(one, key) + (f"|{html.escape(label, quote=False)}" if label else "")))
         elif isinstance(style, Mapping) and style.get("code"):
             pieces.append(f"`{label}`")
         else:

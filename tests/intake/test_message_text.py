@@ -98,6 +98,7 @@ CLIP: Json = {
 }
 """A voice message; Slack shows the beginning of what was said."""
 
+LINK: Json = {"type": "link", "url": "https://x.io", "text": "a <b>"}
 BLOCKS: dict[str, tuple[list[Json], str]] = {
     "section with text, fields and an image": (
         [
@@ -538,6 +539,21 @@ def test_words_are_never_lost_where_blocks_repeat_them(words: str) -> None:
     block = rich(section(text(words)))
     assert read_message({"text": words, "blocks": [block]}) == read_message({"text": words})
     assert read_message({"blocks": [block]}).strip() == read_message({"text": words}).strip()
+
+
+@each_row(
+    "words, pieces",
+    [
+        ("_not_ *now*, ~no~ `a_b`", [text("not", italic=True), text(" now, no "), text("a_b", code=True)]),
+        ("cat &lt;in | sort &gt;out", [text("cat <in | sort >out")]),
+        ("Map&lt;K|V&gt; in <https://x.io|a &lt;b&gt;>", [text("Map<K|V> in "), LINK]),
+        ("write &amp;lt; for &lt;", [text("write &lt; for <")]),
+        ("*1. rotate* the keys", [text("1. rotate", bold=True), text(" the keys")]),
+    ],
+)
+def test_what_slack_writes_into_text_repeats_the_rich_text(words: str, pieces: list[Json]) -> None:
+    """Styles, entities, labels and numbers are no words of their own."""
+    assert read_message({"text": words, "blocks": [rich(section(*pieces))]}) == words
 
 
 def _deep(levels: int) -> Any:
