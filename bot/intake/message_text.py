@@ -69,7 +69,7 @@ def read_message(message: Message) -> str:
     """Return everything a person can read in a message, without credentials, at most MAX_CHARS long.
 
     A forwarded message is quoted below words of the sender's own. Without any it is what the sender says, and whom it
-    mentions stands in backticks: the sender called nobody.
+    mentions stands in backticks.
 
     Raises:
         ValueError: its text is no text.
@@ -83,7 +83,7 @@ def read_message(message: Message) -> str:
         raise ValueError("event with an unusable text")  # noqa: TRY004 - a wrong payload
     own, *forwarded = map(_parts, _with_forwarded(message))
     others = ["\n".join(parts) for parts in forwarded if parts]
-    words = "\n".join([*own, *(_quoted(one) if own else _MENTION.sub(r"`\g<0>`", one) for one in others)])
+    words = "\n".join([*own, *(_quoted(one) if own else _unaddressed(one) for one in others)])
     return redact(storable(words[:MAX_READ_CHARS]))[:MAX_CHARS]
 
 
@@ -164,10 +164,10 @@ def _file(one: Message) -> list[str]:
     """Return the name of a file and what Slack shows of it: prose and speech as they are, other text in a fence."""
     if _is_image(one):
         return lines_of(one.get("alt_txt"))
-    prose = _text(one, "plain_text") or _text(one, "preview_plain_text")
+    title = _unaddressed(_text(one, "title") or _text(one, "name"))
+    prose = _unaddressed(_text(one, "plain_text") or _text(one, "preview_plain_text"))
     code = _text(one, "preview") or html.unescape(_TAG.sub("", _text(one, "preview_highlight")))
-    said = (_text(one, "title") or _text(one, "name"), prose or _fenced(code), *lines_of(one.get("transcription")))
-    return [line for line in said if line.strip()]
+    return [line for line in (title, prose or _fenced(code), *lines_of(one.get("transcription"))) if line.strip()]
 
 
 def lines_of(content: object, depth: int = 0) -> list[str]:
@@ -226,6 +226,11 @@ def _points(content: Message, depth: int) -> list[str]:
     margin, is_ordered = "    " * min(max(indent, 0), _MAX_DEPTH), content.get("style") == "ordered"
     points = [" ".join(lines_of(one, depth)) for one in _mappings(content.get("elements"))]
     return [f"{margin}{f'{place}.' if is_ordered else '•'} {one}" for place, one in enumerate(points, offset + 1)]
+
+
+def _unaddressed(text: str) -> str:
+    """Return words of others with those whom they mention in backticks: the sender called nobody."""
+    return _MENTION.sub(r"`\g<0>`", text)
 
 
 def _quoted(text: str) -> str:

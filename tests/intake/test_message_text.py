@@ -340,8 +340,12 @@ def test_every_kind_of_block_is_read(name: str) -> None:
         ),
         ({"files": [snippet("a ``` b", title="")]}, "trace.txt\n```\na ''' b\n```"),
         (
-            {"files": [{"filetype": "email", "title": "Fwd: refund", "plain_text": "Where is it?", "preview": "<p>W"}]},
-            "Fwd: refund\nWhere is it?",
+            {
+                "files": [
+                    {"filetype": "email", "title": "Fwd: <@U0BOT>", "plain_text": "Is it <@U0BOT>?", "preview": "<p>W"}
+                ]
+            },
+            "Fwd: `<@U0BOT>`\nIs it `<@U0BOT>`?",
         ),
         ({"files": [{"id": "F1", "mimetype": "application/pdf", "name": "report.pdf"}]}, "report.pdf"),
         (
