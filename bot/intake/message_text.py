@@ -34,7 +34,7 @@ _CONTROLS: Final = frozenset({"actions", "context_actions", "button", "workflow_
 _SHOWN: Final = (
     *("pretext", "author_name", "title", "rich_text_title", "subtitle", "label", "caption", "text", "name"),
     *("description", "body", "fields", "elements", "child_blocks", "tasks", "details", "output", "sources"),
-    *("file", "call", "v1", "value", "alt_text", "accessory", "blocks", "footer"),
+    *("file", "call", "v1", "preview", "content", "value", "alt_text", "accessory", "blocks", "footer"),
 )
 """Where blocks and attachments of all kinds keep what they show, in the order in which it is shown."""
 
@@ -55,11 +55,12 @@ _PLACEHOLDERS: Final = frozenset(
 _FORWARDS: Final = ("is_share", "is_msg_unfurl", "message_blocks")
 _PREVIEWS: Final = ("from_url", "original_url", "app_unfurl_url", "is_app_unfurl")
 _FILE_ID: Final = re.compile(r"F[A-Z0-9]{1,63}")
-_LABEL: Final = re.compile(r"(<[^<>|]*)\|[^<>]*>")
+_LABEL: Final = re.compile(r"(<(?:[@#!]|[a-zA-Z]{1,20}:)[^<>|]*)\|[^<>]*>")
 _NO_WORDS: Final = re.compile(
-    r"(?m):skin-tone-[0-9]:|&(?:amp|lt|gt);|^[ \t]*+(?:[•◦▪]|(?:[0-9]{1,4}|[a-z]|[ivx]{1,6})[.)])[ \t]"
+    r"(?m):skin-tone-[0-9]:|&(?:amp;)*(?:amp|lt|gt);|^[ \t]*+[*_~]*+(?:[•◦▪]|(?:[0-9]{1,4}|[a-z]|[ivx]{1,6})[.)])[ \t]"
 )
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = re.compile(r"[^\W_]+")
+_MENTION: Final = re.compile(r"<@\w+(?:\|[^<>\n]*)?>")
 _TAG: Final = re.compile(r"<[^<>]*>|&#[0-9]{8,}")
 """A tag of HTML, or a number that is no character and too long to be read as one."""
 
@@ -67,7 +68,8 @@ _TAG: Final = re.compile(r"<[^<>]*>|&#[0-9]{8,}")
 def read_message(message: Message) -> str:
     """Return everything a person can read in a message, without credentials, at most MAX_CHARS long.
 
-    A forwarded message is quoted below words of the sender's own; without any it is what the sender says.
+    A forwarded message is quoted below words of the sender's own. Without any it is what the sender says, and whom it
+    mentions stands in backticks.
 
     Raises:
         ValueError: its text is no text.
@@ -81,7 +83,7 @@ def read_message(message: Message) -> str:
         raise ValueError("event with an unusable text")  # noqa: TRY004 - a wrong payload
     own, *forwarded = map(_parts, _with_forwarded(message))
     others = ["\n".join(parts) for parts in forwarded if parts]
-    words = "\n".join([*own, *(map(_quoted, others) if own else others)])
+    words = "\n".join([*own, *(_quoted(one) if own else _unaddressed(one) for one in others)])
     return redact(storable(words[:MAX_READ_CHARS]))[:MAX_CHARS]
 
 
@@ -90,7 +92,8 @@ def image_ids(message: Message) -> tuple[str, ...]:
     found: list[object] = []
     for one in _with_forwarded(message):
         found += [file.get("id") for file in _mappings(one.get("files")) if _is_image(file)]
-        blocks = [block for block in _mappings(one.get("blocks")) if block.get("type") == "image"]
+        holders = [one, *_mappings(one.get("attachments"))]
+        blocks = [block for holder in holders for block in _mappings(holder.get("blocks"))]
         found += [file.get("id") for file in _mappings([block.get("slack_file") for block in blocks])]
     return tuple(dict.fromkeys(one for one in found if isinstance(one, str) and _FILE_ID.fullmatch(one)))[:MAX_IMAGES]
 
@@ -112,8 +115,11 @@ def _with_forwarded(message: Message, forwards: int = 0) -> Iterator[Message]:
     yield message
     for one in filter(_is_forward, _mappings(message.get("attachments")) if forwards < _MAX_FORWARDS else ()):
         wrapped = _mappings([each.get("message") for each in _mappings(one.get("message_blocks"))])
-        blocks = [block for each in wrapped for block in _mappings(each.get("blocks"))]
-        yield from _with_forwarded({**one, "blocks": _mappings(one.get("blocks")) + blocks}, forwards + 1)
+        shown = {
+            key: _mappings(one.get(key)) or [part for each in wrapped for part in _mappings(each.get(key))]
+            for key in ("blocks", "attachments", "files")
+        }
+        yield from _with_forwarded({**one, **shown}, forwards + 1)
 
 
 def _parts(message: Message) -> list[str]:
@@ -155,12 +161,13 @@ def _words(part: str) -> set[str]:
 
 
 def _file(one: Message) -> list[str]:
-    """Return the name of a file and what Slack shows of it: prose as it is, code and other text in a fence."""
+    """Return the name of a file and what Slack shows of it: prose and speech as they are, other text in a fence."""
     if _is_image(one):
         return lines_of(one.get("alt_txt"))
-    prose = _text(one, "plain_text") or _text(one, "preview_plain_text")
+    title = _unaddressed(_text(one, "title") or _text(one, "name"))
+    prose = _unaddressed(_text(one, "plain_text") or _text(one, "preview_plain_text"))
     code = _text(one, "preview") or html.unescape(_TAG.sub("", _text(one, "preview_highlight")))
-    return [line for line in (_text(one, "title") or _text(one, "name"), prose or _fenced(code)) if line.strip()]
+    return [line for line in (title, prose or _fenced(code), *lines_of(one.get("transcription"))) if line.strip()]
 
 
 def lines_of(content: object, depth: int = 0) -> list[str]:
@@ -205,7 +212,7 @@ def _pieces(content: Message, depth: int) -> str:
         key, form = _INLINE.get(str(one.get("type")), ("", ""))
         label, style = _text(one, "text"), one.get("style")
         if key:
-            pieces.append(form.format(_text(one, key) + (f"|{label}" if label else "")))
+            pieces.append(form.format(_text(one, key) + (f"|{html.escape(label, quote=False)}" if label else "")))
         elif isinstance(style, Mapping) and style.get("code"):
             pieces.append(f"`{label}`")
         else:
@@ -219,6 +226,11 @@ def _points(content: Message, depth: int) -> list[str]:
     margin, is_ordered = "    " * min(max(indent, 0), _MAX_DEPTH), content.get("style") == "ordered"
     points = [" ".join(lines_of(one, depth)) for one in _mappings(content.get("elements"))]
     return [f"{margin}{f'{place}.' if is_ordered else '•'} {one}" for place, one in enumerate(points, offset + 1)]
+
+
+def _unaddressed(text: str) -> str:
+    """Return words of others with those whom they mention in backticks: the sender called nobody."""
+    return _MENTION.sub(r"`\g<0>`", text)
 
 
 def _quoted(text: str) -> str:

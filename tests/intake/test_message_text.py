@@ -90,6 +90,15 @@ def snippet(preview: str, **more: Any) -> Json:
     }
 
 
+CLIP: Json = {
+    "id": "F0CLIP",
+    "title": "audio_message.m4a",
+    "mimetype": "audio/mp4",
+    "transcription": {"status": "complete", "locale": "en-US", "preview": {"content": "the build is red"}},
+}
+"""A voice message; Slack shows the beginning of what was said."""
+
+LINK: Json = {"type": "link", "url": "https://x.io", "text": "a <b>"}
 BLOCKS: dict[str, tuple[list[Json], str]] = {
     "section with text, fields and an image": (
         [
@@ -280,6 +289,10 @@ def test_every_kind_of_block_is_read(name: str) -> None:
         ),
         ({"text": "", "attachments": [forward("Is prod down?")]}, "Linda C:\nIs prod down?"),
         (
+            {"text": "", "attachments": [forward("Is it up? <@U0BOT> <@U1|max>")]},
+            "Linda C:\nIs it up? `<@U0BOT>` `<@U1|max>`",
+        ),
+        (
             {"text": "<@U0BOT> can you look into this?", "attachments": [forward(f"```{TRACE}```")]},
             f"<@U0BOT> can you look into this?\n> Linda C:\n> ```{TRACE}```".replace("\nK", "\n> K"),
         ),
@@ -304,6 +317,15 @@ def test_every_kind_of_block_is_read(name: str) -> None:
             "fyi\n> Linda C:\n> [FIRING:1] Slow\n> p99",
         ),
         (
+            {
+                "text": "fyi",
+                "attachments": [
+                    forward("", message_blocks=[{"message": {"attachments": [{"title": "Slow"}], "files": [CLIP]}}])
+                ],
+            },
+            "fyi\n> Linda C:\n> Slow\n> audio_message.m4a\n> the build is red",
+        ),
+        (
             {"text": "hm", "attachments": [forward("first", attachments=[forward("second", author_name="Max")])]},
             "hm\n> Linda C:\n> first\n> Max:\n> second",
         ),
@@ -318,8 +340,12 @@ def test_every_kind_of_block_is_read(name: str) -> None:
         ),
         ({"files": [snippet("a ``` b", title="")]}, "trace.txt\n```\na ''' b\n```"),
         (
-            {"files": [{"filetype": "email", "title": "Fwd: refund", "plain_text": "Where is it?", "preview": "<p>W"}]},
-            "Fwd: refund\nWhere is it?",
+            {
+                "files": [
+                    {"filetype": "email", "title": "Fwd: <@U0BOT>", "plain_text": "Is it <@U0BOT>?", "preview": "<p>W"}
+                ]
+            },
+            "Fwd: `<@U0BOT>`\nIs it `<@U0BOT>`?",
         ),
         ({"files": [{"id": "F1", "mimetype": "application/pdf", "name": "report.pdf"}]}, "report.pdf"),
         (
@@ -414,7 +440,7 @@ def test_a_forwarded_or_quoted_mention_addresses_nobody() -> None:
 
 
 def test_images_are_named_wherever_they_stand() -> None:
-    """Files, image blocks, and both in forwarded messages; each once, and not without end."""
+    """Files, image blocks, also in attachments, and all of it in forwarded messages; each once, and not without end."""
     image = {"type": "image", "alt_text": "x", "slack_file": {"id": "F0BLOCK"}}
     message = {
         "files": [{"id": "F0OWN", "mimetype": "image/png"}, {"id": "F0DOC", "mimetype": "application/pdf"}],
@@ -422,9 +448,10 @@ def test_images_are_named_wherever_they_stand() -> None:
         "attachments": [
             forward("", files=[{"id": "F0FWD", "mimetype": "image/jpeg"}, {"id": "../x", "mimetype": "image/png"}]),
             forward("", message_blocks=wrapped({**image, "slack_file": {"id": "F0IN"}})),
+            {"color": "#f00", "blocks": [{**image, "slack_file": {"id": "F0CHART"}}]},
         ],
     }
-    assert image_ids(message) == ("F0OWN", "F0BLOCK", "F0FWD", "F0IN")
+    assert image_ids(message) == ("F0OWN", "F0BLOCK", "F0CHART", "F0FWD", "F0IN")
     many = [{"id": f"F{number}", "mimetype": "image/png"} for number in range(50)]
     assert len(image_ids({"files": many})) == MAX_IMAGES
 
@@ -516,6 +543,21 @@ def test_words_are_never_lost_where_blocks_repeat_them(words: str) -> None:
     block = rich(section(text(words)))
     assert read_message({"text": words, "blocks": [block]}) == read_message({"text": words})
     assert read_message({"blocks": [block]}).strip() == read_message({"text": words}).strip()
+
+
+@each_row(
+    "words, pieces",
+    [
+        ("_not_ *now*, ~no~ `a_b`", [text("not", italic=True), text(" now, no "), text("a_b", code=True)]),
+        ("cat &lt;in | sort &gt;out", [text("cat <in | sort >out")]),
+        ("Map&lt;K|V&gt; in <https://x.io|a &lt;b&gt;>", [text("Map<K|V> in "), LINK]),
+        ("write &amp;lt; for &lt;", [text("write &lt; for <")]),
+        ("*1. rotate* the keys", [text("1. rotate", bold=True), text(" the keys")]),
+    ],
+)
+def test_what_slack_writes_into_text_repeats_the_rich_text(words: str, pieces: list[Json]) -> None:
+    """Styles, entities, labels and numbers are no words of their own."""
+    assert read_message({"text": words, "blocks": [rich(section(*pieces))]}) == words
 
 
 def _deep(levels: int) -> Any:
