@@ -48,6 +48,17 @@ CAUTION_CHARS = 300
 SHOWN_LINES = 3
 LINE_CHARS = 100
 
+TOOL_NAMES: Final = {
+    "argocd": "Argo CD",
+    "cloudwatch": "CloudWatch",
+    "github": "GitHub",
+    "gitlab": "GitLab",
+    "incident.io": "incident.io",
+    "pagerduty": "PagerDuty",
+    "uptimerobot": "UptimeRobot",
+}
+"""Of alert tools that are not written as their ids are, with a capital."""
+
 _MARKS = {True: "✓", False: "✗", None: "?"}
 
 
@@ -71,7 +82,8 @@ def asked_by(state: ThreadState) -> str:
     """Return who asked, or which tool's alert it is; what follows names the place."""
     if state.alert is None:
         return f"*<@{state.original_sender_id}>* asked"
-    return f"*{escape(state.alert.tool_name)} alert*" if state.alert.tool else "*Alert*"
+    tool = TOOL_NAMES.get(state.alert.tool, state.alert.tool.title())
+    return f"*{escape(tool)} alert*" if tool else "*Alert*"
 
 
 def twin_blocks(state: ThreadState) -> list[Block]:

@@ -17,16 +17,6 @@ from bot.domain.severity import Severity
 KEPT_IDS: Final = 200
 """How many messages a thread remembers of its alert; an older one counts as known."""
 
-_SPELLED: Final = {
-    "argocd": "Argo CD",
-    "cloudwatch": "CloudWatch",
-    "github": "GitHub",
-    "gitlab": "GitLab",
-    "incident.io": "incident.io",
-    "pagerduty": "PagerDuty",
-    "uptimerobot": "UptimeRobot",
-}
-
 
 class AlertState(StrEnum):
     """What an alert says: it fires, it ended, somebody deals with it, or nothing that anybody has to act on."""
@@ -55,11 +45,6 @@ class Alert(FrozenValue):
     fingerprint: str
     severity: Severity = Severity.ACT
     text: Annotated[str, Field(exclude=True)] = ""
-
-    @property
-    def tool_name(self) -> str:
-        """The tool's name as people write it."""
-        return _SPELLED.get(self.tool, self.tool.title())
 
     @property
     def is_firing(self) -> bool:
