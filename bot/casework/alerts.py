@@ -6,10 +6,10 @@ late and maybe twice; whatever dies in between, each counts once.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Final
+from itertools import dropwhile, islice
+from typing import Any, Final
 
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.thread_service import ThreadService
@@ -19,18 +19,20 @@ from bot.domain.events import Event, MessageType, thread_key
 from bot.domain.jobs import AlertArrived, FollowUpArrived, QuestionAsked
 from bot.domain.severity import Severity
 from bot.domain.threads import ThreadState, ThreadStatus
+from bot.ports import Journal
 
-MAX_ENDED: Final = 1_000
-"""How many ends of alerts that have no thread are remembered until the next start."""
+LOOKED_THROUGH: Final = 2_000
+"""Among how many of the newest messages the end of an alert is looked for before a thread is opened for it."""
 
 
 class AlertThreads:
-    """Works off the messages of alert tools; `orchestrator` opens the threads and investigates them."""
+    """Works off the messages of alert tools; `orchestrator` opens the threads and investigates them.
 
-    def __init__(self, service: ThreadService, orchestrator: Orchestrator) -> None:
-        self._service, self._orchestrator = service, orchestrator
-        self._ended: dict[str, float] = {}  # by an alert's key: the Slack ts of its end
-        self._lock = threading.Lock()
+    `events` are all messages that were heard, which are journaled before they come here.
+    """
+
+    def __init__(self, service: ThreadService, orchestrator: Orchestrator, events: Journal) -> None:
+        self._service, self._orchestrator, self._events = service, orchestrator, events
 
     def take_alert(self, arrived: AlertArrived) -> None:
         """Note a message on the open thread of its alert; where there is none, open one if the alert fires.
@@ -45,17 +47,18 @@ class AlertThreads:
         if state is not None:
             self.catch_up(state.thread_id, [event])
             self._begin(state.thread_id)
-        elif not event.alert.is_firing:
-            self._note_end(arrived.key, float(event.message_id))
-        elif float(event.message_id) >= self._ended.get(arrived.key, 0):
+        elif event.alert.is_firing and not self._has_ended(event, event.alert.fingerprint):
             self._open(event)
 
-    def _note_end(self, key: str, at: float) -> None:
-        """Remember an end that nobody saw begin: a backfill may still bring what fired before it."""
-        with self._lock:
-            self._ended[key] = max(at, self._ended.pop(key, at))
-            if len(self._ended) > MAX_ENDED:
-                del self._ended[next(iter(self._ended))]
+    def _has_ended(self, event: Event, fingerprint: str) -> bool:
+        """Whether the end of an alert, or who took it, was heard before what fired earlier, as in a backfill."""
+        told = [(float(event.message_id), AlertState.FIRING.value)]
+        newest = islice(self._events.newest_first(), LOOKED_THROUGH)
+        for record in dropwhile(lambda record: not _is_record_of(record, event), newest):
+            said = record.get("alert") or {}
+            if said.get("fingerprint") == fingerprint and record["team_id"] == event.team_id:
+                told.append((float(record["message_id"]), said["state"]))
+        return max(told, key=lambda one: one[0])[1] in (AlertState.RESOLVED, AlertState.ACKNOWLEDGED)
 
     def catch_up(self, thread_id: str, events: Iterable[Event]) -> None:
         """Note the messages that are about a thread's alert, oldest first, in one write; harmless if done twice."""
@@ -90,6 +93,11 @@ class AlertThreads:
         if state is not None and state.is_at_work and state.card_ts is None:
             self._service.queue(thread_id, unless_queued=True)
             self._service.cards.show_card(thread_id)
+
+
+def _is_record_of(record: Mapping[str, Any], event: Event) -> bool:
+    names = ("chat_id", "message_id", "msg_type")
+    return all(record.get(name) == getattr(event, name) for name in names)
 
 
 def _has_message(state: ThreadState, event: Event) -> bool:

@@ -113,7 +113,7 @@ class QuestionServices:
             orchestrator=self.orchestrator,
         )
         events = on.storage.journal(EVENTS)
-        self.alerts = AlertThreads(service, self.orchestrator)
+        self.alerts = AlertThreads(service, self.orchestrator, events)
         self.rebuilding = ThreadRebuild(service, self.orchestrator, self.alerts, events, rules, bot_user_id=me.user_id)
         self.recovery = CrashRecovery(service, replies)
         self.giving_up = GivingUp(service, self.orchestrator, on.ops.say)

@@ -222,7 +222,7 @@ class Office:
             pages=self.pages,
             twins=self.twins,
         )
-        self.alerts = AlertThreads(self.service, self.orchestrator)
+        self.alerts = AlertThreads(self.service, self.orchestrator, self.events)
         self.rebuilding = ThreadRebuild(
             self.service, self.orchestrator, self.alerts, self.events, RULES, bot_user_id="U0BOT"
         )

@@ -153,19 +153,32 @@ def test_messages_that_come_late_or_twice_count_once_and_change_no_state(tmp_pat
 
 @each_row("end", ["resolved", "acknowledged"])
 def test_an_alert_whose_end_came_first_rings_nobody(tmp_path: Path, end: str) -> None:
-    """A backfill may bring what fired before an end that was heard live; what fires later rings."""
-    office = an_office(tmp_path, told(end, minute=1), told())
+    """A backfill may bring what fired before an end that was heard live, by an earlier process too."""
+    office = an_office(tmp_path, told(end, minute=1))
+    office.restart()
+    hear(office, told())
     assert (office.store.threads(), rings(office)) == ([], [])
     hear(office, told(minute=2))
     assert rings(office) != []
 
 
-def test_the_ends_that_are_remembered_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The oldest is forgotten: better one card too many than a page too few."""
-    monkeypatch.setattr("bot.casework.alerts.MAX_ENDED", 2)
-    office = an_office(tmp_path, *(told("resolved", minute=9, name=name) for name in "abc"))
-    hear(office, *(told(name=name, minute=minute) for minute, name in enumerate("abc")))
-    assert [state.alert.name for state in office.store.threads() if state.alert] == ["a"]
+@each_row("end", ["resolved", "acknowledged"])
+def test_an_alert_whose_end_was_told_while_it_waited_has_its_thread(tmp_path: Path, end: str) -> None:
+    """Work may be slow: both are journaled, in order, before the first is worked off."""
+    office = Office(tmp_path, pages={"again_after": "10m", "then": "U0BOSS"})
+    for event in (told(), told(end, minute=1)):
+        office.arrive(event)
+    office.work()
+    alert = only(office).alert
+    assert alert is not None
+    assert (alert.state, rings(office)) == (end, [])
+
+
+def test_an_end_is_looked_for_among_the_newest_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Better one card too many than a page too few."""
+    monkeypatch.setattr("bot.casework.alerts.LOOKED_THROUGH", 2)
+    office = an_office(tmp_path, told("resolved", minute=9), told("info", minute=9, name="b"), told())
+    assert [state.alert.name for state in office.store.threads() if state.alert] == [an_alert().name]
 
 
 def test_the_severity_of_a_thread_is_its_alerts(tmp_path: Path) -> None:
