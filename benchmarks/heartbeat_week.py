@@ -21,7 +21,7 @@ from bot.agent.cost import DEFAULT_PRICES
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.alerts import Alert, Posted
-from bot.domain.heartbeats.beats import Action, BeatReport, Receipt
+from bot.domain.heartbeats.beats import Action, BeatReport, Receipt, Reported
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
@@ -164,8 +164,8 @@ class ScriptedRun:
         check = _check_of(task)
         bad = [change for change in self._world.now(session, check) if change.alert] if check else []
         if not bad:
-            return Receipt(task=task.id, status="ok")
-        return Receipt(task=task.id, status="finding", evidence=bad[0].name, finding=bad[0].name)
+            return Receipt(task=task.id, result="ok")
+        return Receipt(task=task.id, result="finding", evidence=bad[0].name, finding=Reported(key=bad[0].name))
 
 
 class ScriptedScreen(PrescreenStep):
@@ -179,7 +179,7 @@ class ScriptedScreen(PrescreenStep):
         usage = self._bill.charge(CHEAP)
         known = {finding.key.rpartition("/")[2] for finding in view.open_findings}
         bad = {change.name for change in self._world.now(view.session.id) if change.alert}
-        receipts = tuple(Receipt(task=task.id, status="ok") for task in view.tasks)
+        receipts = tuple(Receipt(task=task.id, result="ok") for task in view.tasks)
         action = Action.NONE if bad <= known else Action.ESCALATE
         return Screened(decision=escalated_for_doubt(Decision(action, "scripted", receipts), view), usage=usage)
 

@@ -57,7 +57,7 @@ KEY = "shop/1a2b3c4d/red"
 FINDING = OpenFinding(key=KEY, task="1a2b3c4d", text="red", first_at=NOW, last_at=NOW, removed=Removal(at=NOW))
 RUN = RunCheckpoint(
     message="red",
-    receipts=(Receipt(task="1a2b3c4d", status="finding", evidence="red"),),
+    receipts=(Receipt(task="1a2b3c4d", result="finding", evidence="red"),),
     usage=Usage(),
     run_id="r1",
     wake=Wake.INTERVAL,

@@ -149,7 +149,7 @@ def test_receipts_are_read_and_unreadable_ones_left_out() -> None:
     """A due task without one is doubt, which the caller sees."""
     found: list[Any] = [{"task": "a1", "status": "ok", "evidence": "clean"}, {"task": "b2", "status": "great"}, 7, None]
     decision = parse_decision(json.dumps({"action": "none", "reason": "quiet", "receipts": found}))
-    assert decision.receipts == (Receipt(task="a1", status="ok", evidence="clean"),)
+    assert decision.receipts == (Receipt(task="a1", result="ok", evidence="clean"),)
     assert parse_decision('{"action": "none", "receipts": "all"}').receipts == ()
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from operator import not_
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints
+from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints, model_validator
 
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.returns import Usage
@@ -82,17 +82,45 @@ class Action(StrEnum):
     ESCALATE = "escalate"
 
 
+class Reported(FrozenValue):
+    """What a receipt reports as found.
+
+    `key` is its short stable id, the same however the finding is worded; `severity` None: the task or the session says.
+    """
+
+    key: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    severity: Severity | None = None
+    text: str = ""
+
+
 class Receipt(FrozenValue):
     """What was done for one due task.
 
-    `task` is the id of the task (`playbook_entries.task_id`), `finding` the short stable id of what was found, which
-    stays the same however the finding is worded.
+    `task` is the id of the task (`playbook_entries.task_id`); a `finding` says what was found.
     """
 
     task: Annotated[str, StringConstraints(min_length=1, max_length=80)]
-    status: Literal["ok", "finding", "skipped"]
+    result: Literal["ok", "finding", "skipped"]
     evidence: str = ""
-    finding: str | None = None
+    finding: Reported | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_once_written(cls, data: Any) -> Any:
+        """Read the receipt of a run that an earlier version left on disk: its `finding` is an id alone."""
+        if not isinstance(data, dict):
+            return data
+        known = dict(data)
+        if "status" in known and "result" not in known:
+            known["result"] = known.pop("status")
+        if isinstance(known.get("finding"), str):
+            known["finding"] = {"key": known["finding"], "text": known.get("evidence") or ""}
+        return known
+
+    @property
+    def key(self) -> str | None:
+        """The id of what was found."""
+        return self.finding.key if self.finding else None
 
 
 class Finding(FrozenValue):
@@ -156,7 +184,7 @@ class Assigned(FrozenValue):
 class Envelope(FrozenValue):
     """The line of heartbeats.ndjson that every beat leaves, whatever happened; the preview is cut to 200 characters.
 
-    `assignments` and `beside_ok` stand in the line only where there are any.
+    `assignments`, `beside_ok` and `changes` stand in the line only where there are any.
     """
 
     ts: AwareDatetime
@@ -183,6 +211,9 @@ class Envelope(FrozenValue):
     """The step at which it ended, where that is not plain from the rest; `why` begins with it."""
     screen_error: Annotated[str, Field(exclude_if=not_)] = ""
     """Why its pre-screen failed; each such beat costs a full run. `why` ends with it."""
+    changes: Annotated[tuple[Annotated[str, BeforeValidator(_cut)], ...], Field(exclude_if=not_)] = ()
+    """Commands that ended well and printed something else than at the last good beat, a line each, where no model
+    looked: for the daily report."""
 
     @classmethod
     def read(cls, line: Mapping[str, Any]) -> Self:
@@ -248,11 +279,13 @@ def missing_receipts(due: Iterable[str], receipts: Iterable[Receipt]) -> tuple[s
 class BeatReport(FrozenValue):
     """What a beat found: a receipt for each due task, and a message to the owner.
 
+    `status` says whether the message wants somebody; None where the run ended in text, which is read by `read_ack`.
     `usage` is None where no model ran; `notes` are remarks about the beat itself.
     """
 
     message: str
     receipts: tuple[Receipt, ...]
+    status: Literal["ok", "attention"] | None = None
     usage: Usage | None
     tool_calls: int = 0
     reasoning: str | None = None

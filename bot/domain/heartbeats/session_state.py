@@ -176,6 +176,8 @@ class SessionState(FrozenValue):
     paid: RunCheckpoint | None = None
     """A full run that is over, of a beat that is not on record yet."""
     failures: Failures = Failures()
+    bare_tokens: int = 0
+    """How many full runs in a row ended in the bare token instead of `finish_beat`; three are an alert."""
     spent: SpentToday = SpentToday()
     inbox_read: int = 0
     """How many of the inbox's messages a beat has dealt with."""

@@ -182,8 +182,8 @@ def measured_after(
     history: Mapping[str, TaskHistory], view: BeatView, report: BeatReport | None
 ) -> dict[str, TaskHistory]:
     """Return the history with one beat more; a beat without a report looked, but says nothing of findings."""
-    found = {receipt.task: receipt.status == "finding" for receipt in report.receipts} if report else {}
-    skipped = {receipt.task for receipt in report.receipts if receipt.status == "skipped"} if report else set()
+    found = {receipt.task: receipt.result == "finding" for receipt in report.receipts} if report else {}
+    skipped = {receipt.task for receipt in report.receipts if receipt.result == "skipped"} if report else set()
     seen = [
         Measurement(
             task_id=task.id,

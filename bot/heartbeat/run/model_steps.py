@@ -225,7 +225,7 @@ def escalated_for_doubt(decision: Decision, view: BeatView, *, forced: bool = Fa
         return Decision(Action.ESCALATE, "doubt: the model had to be forced to answer")
     if missing_receipts([task.id for task in view.tasks], decision.receipts):
         return Decision(Action.ESCALATE, "doubt: a due task has no receipt")
-    if any(receipt.status == "finding" for receipt in decision.receipts):
+    if any(receipt.result == "finding" for receipt in decision.receipts):
         return Decision(Action.ESCALATE, "a receipt reports a finding")
     if _touches_open_finding(view):
         return Decision(Action.ESCALATE, "what an open finding is about has changed; only a full run settles it")

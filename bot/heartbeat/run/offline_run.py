@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from bot.domain.heartbeats.alerts import FAILING
 from bot.domain.heartbeats.allowed_commands import Argv, checks_of, identity_of
-from bot.domain.heartbeats.beats import BeatReport, Receipt
+from bot.domain.heartbeats.beats import BeatReport, Receipt, Reported
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.text.alarm_words import has_alarm_word
 from bot.domain.text.humanize import counted
@@ -92,7 +92,10 @@ def _receipts(task: PlaybookEntry, view: BeatView, useless: Mapping[Argv, str], 
         **({LATE: titled(task, "not run: no time was left for its commands")} if late else {}),
         **({_name_of(task, view, seen): titled(task, *(each.text for each in seen))} if seen else {}),
     }
-    findings = [Receipt(task=task.id, status="finding", evidence=found[name], finding=name) for name in found]
+    findings = [
+        Receipt(task=task.id, result="finding", evidence=found[name], finding=Reported(key=name, text=found[name]))
+        for name in found
+    ]
     return findings or [_unremarkable(task, view)]
 
 
@@ -112,10 +115,10 @@ def _useless_text(useless: Mapping[Argv, str]) -> str:
 def _unremarkable(task: PlaybookEntry, view: BeatView) -> Receipt:
     """Return the receipt of a task of which there is no news."""
     if not view.probes.names_commands(task):
-        return Receipt(task=task.id, status="skipped", evidence="this needs a model; there is no API key")
+        return Receipt(task=task.id, result="skipped", evidence="this needs a model; there is no API key")
     works = view.probes.covers(task) and all(not _is_broken(each) for each in view.probes.results_for(task))
     commands = ", ".join(sorted(map(" ".join, view.probes.commands_of(task))))
-    return Receipt(task=task.id, status="ok" if works else "skipped", evidence=commands)
+    return Receipt(task=task.id, result="ok" if works else "skipped", evidence=commands)
 
 
 def _is_broken(result: ProbeResult) -> bool:

@@ -268,7 +268,7 @@ def _with_remark(ending: BeatEnd, sent: DeliveryResult, said: str) -> BeatEnd:
 
 def _ok_text(view: BeatView, report: BeatReport, said: str) -> str:
     """Return what is said where nothing was found: the report's own words, and how many tasks it left out."""
-    skipped = {receipt.task for receipt in report.receipts if receipt.status == "skipped"}
+    skipped = {receipt.task for receipt in report.receipts if receipt.result == "skipped"}
     count = counted(len(skipped), "task was", "tasks were")
     left_out = f"{count} not looked at." if skipped else ""
     return " ".join(filter(None, [said or f"OK: no problem found in {view.session.name}.", left_out]))

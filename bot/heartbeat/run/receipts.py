@@ -142,7 +142,7 @@ def judge_report(view: BeatView, report: BeatReport) -> BeatJudgement:
         findings.append(_unreceipted(view, missing))
     if ack.kind == "alert" and not findings:
         findings.append(_new(view, MESSAGE, ack.text))
-    checked = _checked(view, {receipt.task for receipt in receipts if receipt.status != "skipped"})
+    checked = _checked(view, {receipt.task for receipt in receipts if receipt.result != "skipped"})
     return BeatJudgement(
         ack=ack,
         findings=tuple(findings),
@@ -153,7 +153,7 @@ def judge_report(view: BeatView, report: BeatReport) -> BeatJudgement:
 
 def boxes_of(view: BeatView, report: BeatReport) -> dict[str, bool]:
     """Return which tasks went well: those all of whose receipts say so and none of whose checks failed."""
-    bad = {receipt.task for receipt in report.receipts if receipt.status != "ok"}
+    bad = {receipt.task for receipt in report.receipts if receipt.result != "ok"}
     bad |= {task.id for task in view.tasks if failures(view, task)}
     return {receipt.task: receipt.task not in bad for receipt in report.receipts}
 
@@ -226,8 +226,8 @@ def _failure(view: BeatView, task: PlaybookEntry, result: ProbeResult) -> Findin
 def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
     """Return what the receipts report; those of no due task too, for a model that mistook an id saw something."""
     known = {task.id: task for task in (*(task for _, task in view.playbook.all_tasks), *view.tasks)}
-    found = [receipt for receipt in receipts if receipt.status == "finding"]
-    named = {(receipt.task, receipt.finding) for receipt in found}
+    found = [receipt for receipt in receipts if receipt.result == "finding"]
+    named = {(receipt.task, receipt.key) for receipt in found}
     return [_finding(view, receipt, known.get(receipt.task), named) for receipt in found]
 
 
@@ -280,9 +280,9 @@ def _finding(
     Checks of the task that fail are named in it whatever a model calls them: two lazy sentences are two findings. A
     check that has a receipt of its own (`named`: task and finding of each) is not.
     """
-    is_event = (receipt.finding or "").startswith(EVENT)
-    said = receipt.evidence.strip() or (task.text if task else f"{receipt.task}: {receipt.finding or 'a finding'}")
-    about, name = subject_of(task, receipt.finding) if task else (MESSAGE, receipt.finding)
+    is_event = (receipt.key or "").startswith(EVENT)
+    said = receipt.evidence.strip() or (task.text if task else f"{receipt.task}: {receipt.key or 'a finding'}")
+    about, name = subject_of(task, receipt.key) if task else (MESSAGE, receipt.key)
     if task is not None and not is_event and name not in (FAILING, NO_ANSWER):
         alone = [each for each in failures(view, task) if (task.id, failure_id(each)) not in named]
         unnamed = [each for each in alone if each.command not in said]
@@ -290,9 +290,9 @@ def _finding(
     return Finding(
         key=finding_key(view.session.id, about, receipt.evidence, name),
         task=MESSAGE if is_event else about,
-        check=(task.text if name == receipt.finding else checks_of(task)[about]) if task else "",
+        check=(task.text if name == receipt.key else checks_of(task)[about]) if task else "",
         text=said,
-        severity=severity_of(view, said, task, receipt.finding),
+        severity=severity_of(view, said, task, receipt.key),
     )
 
 

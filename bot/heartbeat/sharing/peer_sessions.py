@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from bot.domain.heartbeats.beats import Receipt
+from bot.domain.heartbeats.beats import Receipt, Reported
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
@@ -46,9 +46,9 @@ _POLLINATE: Final = re.compile(r"\bcross.?pollinat", re.IGNORECASE)
 def daily_report(session: Session, ending: BeatEnd) -> str:
     """Return the report of a beat that carried out its tasks."""
     receipts = ending.report.receipts if ending.report else ()
-    found = [f"Found: {_line(one.evidence)}" for one in receipts if one.status == "finding"]
-    seen = [f"Saw: {_line(one.evidence)}" for one in receipts if one.status == "ok" and one.evidence.strip()]
-    skipped = sum(receipt.status == "skipped" for receipt in receipts)
+    found = [f"Found: {_line(one.evidence)}" for one in receipts if one.result == "finding"]
+    seen = [f"Saw: {_line(one.evidence)}" for one in receipts if one.result == "ok" and one.evidence.strip()]
+    skipped = sum(receipt.result == "skipped" for receipt in receipts)
     head = f"Daily report of {session.id}: {ending.result}, {len(receipts)} tasks, {skipped} skipped."
     return "\n".join([head, *found[:LISTED], *seen[:LISTED]])[:MAX_CHARS]
 
@@ -83,12 +83,12 @@ class PeerSessions:
         if session.is_master and (task := _due(tasks, _POLLINATE)):
             offers, playbooks = self._pollination.offers()[:OFFERS], self._playbooks()
             said = f"{len(offers)} tasks could be suggested; code sends the best of them"
-            receipts.append(Receipt(task=task.id, status="ok", evidence=said))
+            receipts.append(Receipt(task=task.id, result="ok", evidence=said))
         if session.is_master and (task := _due(tasks, _SILENCE)):
             silent = self._silent(now)
             receipts.append(_silence(task, silent))
         if not session.is_master and (task := _due(tasks, _REPORT)):
-            receipts.append(Receipt(task=task.id, status="ok", evidence="code sends the report"))
+            receipts.append(Receipt(task=task.id, result="ok", evidence="code sends the report"))
         return PeerData(
             offers=tuple(offers),
             playbooks=playbooks,
@@ -158,7 +158,8 @@ def _due(tasks: Sequence[PlaybookEntry], what: re.Pattern[str]) -> PlaybookEntry
 
 def _silence(task: PlaybookEntry, silent: Sequence[str]) -> Receipt:
     if not silent:
-        return Receipt(task=task.id, status="ok", evidence="every session reported")
+        return Receipt(task=task.id, result="ok", evidence="every session reported")
     hours = int(SILENT_AFTER.total_seconds() // 3600)
     text = f"No daily report for more than {hours} hours: {', '.join(silent)}"
-    return Receipt(task=task.id, status="finding", evidence=text, finding="silent-" + "-".join(silent)[:60])
+    found = Reported(key="silent-" + "-".join(silent)[:60], text=text)
+    return Receipt(task=task.id, result="finding", evidence=text, finding=found)

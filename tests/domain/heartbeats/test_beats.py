@@ -126,6 +126,6 @@ def test_a_persons_wake_is_the_strongest_and_the_clocks_the_weakest() -> None:
 
 def test_a_due_task_without_a_receipt_is_missed() -> None:
     """Once each, in the order they are due; a receipt for something else helps nobody."""
-    receipts = [Receipt(task="b", status="ok"), Receipt(task="z", status="skipped")]
+    receipts = [Receipt(task="b", result="ok"), Receipt(task="z", result="skipped")]
     assert missing_receipts(["a", "b", "c", "a"], receipts) == ("a", "c")
     assert missing_receipts(["b"], receipts) == ()

@@ -115,7 +115,7 @@ def test_a_beat_without_a_receipt_is_an_alert_about_itself_and_stamps_nothing(tm
 
 def test_receipts_of_tasks_that_are_not_due_count_for_nothing(tmp_path: Path) -> None:
     """Whether they were made up or belong to another tier."""
-    made_up = BeatReport(message="HEARTBEAT_OK", receipts=(Receipt(task="0badc0de", status="ok"),), usage=COST)
+    made_up = BeatReport(message="HEARTBEAT_OK", receipts=(Receipt(task="0badc0de", result="ok"),), usage=COST)
     room = BeatRoom(tmp_path, made_up)
     room.beat()
     assert NEVER in room.playbook
@@ -196,8 +196,8 @@ def test_a_task_that_found_something_is_not_ticked_by_another_receipt(tmp_path: 
 
     def both(view: BeatView) -> BeatReport:
         [task] = view.tasks
-        found = Receipt(task=task.id, status="finding", evidence="Main is red.", finding="red")
-        return BeatReport(message="HEARTBEAT_OK", receipts=(found, Receipt(task=task.id, status="ok")), usage=COST)
+        found = Receipt(task=task.id, result="finding", evidence="Main is red.", finding="red")
+        return BeatReport(message="HEARTBEAT_OK", receipts=(found, Receipt(task=task.id, result="ok")), usage=COST)
 
     room = BeatRoom(tmp_path, both)
     assert room.beat().result is BeatResult.SENT

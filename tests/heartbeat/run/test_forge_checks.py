@@ -58,10 +58,10 @@ def beat(folder: Path, task: str, **answers: object) -> Any:
 def test_titles_and_names_are_not_judged_and_conclusions_are(tmp_path: Path) -> None:
     """A title with fail in it is no failing check; a failing check is, whatever the title."""
     well = pull(12, "Fix failing login test", check("fail-fast", "SUCCESS"), {"context": "ci/x", "state": "SUCCESS"})
-    assert beat(tmp_path, f"`{GH}`", gh_pr=[well]).status == "ok"
+    assert beat(tmp_path, f"`{GH}`", gh_pr=[well]).result == "ok"
     red = pull(13, "All good", check("build", "FAILURE"), {"context": "ci/deploy", "state": "ERROR"})
     receipt = beat(tmp_path, f"`{GH}`", gh_pr=[well, red])
-    assert (receipt.status, receipt.finding) == ("finding", "failing")
+    assert (receipt.result, receipt.key) == ("finding", "failing")
     assert "#13 All good (b13) https://github.com/acme/shop/pull/13: build, ci/deploy" in receipt.evidence
     assert "#12" not in receipt.evidence
 
@@ -109,10 +109,10 @@ def test_on_gitlab_the_newest_pipeline_of_each_open_request_counts(tmp_path: Pat
         return {"id": 1, "status": status, "ref": ref, "web_url": "https://gitlab.com/a/b/-/pipelines/1"}
 
     well = [run("fix", "success"), run("fix", "failed"), run("old", "failed")]
-    assert beat(tmp_path, GLAB, glab_mr=requests, glab_ci=well).status == "ok"
+    assert beat(tmp_path, GLAB, glab_mr=requests, glab_ci=well).result == "ok"
     for ref in ("fix", "refs/merge-requests/7/head"):
         receipt = beat(tmp_path, GLAB, glab_mr=requests, glab_ci=[run(ref, "failed"), run("old", "failed")])
-        assert receipt.finding == "failing"
+        assert receipt.key == "failing"
         assert "old" not in receipt.evidence
 
 
@@ -120,7 +120,7 @@ def test_on_gitlab_the_newest_pipeline_of_each_open_request_counts(tmp_path: Pat
 def test_what_is_no_list_is_a_command_that_does_not_work(tmp_path: Path, printed: str) -> None:
     """Said as such, and never taken for good."""
     receipt = beat(tmp_path, f"`{GH}`", gh_pr=printed)
-    assert (receipt.status, receipt.finding) == ("finding", "commands")
+    assert (receipt.result, receipt.key) == ("finding", "commands")
     assert "printed no list in JSON" in receipt.evidence
 
 

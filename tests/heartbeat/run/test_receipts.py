@@ -113,8 +113,8 @@ def test_a_beat_remembers_how_long_the_commands_of_a_task_took_and_what_was_foun
     probes = ProbeReport(results=(result,), wanted=((task_id(TREE), STATUS),))
     view = a_view(tmp_path, tier=Tier.DAILY, probes=probes)
     receipts = (
-        Receipt(task=task_id("Stale branches"), status="finding"),
-        Receipt(task=task_id("Deploys look healthy"), status="skipped"),
+        Receipt(task=task_id("Stale branches"), result="finding"),
+        Receipt(task=task_id("Deploys look healthy"), result="skipped"),
     )
     report = BeatReport(message="", receipts=receipts, usage=None)
     after = measured_after({"gone": SLOW}, view, report)

@@ -24,8 +24,8 @@ def found(cwd: Path, said: str, task: Any = LOOK, *, exit_code: int = 0, finding
     results = [ProbeResult(argv=argv, output="", exit_code=exit_code, seconds=0.1) for _, argv in wanted]
     report = ProbeReport(results=tuple(results), wanted=wanted)
     view = a_view(cwd, text=BOOK, session=a_session(cwd, beat=beat), probes=report)
-    receipts = [Receipt(task=each.id, status="ok") for each in view.tasks if each.id != task.id]
-    receipts.append(Receipt(task=task.id, status="finding", evidence=said, finding=finding))
+    receipts = [Receipt(task=each.id, result="ok") for each in view.tasks if each.id != task.id]
+    receipts.append(Receipt(task=task.id, result="finding", evidence=said, finding=finding))
     judged = judge_report(view, BeatReport(message="HEARTBEAT_OK", receipts=tuple(receipts), usage=None))
     return judged.findings[0]
 

@@ -60,8 +60,8 @@ def test_a_finding_of_no_due_task_is_told_too(tmp_path: Path) -> None:
     view = a_view(tmp_path)
     report = reported(view)
     stray = (
-        Receipt(task="0badc0de", status="finding", evidence="Main is red.", finding="ci"),
-        Receipt(task="0badc0de", status="finding", finding="disk"),
+        Receipt(task="0badc0de", result="finding", evidence="Main is red.", finding="ci"),
+        Receipt(task="0badc0de", result="finding", finding="disk"),
     )
     verdict = judge_report(view, BeatReport(message="HEARTBEAT_OK", receipts=(*report.receipts, *stray), usage=None))
     told = [(found.task, found.text) for found in verdict.findings]
@@ -75,10 +75,10 @@ def test_a_task_that_found_two_things_reports_both(tmp_path: Path) -> None:
     view = a_view(tmp_path)
     one, two = view.tasks
     receipts = (
-        Receipt(task=one.id, status="finding", evidence="Main is red.", finding="red"),
-        Receipt(task=one.id, status="finding", evidence="So is release.", finding="release"),
-        Receipt(task=one.id, status="ok"),
-        Receipt(task=two.id, status="ok"),
+        Receipt(task=one.id, result="finding", evidence="Main is red.", finding="red"),
+        Receipt(task=one.id, result="finding", evidence="So is release.", finding="release"),
+        Receipt(task=one.id, result="ok"),
+        Receipt(task=two.id, result="ok"),
     )
     verdict = judge_report(view, BeatReport(message="HEARTBEAT_OK", receipts=receipts, usage=None))
     assert [found.text for found in verdict.findings] == ["Main is red.", "So is release."]

@@ -33,7 +33,7 @@ def test_silence_is_told_once_it_has_lasted(tmp_path: Path) -> None:
     garden.clock.advance(37 * 3600)
     exchange = around(garden, "master", MASTERS)
     assert exchange.silent == ("shop",)
-    (finding,) = [each for each in exchange.receipts.values() if each.status == "finding"]
+    (finding,) = [each for each in exchange.receipts.values() if each.result == "finding"]
     assert finding.evidence == "No daily report for more than 36 hours: shop"
     garden.store.save("shop", lambda state: state.evolve(report_awaited_since=garden.clock.now()))
     assert around(garden, "master", MASTERS).silent == ()
@@ -81,9 +81,9 @@ def test_the_report_carries_what_the_receipts_saw(tmp_path: Path) -> None:
     """The evidence, not the names of commands."""
     view = a_view(tmp_path, text="## Daily\n- [ ] Summary\n")
     receipts = (
-        Receipt(task="a", status="ok", evidence="4 commits by Ann"),
-        Receipt(task="b", status="finding", evidence="CI is red"),
-        Receipt(task="c", status="ok"),
+        Receipt(task="a", result="ok", evidence="4 commits by Ann"),
+        Receipt(task="b", result="finding", evidence="CI is red"),
+        Receipt(task="c", result="ok"),
     )
     report = BeatReport(message="", receipts=receipts, usage=None)
     text = daily_report(view.session, BeatEnd(result=BeatResult.SENT, view=view, report=report))
