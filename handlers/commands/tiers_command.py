@@ -15,14 +15,12 @@ from blocks.views.help_view import unknown_text, usage_blocks
 from bot.casework.approvers import Approvers
 from bot.domain.commands.command_specs import command_names
 from bot.domain.text.did_you_mean import near_ones
-from bot.heartbeat.playbooks.task_answers import TaskAnswers
-from bot.heartbeat.schedule.session_answers import NO_SESSIONS
+from bot.heartbeat.playbooks.task_answers import MAX_NAMED, TaskAnswers, which_answer
 from bot.heartbeat.sessions.owners import Owners
 from bot.heartbeat.sessions.session_registry import SessionRegistry
 from handlers.commands.dispatcher import TypedCommand, reject_extra_words
 
 NAME: Final = "tiers"
-MAX_NAMED: Final = 10
 NO_TASKS_OF_YOURS: Final = "Only approvers and the session's owner may see and change its tasks."
 
 
@@ -40,7 +38,7 @@ class TiersCommand:
         line, known = typed.line, [session.id for session in self.sessions.all()]
         name, verb = line.word(1), line.word(2)
         if not name:
-            return usage_blocks(NAME, _which_session(known))
+            return answer_blocks(which_answer(known))
         if name in command_names(NAME) and name not in known:
             near = [f"{NAME} {one} {name}" for one in known[:MAX_NAMED]]
             return usage_blocks(NAME, unknown_text(name, near, after=NAME))
@@ -55,10 +53,3 @@ class TiersCommand:
             reject_extra_words(f"{NAME} {verb}", line.words[3:])
         words = [word.lower() for word in line.words[3:5]]
         return answer_blocks(self.answers.answer(session.id, verb, words, line.words_after(4), typed.user_id))
-
-
-def _which_session(known: list[str]) -> str:
-    if not known:
-        return NO_SESSIONS
-    more = f" and {len(known) - MAX_NAMED} more: `/triage heartbeat list`" if len(known) > MAX_NAMED else ""
-    return f"Which session? {', '.join(f'`/triage tiers {one}`' for one in known[:MAX_NAMED])}{more}"

@@ -86,7 +86,7 @@ def test_an_assignment_is_worked_on_and_its_sender_stands_on_the_record(running:
         lambda: next(iter(running.beats()[1:]), None), "a second beat on record", timeout_s=LIMIT_S
     )
     assert (second["reason"], [each["text"] for each in second["assignments"]]) == ("assignment", ["Compare both"])
-    assert "“Compare both”" in running.typed("log", "shop-api")
+    assert "“Compare both”" in " ".join(running.typed("log", "shop-api").split())
 
 
 def test_a_day_with_sessions(running: Running) -> None:
@@ -97,7 +97,7 @@ def test_a_day_with_sessions(running: Running) -> None:
     assert beat["reason"] == "automation"
     assert beat["session_id"] == "shop-api"
     assert "automation" in running.typed("why", "shop-api")
-    running.answered("heartbeat why shop-api", ANA.user_id, "✓ Recipient")
+    running.answered("heartbeat why shop-api", ANA.user_id, "✓ *Gate*")
     running.answered("heartbeat every shop-api 15m", CHLOE.user_id, "Only approvers and the owner")
     running.answered("heartbeat every shop-api 15m", ANA.user_id, "shop-api beats every 15m")
     assert "config says 30m" in " ".join(running.typed("list").split())

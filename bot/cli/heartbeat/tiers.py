@@ -13,12 +13,12 @@ import click
 from bot.cli.arguments import Scope, printed, scoped
 from bot.cli.heartbeat.command import WatchedSessions
 from bot.cli.options import json_option
-from bot.cli.output import to_json, wrapped
 from bot.cli.verb_group import VerbGroup
+from bot.domain.answers import Answer
 from bot.domain.commands.command_specs import CommandSpec, subcommands
 from bot.errors import InputError
 from bot.heartbeat.playbooks.playbook_file import Removals
-from bot.heartbeat.playbooks.task_answers import TaskAnswers
+from bot.heartbeat.playbooks.task_answers import TaskAnswers, which_answer
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.ports.collections import REMOVED_CHECKS, TASK_LISTS, SingleDocument
 
@@ -41,16 +41,15 @@ Answering = Callable[[str, tuple[str, ...]], int]
 @click.pass_context
 def command(ctx: click.Context, scope: Scope, session: str, as_json: bool) -> int:
     """Print the list where no verb follows, and the sessions where nothing does."""
-    config = scope.config
-    known = [] if session else [one for at in scope.teams().values() for one in _session_ids(at, config)]
-    if known:
-        scope.print_each(lambda at: _named(_session_ids(at, config), as_json), as_json=as_json)
-        if not as_json:
-            print(f"Next: triage tiers {known[0]}")
-        return 0
-    watched = WatchedSessions(scope.one_team(session), config)
+    if not session:
+        return scope.print_each(lambda at: printed(_which(at, scope.config), as_json=as_json), as_json=as_json)
+    watched = WatchedSessions(scope.one_team(session), scope.config)
     ctx.obj = partial(_print, _answers(watched), session.lower(), as_json)
     return ctx.obj("", ()) if ctx.invoked_subcommand is None else 0
+
+
+def _which(home: Path, config: Path | None) -> Answer:
+    return which_answer([each.id for each in WatchedSessions(home, config).registry.all()])
 
 
 def _answers(watched: WatchedSessions) -> TaskAnswers:
@@ -67,14 +66,6 @@ def _print(answers: TaskAnswers, session: str, as_json: bool, verb: str, words: 
     if answer.problem:
         raise InputError(answer.problem)
     return 0
-
-
-def _session_ids(home: Path, config: Path | None) -> list[str]:
-    return [each.id for each in WatchedSessions(home, config).registry.all()]
-
-
-def _named(sessions: list[str], as_json: bool) -> str:
-    return to_json(sessions) if as_json else wrapped(f"Sessions: {', '.join(sessions) or 'none'}")
 
 
 def _add_verb(entry: CommandSpec) -> None:

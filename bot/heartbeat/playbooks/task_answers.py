@@ -6,15 +6,19 @@ A word that names no tier or task is refused with what to type instead.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-from bot.domain.answers import Answer, Part, lines_of
+from bot.domain.answers import Answer, Part, lines_of, sentence
 from bot.domain.playbooks.playbook_edits import ListChanged
 from bot.domain.text.did_you_mean import near_ones
 from bot.domain.text.sanitize import one_line
-from bot.domain.tiers import Tier
+from bot.domain.tiers import Tier, includes
 from bot.errors import InputError
 from bot.heartbeat.playbooks.task_commands import TaskAnswer, TaskCommands
-from bot.heartbeat.playbooks.task_list import TaskList, due_lines, refused_lines, task_line, tier_heading
+from bot.heartbeat.playbooks.task_list import TaskList, refused_lines, task_line, tier_heading
+from bot.heartbeat.schedule.session_answers import NO_SESSIONS
+
+MAX_NAMED: Final = 10
 
 
 class TaskAnswers:
@@ -48,6 +52,14 @@ class TaskAnswers:
             return tasks_answer(self._tasks.listed(session_id, by), problem=str(changed))
 
 
+def which_answer(known: Sequence[str]) -> Answer:
+    """Return the sessions of which one is to be named."""
+    if not known:
+        return sentence(NO_SESSIONS, data=[])
+    more = f" and {len(known) - MAX_NAMED} more: `/triage heartbeat list`" if len(known) > MAX_NAMED else ""
+    return sentence(f"Which session? {', '.join(known[:MAX_NAMED])}{more}", f"tiers {known[0]}", data=list(known))
+
+
 def tasks_answer(seen: TaskList, *, problem: str = "") -> Answer:
     """Return the list."""
     shown = [
@@ -72,8 +84,8 @@ def change_answer(answer: TaskAnswer) -> Answer:
 
 def due_answer(seen: TaskList) -> Answer:
     """Return which tier is due, and when the next one will be."""
-    first, *rest = due_lines(seen)
-    part = Part(title=first, lines=lines_of(rest))
+    now = f"Due now in {seen.session.id}: {' and '.join(includes(seen.due))}."
+    part = Part(title=now, lines=lines_of(tier_heading(seen, tier) for tier in Tier))
     return Answer(parts=(part,), following=f"tiers {seen.session.id}", data=list_data(seen))
 
 

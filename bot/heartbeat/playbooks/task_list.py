@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from bot.domain.heartbeats.allowed_commands import Argv
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import NumberedTask, numbered
-from bot.domain.text.humanize import duration, time_ago, utc_text
+from bot.domain.text.humanize import duration, time_ago
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import PERIODS, Stamps, Tier, due_tier, includes
 from bot.heartbeat.run.inputs import stamps_of
@@ -71,14 +71,16 @@ def due_at(stamps: Stamps, tier: Tier, now: datetime) -> datetime:
 
 
 def tier_heading(seen: TaskList, tier: Tier) -> str:
-    """Return the line above a tier's tasks: whether it is due, and when it ran last.
+    """Return the line above a tier's tasks: whether it is due, with which beat, and when it ran last.
 
-    `Hourly · not due, in 40 min · last ran 20 min ago`
+    `Hourly · due in 40 min, with the beat in 45 min · last ran 20 min ago`
     """
-    stamp = seen.stamps.stamp_of(tier)
+    stamp, beat = seen.stamps.stamp_of(tier), seen.beats[tier]
+    due = "due now" if seen.is_due(tier) else f"due in {duration(due_at(seen.stamps, tier, seen.at) - seen.at)}"
+    off = "no beat is scheduled" if seen.session.beat.enabled else "but the session is off"
+    when = f"with the beat in {duration(beat - seen.at)}" if beat is not None else off
     ran = f"last ran {time_ago(seen.at, stamp)}" if stamp is not None else "never ran"
-    due = "due now" if seen.is_due(tier) else _due_in(seen, tier)
-    return " · ".join([HEADINGS[tier], due, ran])
+    return f"{HEADINGS[tier]} · {due}, {when} · {ran}"
 
 
 def task_line(seen: TaskList, number: int) -> str:
@@ -91,24 +93,3 @@ def task_line(seen: TaskList, number: int) -> str:
 def refused_lines(seen: TaskList) -> list[str]:
     """Return the commands that run in no beat because triage.yml does not allow them, with the tasks that name them."""
     return [f"{one_line(' '.join(argv))} (task {number})" for number, found in seen.refused.items() for argv in found]
-
-
-def due_lines(seen: TaskList) -> list[str]:
-    """Return which tier is due, and when each one's turn is next."""
-    now = " and ".join(includes(seen.due))
-    lines = [f"Due now in {seen.session.id}: {now}."]
-    for tier in Tier:
-        beat = seen.beats[tier]
-        when = f"with the beat in {duration(beat - seen.at)} ({utc_text(beat)})" if beat is not None else _no_beat(seen)
-        due = "due now" if seen.is_due(tier) else _due_in(seen, tier)
-        lines.append(f"{tier}: {due}, {when}")
-    return lines
-
-
-def _due_in(seen: TaskList, tier: Tier) -> str:
-    stamp = seen.stamps.stamp_of(tier)
-    return f"due in {duration(stamp + PERIODS[tier] - seen.at)}" if stamp is not None else "due now"
-
-
-def _no_beat(seen: TaskList) -> str:
-    return "no beat is scheduled" if seen.session.beat.enabled else "but the session is off"

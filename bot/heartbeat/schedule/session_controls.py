@@ -135,20 +135,10 @@ class SessionRow:
 
     def record(self) -> dict[str, object]:
         """Return it for programs."""
-        return {
-            "id": self.id,
-            "name": self.name,
-            "owner": self.owner or None,
-            "master": self.is_master,
-            "status": self.status,
-            "every": self.every,
-            "hours": self.hours,
-            "last": self.last.model_dump(mode="json") if self.last else None,
-            "next_at": self.next_at,
-            "open_findings": self.open_findings,
-            "open_pages": self.open_pages,
-            "notes": self.notes,
-        }
+        same = ("id", "name", "every", "hours", "next_at", "open_findings", "open_pages", "notes")
+        last = self.last.model_dump(mode="json") if self.last else None
+        shown = {"owner": self.owner or None, "master": self.is_master, "status": self.status, "last": last}
+        return {**{name: getattr(self, name) for name in same}, **shown}
 
 
 def rows(
@@ -156,43 +146,39 @@ def rows(
 ) -> list[SessionRow]:
     """Return every session as it stands: those with a page first, then in the order of triage.yml."""
     ran = record.latest(has_run)
-    found = [_row(session, sessions, store, zones, ran.get(session.id), now) for session in sessions.all()]
-    return sorted(found, key=lambda row: row.open_pages == 0)
+
+    def row(session: Session) -> SessionRow:
+        (state, unread), hours, last = _state(store, session.id), zones.hours(session), ran.get(session.id)
+        standing, failing = _standing(session, state, now)
+        still = [finding for finding in state.findings.values() if finding.is_open]
+        notes = [unread, failing, _screening(last), _switched(session), zones.zone_note(session)]
+        return SessionRow(
+            id=session.id,
+            name=session.name,
+            owner=session.owner,
+            is_master=session.is_master,
+            standing=standing,
+            indicator=_indicator(last, is_open=bool(still)) if session.beat.visibility.use_indicator else None,
+            every=pace(session, sessions),
+            hours=f"{hours.start}-{hours.end} {hours.timezone}",
+            last=last,
+            next_at=next_beat(session, hours, now) if standing is SessionStatus.ON else None,
+            open_findings=len(still),
+            open_pages=sum(finding.severity is Severity.PAGE for finding in still),
+            told_at=max((finding.sent_at for finding in still if finding.sent_at), default=None),
+            notes=tuple(filter(None, notes)),
+        )
+
+    return sorted(map(row, sessions.all()), key=lambda each: each.open_pages == 0)
 
 
-def _row(
-    session: Session,
-    sessions: SessionRegistry,
-    store: SessionMemory,
-    zones: OwnerZones,
-    last: Envelope | None,
-    now: datetime,
-) -> SessionRow:
-    (state, unread), hours = _state(store, session.id), zones.hours(session)
-    paused = state.failures.paused_until
-    is_paused = paused is not None and now < paused
-    standing = (
-        SessionStatus.OFF if not session.beat.enabled else SessionStatus.PAUSED if is_paused else SessionStatus.ON
-    )
-    still = [finding for finding in state.findings.values() if finding.is_open]
-    failing = f"paused after {state.failures.count} failures: {state.failures.key}" if is_paused else ""
-    notes = [unread, failing, _screening(last), _switched(session), zones.zone_note(session)]
-    return SessionRow(
-        id=session.id,
-        name=session.name,
-        owner=session.owner,
-        is_master=session.is_master,
-        standing=standing,
-        indicator=_indicator(last, is_open=bool(still)) if session.beat.visibility.use_indicator else None,
-        every=pace(session, sessions),
-        hours=f"{hours.start}-{hours.end} {hours.timezone}",
-        last=last,
-        next_at=next_beat(session, hours, now) if standing is SessionStatus.ON else None,
-        open_findings=len(still),
-        open_pages=sum(finding.severity is Severity.PAGE for finding in still),
-        told_at=max((finding.sent_at for finding in still if finding.sent_at), default=None),
-        notes=tuple(filter(None, notes)),
-    )
+def _standing(session: Session, state: SessionState, now: datetime) -> tuple[SessionStatus, str]:
+    """Return whether a session beats, and why it pauses if it does."""
+    failures = state.failures
+    if failures.paused_until is None or now >= failures.paused_until:
+        return SessionStatus.ON if session.beat.enabled else SessionStatus.OFF, ""
+    why = f"paused after {failures.count} failures: {failures.key}"
+    return SessionStatus.PAUSED if session.beat.enabled else SessionStatus.OFF, why
 
 
 def _state(store: SessionMemory, session_id: str) -> tuple[SessionState, str]:

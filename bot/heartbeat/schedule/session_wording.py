@@ -10,22 +10,14 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.domain.answers import Line
-from bot.domain.heartbeats.beats import Action, BeatResult, BeatStep, Delivered, Envelope, Indicator, Wake
+from bot.domain.heartbeats.beats import Action, BeatResult, BeatStep, Delivered, Envelope, Indicator
 from bot.domain.text.humanize import counted, duration, utc_text
 from bot.domain.text.sanitize import one_line
 
+GATE: Final = tuple(BeatStep)[: list(BeatStep).index(BeatStep.DUE)]
+"""The refusals, in the order in which they are asked."""
+
 NAMES: Final = {
-    BeatStep.DISABLED: "Switch",
-    BeatStep.HALTED: "Pause",
-    BeatStep.PAUSED: "Failures",
-    BeatStep.HOURS: "Hours",
-    BeatStep.FOLDER: "Folder",
-    BeatStep.HIDDEN: "Visibility",
-    BeatStep.ROUTE: "Recipient",
-    BeatStep.BUDGET: "Budget",
-    BeatStep.BUSY: "Other beat",
-    BeatStep.TRACKED: "Git",
-    BeatStep.EMPTY: "Tasks",
     BeatStep.DUE: "Due",
     BeatStep.PROBES: "Commands",
     BeatStep.PRESCREEN: "Pre-screen",
@@ -34,19 +26,10 @@ NAMES: Final = {
     BeatStep.DEDUPE: "Repeats",
     BeatStep.DELIVERY: "Delivery",
 }
-"""The steps as people read them, in order."""
-
-GATE: Final = tuple(NAMES)[: list(NAMES).index(BeatStep.DUE)]
-"""The refusals, in the order in which they are asked."""
+"""The steps of a beat that began, as people read them, in order."""
 
 PASSED, NOT_ASKED, ENDED = "✓", "–", "■"
 """What stands before a step; at the last one the beat ended."""
-
-_NOT_ASKED: Final = {
-    BeatStep.PAUSED: frozenset({Wake.ON_DEMAND}),
-    BeatStep.HOURS: frozenset(Wake) - {Wake.INTERVAL},
-    BeatStep.EMPTY: frozenset(Wake) - {Wake.INTERVAL},
-}
 
 _SAY_ALL: Final = (BeatStep.CANCELLED, BeatStep.DEDUPE, BeatStep.DELIVERY)
 """Ends whose reason `ending` tells."""
@@ -84,24 +67,25 @@ def ending(beat: Envelope, *, is_open: bool) -> str:
 
 
 def steps_of_beat(beat: Envelope) -> tuple[Line, ...]:
-    """Return the steps of one beat up to the one where it ended."""
+    """Return the steps of one beat up to the one where it ended: the gate, and if it passed that, what it did."""
+    if not has_run(beat):
+        return (Line(mark=ENDED, name="Gate", text=beat.why or "skipped"),)
     end, why = _end(beat)
-    steps = list(NAMES)
-    passed = [_passed(beat, step) for step in steps[: steps.index(end)]]
-    return (*passed, Line(mark=ENDED, name=NAMES[end], text=why))
+    passed = [_passed(beat, step) for step in list(NAMES)[: list(NAMES).index(end)]]
+    return (Line(mark=PASSED, name="Gate", text="ok"), *passed, Line(mark=ENDED, name=NAMES[end], text=why))
 
 
 def _end(beat: Envelope) -> tuple[BeatStep, str]:
     """Return the step at which a beat ended, and what is to be said of it."""
     step, detail = beat.step, beat.detail
-    if step is BeatStep.CANCELLED or (beat.result is BeatResult.SKIPPED and step not in NAMES):
-        return _furthest(beat), beat.why or "skipped"
     if beat.result is BeatResult.FAILED:
         return _furthest(beat), f"failed: {beat.error or detail or 'no reason was recorded'}"
     if beat.result is BeatResult.SENT:
         return BeatStep.DELIVERY, _place(beat.delivered)
-    if step is not None:
+    if step in NAMES:
         return step, detail or str(step)
+    if step is not None:
+        return _furthest(beat), beat.why or str(step)
     said = "reported OK" if beat.result is BeatResult.OK_TOKEN else "reported nothing"
     return BeatStep.ACK, f"{said}{f': {beat.why}' if beat.why else ''}"
 
@@ -116,25 +100,17 @@ def _furthest(beat: Envelope) -> BeatStep:
 
 
 def _passed(beat: Envelope, step: BeatStep) -> Line:
-    if beat.reason in _NOT_ASKED.get(step, ()):
-        return Line(mark=NOT_ASKED, name=NAMES[step], text=f"the wake is {beat.reason}")
-    if step is BeatStep.PRESCREEN and beat.prescreen is None:
-        return Line(mark=NOT_ASKED, name=NAMES[step], text="not asked")
-    return Line(mark=PASSED, name=NAMES[step], text=_detail(beat, step) or "ok")
-
-
-def _detail(beat: Envelope, step: BeatStep) -> str:
-    match step:
-        case BeatStep.DUE:
-            return f"{beat.tier} tasks" if beat.tier else ""
-        case BeatStep.PRESCREEN:
-            return f"{beat.prescreen}: it failed: {beat.screen_error}" if beat.screen_error else str(beat.prescreen)
-        case BeatStep.RUN:
-            calls = counted(beat.tool_calls, "tool call")
-            cost = beat.usage.cost_usd
-            return calls if cost is None else f"{calls}, ${cost:.4f}"
-        case _:
-            return ""
+    said, mark = "ok", PASSED
+    if step is BeatStep.DUE and beat.tier:
+        said = f"{beat.tier} tasks"
+    elif step is BeatStep.PRESCREEN and beat.prescreen is None:
+        said, mark = "not asked", NOT_ASKED
+    elif step is BeatStep.PRESCREEN:
+        said = f"{beat.prescreen}{f': it failed: {beat.screen_error}' if beat.screen_error else ''}"
+    elif step is BeatStep.RUN:
+        cost = "" if beat.usage.cost_usd is None else f", ${beat.usage.cost_usd:.4f}"
+        said = f"{counted(beat.tool_calls, 'tool call')}{cost}"
+    return Line(mark=mark, name=NAMES[step], text=said)
 
 
 def _place(delivered: Delivered | None) -> str:

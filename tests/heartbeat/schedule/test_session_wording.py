@@ -26,8 +26,6 @@ from bot.heartbeat.schedule.session_wording import (
     ENDED,
     GATE,
     NAMES,
-    NOT_ASKED,
-    PASSED,
     beat_line,
     ending,
     found_lines,
@@ -57,14 +55,14 @@ def ended(envelope: Envelope) -> tuple[str, str]:
     *before, last = steps_of_beat(envelope)
     assert last.mark is ENDED
     assert all(step.mark is not ENDED for step in before)
-    assert [step.name for step in steps_of_beat(envelope)] == list(NAMES.values())[: len(before) + 1]
+    assert [step.name for step in steps_of_beat(envelope)] == ["Gate", *NAMES.values()][: len(before) + 1]
     return last.name, last.text
 
 
 @each_row("step", GATE)
 def test_a_refused_beat_ends_at_its_step_with_its_reason(step: BeatStep) -> None:
     """What came before it passed; what comes after was never reached."""
-    assert ended(stopped(BeatResult.SKIPPED, step, "because: of that")) == (NAMES[step], "because: of that")
+    assert ended(stopped(BeatResult.SKIPPED, step, "because: of that")) == ("Gate", f"{step}: because: of that")
 
 
 @each_row(
@@ -83,8 +81,8 @@ def test_a_refused_beat_ends_at_its_step_with_its_reason(step: BeatStep) -> None
         ({"result": "failed", "error": "cut off", "usage": BeatUsage(input_tokens=9)}, "Full run", "failed: cut off"),
         ({"result": "failed", "error": "no disk"}, "Due", "failed: no disk"),
         ({"result": "skipped", "why": "cancelled", "prescreen": "escalate"}, "Pre-screen", "cancelled"),
-        ({"result": "skipped", "why": "in other words"}, "Due", "in other words"),
-        ({"result": "skipped"}, "Due", "skipped"),
+        ({"result": "skipped", "why": "in other words"}, "Gate", "in other words"),
+        ({"result": "skipped"}, "Gate", "skipped"),
         (
             {"result": "sent", "delivered": Delivered(mode="last", channel="slack", to="D0")},
             "Delivery",
@@ -118,15 +116,6 @@ def test_a_line_of_an_older_version_is_read_by_its_words(step: BeatStep) -> None
         assert (old.step, old.screen_error) == (step if detail else None, "refused")
     for why in ("something else: x", None):
         assert Envelope.read(beat(BeatResult.SKIPPED, why=why).model_dump(mode="json")).step is None
-
-
-@each_row("wake", [Wake.ON_DEMAND, Wake.ASSIGNMENT, Wake.AUTOMATION])
-def test_what_a_wake_is_not_asked_says_so(wake: Wake) -> None:
-    """A manual wake is not kept by the hours."""
-    lines = {line.name: line for line in steps_of_beat(beat(BeatResult.OK_TOKEN, reason=wake))}
-    assert lines["Hours"].mark is NOT_ASKED
-    assert lines["Hours"].text == f"the wake is {wake}"
-    assert lines["Recipient"].mark is PASSED
 
 
 SLACK_DM = Delivered(mode="last", channel="slack", to="D0ANN")
@@ -190,7 +179,8 @@ def test_the_way_of_a_beat_holds_what_its_steps_found_out() -> None:
         indicator=Indicator.ALERT,
         changes=("git log: 2 lines",),
     )
-    assert shown(*steps_of_beat(envelope)[11:], *found_lines(envelope)) == [
+    assert shown(*steps_of_beat(envelope), *found_lines(envelope)) == [
+        "✓ Gate ok",
         "✓ Due hourly tasks",
         "✓ Commands ok",
         "✓ Pre-screen escalate",
