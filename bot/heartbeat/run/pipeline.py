@@ -64,7 +64,7 @@ def end_of(
         detail = _joined(unsaid, detail)
     return BeatEnd(
         result=quiet if sent.silent else BeatResult.SENT,
-        step=step,
+        step=BeatStep.ACK if sent.says_ok else step,
         detail=detail,
         error=sent.problem,
         view=view,
