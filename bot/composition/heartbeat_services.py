@@ -34,7 +34,6 @@ from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.scheduler import Scheduler
-from bot.heartbeat.schedule.session_answers import SessionAnswers
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.schedule.session_faults import MissedBeatAlerts, SessionFaults
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
@@ -217,13 +216,15 @@ class HeartbeatSlack:
         self.suggestions = SuggestionButtons(self.suggestion_actions, say=say)
         self.pollinate = PollinateCommand(actions=self.suggestion_actions, pollination=sharing.pollination)
         self.heartbeat = HeartbeatCommand(
-            answers=SessionAnswers(
+            controls=SessionControls(
                 sessions=registry,
                 store=store,
                 zones=of.zones,
                 record=of.log,
-                controls=SessionControls(registry, of.overrides, beats.scheduler.wake, beats.worker.cancel),
+                overrides=of.overrides,
                 inbox=sharing.inbox,
+                wake=beats.scheduler.wake,
+                cancel=beats.worker.cancel,
             ),
             owners=owners,
             approvers=on.approvers,

@@ -27,7 +27,7 @@ from bot.composition.process_services import ProcessServices
 from bot.composition.shared_services import SharedServices
 from bot.domain.threads import ThreadState, ThreadStatus
 from bot.errors import InputError
-from bot.heartbeat.schedule.session_controls import rows
+from bot.heartbeat.schedule.session_rows import rows
 from bot.intake.backfill.chat_backfill import Backfill, ChatToReadBack
 from bot.intake.backfill.gaps import Gaps
 from bot.intake.enqueue import MessageSorter

@@ -38,7 +38,7 @@ from bot.domain.tiers import Stamps, Tier
 from bot.heartbeat.playbooks.task_answers import due_answer, tasks_answer
 from bot.heartbeat.playbooks.task_list import TaskList
 from bot.heartbeat.schedule.session_answers import list_answer, log_answer, why_answer
-from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
+from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus
 from bot.heartbeat.sessions.session_registry import Session
 from demo.workspace import ANA, BEN, DEMO, HELP, OPS
 from tests.builders import NOW
@@ -144,8 +144,7 @@ def _row(session_id: str, name: str, **changes: Any) -> SessionRow:
         "name": name,
         "owner": ANA.user_id,
         "is_master": False,
-        "standing": SessionStatus.ON,
-        "indicator": Indicator.OK,
+        "status": SessionStatus.OK,
         "every": "every 30m",
         "hours": "08:00-22:00 UTC",
         "last": _QUIET,
@@ -157,18 +156,17 @@ def _row(session_id: str, name: str, **changes: Any) -> SessionRow:
 
 
 _ROWS = (
-    _row("shop", "Shop", indicator=Indicator.ALERT, last=_SENT, open_findings=1, told_at=_SENT.ts),
+    _row("shop", "Shop", status=SessionStatus.ALERT, last=_SENT, open_findings=1, told_at=_SENT.ts),
     _row("shop-api", "shop-api", owner=BEN.user_id, is_master=True),
     _row(
         "storefront",
         "Storefront",
-        standing=SessionStatus.PAUSED,
-        indicator=Indicator.ERROR,
+        status=SessionStatus.PAUSED,
         last=_beat(90, BeatResult.FAILED, Indicator.ERROR, error="the model sent nothing for 60 s"),
         next_at=None,
         notes=("paused after 3 failures: the model sent nothing for 60 s",),
     ),
-    _row("docs", "docs", owner="", standing=SessionStatus.OFF, last=None, next_at=None),
+    _row("docs", "docs", owner="", status=SessionStatus.OFF, last=None, next_at=None),
 )
 
 

@@ -25,7 +25,6 @@ from bot.domain.answers import Answer
 from bot.domain.commands.command_specs import MANUAL, command_names
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import ChangedBy
-from bot.heartbeat.schedule.session_answers import SessionAnswers
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
@@ -66,13 +65,15 @@ class HeartbeatCli(WatchedSessions):
     def __init__(self, home: Path | None, config: Path | None) -> None:
         super().__init__(home, config)
         self.by = ChangedBy(id="terminal", name=getpass.getuser(), at=datetime.now(UTC))
-        self.answers = SessionAnswers(
+        self.controls = SessionControls(
             sessions=self.registry,
             store=self.states,
             zones=self.zones,
             record=BeatLog(self.storage.journal(HEARTBEATS)),
-            controls=SessionControls(self.registry, self.overrides, self.drop, cancel=lambda _: False),
+            overrides=self.overrides,
             inbox=SessionInbox(self.registry, self.states, self.drop, self.environment.secrets()),
+            wake=self.drop,
+            cancel=lambda _: False,
         )
 
     def drop(self, session_id: str, wake: Wake) -> str:
@@ -94,14 +95,14 @@ def command() -> None:
 @prints(HeartbeatCli)
 def list_sessions(bench: HeartbeatCli, as_json: bool) -> Answer:  # noqa: ARG001 - `prints` reads it
     """Return the sessions."""
-    return bench.answers.listed(bench.by.at)
+    return bench.controls.listed(bench.by.at)
 
 
 def _add_verb(verb: str, does: str) -> None:
     """Add a verb that is about one session."""
 
     def answer(bench: HeartbeatCli, session: str, words: tuple[str, ...] = (), *, as_json: bool = False) -> Answer:  # noqa: ARG001
-        return bench.answers.answer(verb, session.lower(), " ".join(words), bench.by)
+        return bench.controls.answer(verb, session.lower(), " ".join(words), bench.by)
 
     run = prints(HeartbeatCli)(answer)
     if verb in ("log", "why"):

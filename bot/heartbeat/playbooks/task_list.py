@@ -13,7 +13,7 @@ from bot.domain.text.humanize import duration, time_ago
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import PERIODS, Stamps, Tier, due_tier, includes
 from bot.heartbeat.run.inputs import stamps_of
-from bot.heartbeat.schedule.session_controls import next_beat
+from bot.heartbeat.schedule.session_rows import next_beat
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 

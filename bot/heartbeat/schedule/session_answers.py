@@ -1,19 +1,16 @@
-"""What `heartbeat …` answers, the same in Slack and on the terminal. Who may is asked before."""
+"""What `heartbeat list`, `log` and `why` answer, the same in Slack and on the terminal. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from bot.domain.answers import Answer, Line, Part, lines_of, sentence
-from bot.domain.heartbeats.beats import Envelope, Wake
-from bot.domain.heartbeats.session_state import ChangedBy
+from bot.domain.heartbeats.beats import Envelope
 from bot.domain.text.humanize import counted, duration, time_ago
 from bot.domain.text.sanitize import one_line
-from bot.errors import InputError
-from bot.heartbeat.schedule.session_controls import SessionControls, SessionRow, rows
+from bot.heartbeat.schedule.session_rows import SessionRow
 from bot.heartbeat.schedule.session_wording import (
     beat_line,
     ending,
@@ -23,59 +20,13 @@ from bot.heartbeat.schedule.session_wording import (
     steps_of_beat,
     without_findings,
 )
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_inbox import SessionInbox
-from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry
 
-LOG_LINES: Final = 20
 EARLIER: Final = 4
 REMARKS_SHOWN: Final = 8
 NO_SESSIONS: Final = (
     "No sessions are configured. Add one under `sessions:` in triage.yml, then reload or restart triage."
 )
 _CLOSED: Final = "What it found is shown to its owner and to approvers."
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SessionAnswers:
-    """Answers every verb of `heartbeat`."""
-
-    sessions: SessionRegistry
-    store: SessionMemory
-    zones: OwnerZones
-    record: BeatLog
-    controls: SessionControls
-    inbox: SessionInbox
-
-    def listed(self, now: datetime) -> Answer:
-        """Return every session as it stands."""
-        return list_answer(rows(self.sessions, self.store, self.zones, self.record, now), now)
-
-    def answer(self, verb: str, session_id: str, words: str, by: ChangedBy, *, may_read: bool = True) -> Answer:
-        """Do what a verb says with a session, or tell of it; what was found is for who `may_read`.
-
-        Raises:
-            InputError: there is no such session, or `words`, what follows it, cannot be done.
-            StoreError: the disk refuses it.
-        """
-        session = self.sessions.get(session_id)
-        match verb:
-            case "log":
-                return log_answer(session.id, self.record.recent(session.id, LOG_LINES), may_read=may_read)
-            case "why":
-                zone, beats = self.zones.zone_name(session), self.record.recent(session.id, 1 + EARLIER)
-                today = self.record.since(session.id, midnight_in(zone, by.at))
-                return why_answer(session.id, beats, remarks(today, zone, by.at, may_read=may_read), may_read=may_read)
-            case "assign":
-                return sentence(self.inbox.assign(session.id, words, by))
-            case "every" if not words:
-                raise InputError("How often?", next_step=f"Type /triage heartbeat every {session.id} 15m")
-            case "every":
-                return self.controls.pace(session.id, "".join(words.split()).lower(), by)
-            case "run" | "wake":
-                return self.controls.run(session.id, Wake.ON_DEMAND if verb == "run" else Wake.AUTOMATION)
-            case _:
-                return self.controls.switch(session.id, by, on=verb == "on")
 
 
 def list_answer(found: Sequence[SessionRow], now: datetime) -> Answer:

@@ -21,9 +21,8 @@ from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.text.outgoing_text import local_time
 from blocks.views.home_view import HomeData, Notice, home_view
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
-from bot.domain.heartbeats.beats import Indicator
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus, Twin
-from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
+from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus
 from tests.blocks.cards.test_draft_card import FEW, HOSTILE
 from tests.blocks.limits import as_slack_takes_it, view_as_slack_takes_it
 from tests.blocks.views.test_report_views import an_overview
@@ -39,8 +38,7 @@ def a_row(session_id: str = "shop", **changes: object) -> SessionRow:
         name="Shop <!channel>",
         owner="U1",
         is_master=False,
-        standing=SessionStatus.ON,
-        indicator=Indicator.OK,
+        status=SessionStatus.OK,
         every="every 30m",
         hours="08:00-22:00 UTC",
         last=None,
@@ -257,10 +255,10 @@ def test_who_may_not_approve_gets_no_button_of_a_draft(user: str) -> None:
     assert clicks(found, ids.RUN_SESSION) == (["shop"] if user == "U1" else [])
 
 
-@each_row("standing, offered", [(SessionStatus.ON, ["shop"]), (SessionStatus.OFF, []), (SessionStatus.PAUSED, [])])
-def test_a_session_that_is_on_can_be_run_by_approvers(standing: SessionStatus, offered: list[str]) -> None:
+@each_row("status, offered", [(SessionStatus.OK, ["shop"]), (SessionStatus.OFF, []), (SessionStatus.PAUSED, [])])
+def test_a_session_that_is_on_can_be_run_by_approvers(status: SessionStatus, offered: list[str]) -> None:
     """What is off or paused would only be refused."""
-    assert clicks(page(a_home(rows=(a_row(standing=standing),))), ids.RUN_SESSION) == offered
+    assert clicks(page(a_home(rows=(a_row(status=status),))), ids.RUN_SESSION) == offered
 
 
 @each_row(

@@ -12,7 +12,6 @@ from bot.casework.approvers import Approvers
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import Assigned, BeatResult, BeatStep, Delivered, Envelope, Indicator, Wake
 from bot.domain.heartbeats.session_state import Failures
-from bot.heartbeat.schedule.session_answers import SessionAnswers
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.sessions.session_inbox import MAX_CHARS, SessionInbox
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
@@ -43,12 +42,12 @@ def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1", ru
     approvers.refresh()
     command = HeartbeatCommand(
         owners=OWNERS,
-        answers=SessionAnswers(
+        controls=SessionControls(
             sessions=works.sessions,
             store=works.store,
-            controls=SessionControls(
-                works.sessions, works.overrides, works.scheduler.wake, lambda session_id: session_id == running
-            ),
+            overrides=works.overrides,
+            wake=works.scheduler.wake,
+            cancel=lambda session_id: session_id == running,
             inbox=SessionInbox(works.sessions, works.store, works.scheduler.wake, {"known-to-us"}),
             record=works.record,
             zones=works.zones,

@@ -21,7 +21,6 @@ from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadSta
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_answers import TaskAnswers
 from bot.heartbeat.playbooks.task_commands import TaskCommands
-from bot.heartbeat.schedule.session_answers import SessionAnswers
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.ports import Person
 from bot.ports.collections import AUTONOMY, SingleDocument
@@ -126,10 +125,12 @@ class Everything:
         )
         heartbeat = HeartbeatCommand(
             owners=OWNERS,
-            answers=SessionAnswers(
+            controls=SessionControls(
                 sessions=works.sessions,
                 store=works.store,
-                controls=SessionControls(works.sessions, works.overrides, works.scheduler.wake, lambda _: False),
+                overrides=works.overrides,
+                wake=works.scheduler.wake,
+                cancel=lambda _: False,
                 inbox=works.mail,
                 record=works.record,
                 zones=works.zones,

@@ -19,7 +19,7 @@ from bot.domain.tiers import Tier
 from bot.errors import ProviderError, StoreError, Unavailable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.schedule.session_controls import rows
+from bot.heartbeat.schedule.session_rows import rows
 from bot.heartbeat.sessions.owners import OwnerZones
 from tests.fakes import FakeWorkspace
 from tests.heartbeat.builders import AT

@@ -26,7 +26,7 @@ from bot.domain.jobs import JobKind, RunBeat
 from bot.errors import InputError, Unavailable
 from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK
-from bot.heartbeat.schedule.session_controls import next_beat
+from bot.heartbeat.schedule.session_rows import next_beat
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.ports.collections import SESSIONS, WAKES
 from tests.builders import some_work

@@ -1,0 +1,171 @@
+"""How every session stands, for lists and App Home; and when it beats next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bot.domain.heartbeats.beats import Envelope
+from bot.domain.heartbeats.session_state import SessionState
+from bot.domain.hours import ActiveHours
+from bot.domain.intervals import format_interval, next_slot, slot_of
+from bot.domain.severity import Severity
+from bot.domain.text.humanize import utc_text
+from bot.errors import StoreError
+from bot.heartbeat.schedule.session_wording import has_run
+from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
+
+
+class SessionStatus(StrEnum):
+    """How a session stands, in one word. Off, paused, or in the end of its last beat: with an open finding never ok."""
+
+    OFF = "off"
+    PAUSED = "paused"
+    ON = "on"
+    """Its settings want no more shown (`use_indicator`)."""
+    NEW = "new"
+    """It has had no beat yet."""
+    OK = "ok"
+    ALERT = "alert"
+    ERROR = "error"
+    NONE = "none"
+    """Its last beat was cancelled."""
+
+    @property
+    def beats(self) -> bool:
+        """Whether the session is neither off nor paused."""
+        return self not in (SessionStatus.OFF, SessionStatus.PAUSED)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SessionRow:
+    """One session in a list."""
+
+    id: str
+    name: str
+    owner: str
+    """Who is told now: a user, a user group, or "" for nobody."""
+    is_master: bool
+    status: SessionStatus
+    every: str
+    hours: str
+    last: Envelope | None
+    """The last beat that began; refusals are none."""
+    next_at: datetime | None
+    """The next slot inside the hours, if the session beats."""
+    open_findings: int
+    notes: tuple[str, ...]
+    open_pages: int = 0
+    """Of the open findings, how many page."""
+    told_at: datetime | None = None
+    """When somebody was last told of an open finding; None: nobody was."""
+
+    def record(self) -> dict[str, object]:
+        """Return it for programs."""
+        same = ("id", "name", "status", "every", "hours", "next_at", "open_findings", "open_pages", "notes")
+        last = self.last.model_dump(mode="json") if self.last else None
+        shown = {"owner": self.owner or None, "master": self.is_master, "last": last}
+        return {**{name: getattr(self, name) for name in same}, **shown}
+
+
+def rows(
+    sessions: SessionRegistry, store: SessionMemory, zones: OwnerZones, record: BeatLog, now: datetime
+) -> list[SessionRow]:
+    """Return every session as it stands: those with a page first, then in the order of triage.yml."""
+    ran = record.latest(has_run)
+
+    def row(session: Session) -> SessionRow:
+        (state, unread), hours, last = _state(store, session.id), zones.hours(session), ran.get(session.id)
+        still = [finding for finding in state.findings.values() if finding.is_open]
+        status = _status(session, state, last, is_open=bool(still), now=now)
+        notes = [unread, _pausing(state, now), _screening(last), _switched(session), zones.zone_note(session)]
+        return SessionRow(
+            id=session.id,
+            name=session.name,
+            owner=session.owner,
+            is_master=session.is_master,
+            status=status,
+            every=pace(session, sessions),
+            hours=f"{hours.start}-{hours.end} {hours.timezone}",
+            last=last,
+            next_at=next_beat(session, hours, now) if status.beats else None,
+            open_findings=len(still),
+            open_pages=sum(finding.severity is Severity.PAGE for finding in still),
+            told_at=max((finding.sent_at for finding in still if finding.sent_at), default=None),
+            notes=tuple(filter(None, notes)),
+        )
+
+    return sorted(map(row, sessions.all()), key=lambda each: each.open_pages == 0)
+
+
+def _state(store: SessionMemory, session_id: str) -> tuple[SessionState, str]:
+    """Return a session's state; the defaults, and why, where it cannot be read."""
+    try:
+        return store.load(session_id), ""
+    except StoreError as error:
+        return SessionState(), f"no heartbeats: {error}"
+
+
+def _status(
+    session: Session, state: SessionState, last: Envelope | None, *, is_open: bool, now: datetime
+) -> SessionStatus:
+    """Return how a session stands; findings are opened and closed between beats, too."""
+    if not session.beat.enabled or _pausing(state, now):
+        return SessionStatus.PAUSED if session.beat.enabled else SessionStatus.OFF
+    if not session.beat.visibility.use_indicator:
+        return SessionStatus.ON
+    shown = SessionStatus(last.indicator) if last else SessionStatus.NEW
+    if is_open and shown is not SessionStatus.ERROR:
+        return SessionStatus.ALERT
+    return SessionStatus.OK if shown is SessionStatus.ALERT else shown
+
+
+def _pausing(state: SessionState, now: datetime) -> str:
+    """Return why a session pauses; "" if it does not."""
+    failures = state.failures
+    if failures.paused_until is None or now >= failures.paused_until:
+        return ""
+    return f"paused after {failures.count} failures: {failures.key}"
+
+
+def pace(session: Session, sessions: SessionRegistry) -> str:
+    """Return how often a session beats, and who said so.
+
+    `every 15m (set by @ana, config says 30m)`
+    """
+    every = f"every {format_interval(session.beat.every)}"
+    override = session.override.every if session.override else None
+    if override is None:
+        return every
+    configured = format_interval(sessions.configured(session.id).heartbeat.every)
+    return f"{every} (set by @{override.by.name}, config says {configured})"
+
+
+def _screening(last: Envelope | None) -> str:
+    failure = last.screen_error if last else ""
+    return f"its pre-screen fails, so every beat costs a full run: {failure}" if failure else ""
+
+
+def _switched(session: Session) -> str:
+    override = session.override.enabled if session.override else None
+    if override is None:
+        return ""
+    return f"switched {'on' if override.value else 'off'} by @{override.by.name} on {utc_text(override.by.at)}"
+
+
+def next_beat(session: Session, hours: ActiveHours, now: datetime) -> datetime:
+    """Return when the session's interval makes a beat next: at a slot inside the hours, or as they open.
+
+    A slot outside them is made up for as they open, where the slot to come is outside them too.
+    """
+    name, every = session.id, session.beat.every
+    upcoming = next_slot(name, every, now)
+    if not (hours.contains(upcoming) or hours.contains(now) or hours.contains(slot_of(name, every, now))):
+        opening = hours.next_opening(now)
+        if opening < upcoming:
+            return opening
+    opening = hours.next_opening(upcoming)
+    following = next_slot(name, every, opening - timedelta(microseconds=1))
+    return following if hours.contains(following) else opening
