@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any
+
+import click
 
 from bot.cli.data_directory import home_of, names_at, settings_at
 from bot.cli.options import config_option, home_option, team_option
@@ -16,6 +19,7 @@ from bot.config.environment import TEAMS, process_home, team_home
 from bot.config.settings import Settings, find_config, load_settings
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.domain.answers import Answer
+from bot.domain.commands.command_specs import CommandSpec
 from bot.errors import ConfigError, InputError
 
 
@@ -100,7 +104,7 @@ def scoped(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def prints(
-    make: Callable[[Path | None, Path | None], object],
+    make: Callable[[Path | None, Path | None], object], *, of_each_team: bool = False
 ) -> Callable[[Callable[..., str | Answer]], Callable[..., int]]:
     """Decorate what returns a command's answer: it is given what --home and --config make, and is printed.
 
@@ -117,7 +121,7 @@ def prints(
             def report(of_team: Path) -> str:
                 return printed(answer(make(of_team, scope.config), **arguments), as_json=as_json)
 
-            if answer.__name__.startswith("list_"):
+            if of_each_team or answer.__name__.startswith("list_"):
                 return scope.print_each(report, as_json=as_json)
             of_team = scope.one_team(arguments.get("session"))
             print(_with_names(report(of_team), of_team, as_json))
@@ -126,6 +130,21 @@ def prints(
         return command
 
     return decorated
+
+
+def arguments_of(entry: CommandSpec) -> list[click.Parameter]:
+    """Return the arguments that the form of a subcommand names after its verb.
+
+    The last of several takes every word that is left, unless the manual says how many there may be.
+    """
+    names = re.findall(r"<(\w+)>", entry.form.partition(f" {entry.path.partition(' ')[2]} ")[2])
+    has_rest = len(names) > 1 and entry.extra_words is None
+    return [click.Argument([name], nargs=-1 if has_rest and name == names[-1] else 1, required=True) for name in names]
+
+
+def words_of(given: Mapping[str, str | Sequence[str]]) -> list[str]:
+    """Return the words that those arguments were given, in order."""
+    return [word for each in given.values() for word in ([each] if isinstance(each, str) else each)]
 
 
 def printed(answer: str | Answer, *, as_json: bool) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import getpass
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -16,13 +17,13 @@ import click
 
 from bot.adapters.process.clocks import SystemClock, local_zone
 from bot.adapters.storage.files.file_leases import FileLeases
-from bot.cli.arguments import prints
+from bot.cli.arguments import arguments_of, prints, words_of
 from bot.cli.data_directory import environment_at, settings_at, store_at
 from bot.cli.options import json_option
 from bot.cli.verb_group import VerbGroup
 from bot.config.environment import process_home
 from bot.domain.answers import Answer
-from bot.domain.commands.command_specs import MANUAL, command_names
+from bot.domain.commands.command_specs import NOTHING, CommandSpec, subcommands
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import ChangedBy
 from bot.heartbeat.schedule.session_controls import SessionControls
@@ -32,8 +33,6 @@ from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, Sess
 from bot.ports.collections import HEARTBEATS, HOME, OVERRIDES, Collection
 
 NAME: Final = "heartbeat"
-_MORE: Final = {"every": "interval", "assign": "text"}
-"""What follows the session, by the verb."""
 
 
 class WatchedSessions:
@@ -90,29 +89,20 @@ def command() -> None:
     """Hold the verbs."""
 
 
-@command.command("list", help=MANUAL["heartbeat list"].does)
-@json_option
-@prints(HeartbeatCli)
-def list_sessions(bench: HeartbeatCli, as_json: bool) -> Answer:  # noqa: ARG001 - `prints` reads it
-    """Return the sessions."""
-    return bench.controls.listed(bench.by.at)
+def _add_verb(entry: CommandSpec) -> None:
+    """Add a verb; those that tell of sessions and change nothing print JSON, too."""
+    verb = entry.path.removeprefix(f"{NAME} ")
+
+    def list_or_do(bench: HeartbeatCli, /, session: str = "", as_json: bool = False, **given: Sequence[str]) -> Answer:  # noqa: ARG001
+        if verb == "list":
+            return bench.controls.listed(bench.by.at)
+        return bench.controls.answer(verb, session.lower(), " ".join(words_of(given)), bench.by)
+
+    run = command.command(verb, help=entry.does)(prints(HeartbeatCli, of_each_team=verb == "list")(list_or_do))
+    run.params += arguments_of(entry)
+    if entry.changes == NOTHING:
+        json_option(run)
 
 
-def _add_verb(verb: str, does: str) -> None:
-    """Add a verb that is about one session."""
-
-    def answer(bench: HeartbeatCli, session: str, words: tuple[str, ...] = (), *, as_json: bool = False) -> Answer:  # noqa: ARG001
-        return bench.controls.answer(verb, session.lower(), " ".join(words), bench.by)
-
-    run = prints(HeartbeatCli)(answer)
-    if verb in ("log", "why"):
-        run = json_option(run)
-    if verb in _MORE:
-        run = click.argument("words", nargs=-1, required=True, metavar=_MORE[verb].upper())(run)
-    command.command(verb, help=does)(click.argument("session")(run))
-
-
-for _verb in command_names(NAME):
-    if _verb != "list":
-        _add_verb(_verb, MANUAL[f"{NAME} {_verb}"].does)
-_add_verb("wake", "a beat now, recorded as asked by a program")
+for _entry in subcommands(NAME):
+    _add_verb(_entry)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import click
 
-from bot.cli.arguments import Scope, printed, scoped
+from bot.cli.arguments import Scope, arguments_of, printed, scoped, words_of
 from bot.cli.heartbeat.command import WatchedSessions
 from bot.cli.options import json_option
 from bot.cli.verb_group import VerbGroup
@@ -24,7 +24,7 @@ from bot.ports.collections import REMOVED_CHECKS, TASK_LISTS, SingleDocument
 
 NAME: Final = "tiers"
 
-Answering = Callable[[str, tuple[str, ...]], int]
+Answering = Callable[[str, Sequence[str]], int]
 """Prints the answer to a verb and the words after it; returns the exit code."""
 
 
@@ -59,7 +59,7 @@ def _answers(watched: WatchedSessions) -> TaskAnswers:
     )
 
 
-def _print(answers: TaskAnswers, session: str, as_json: bool, verb: str, words: tuple[str, ...]) -> int:
+def _print(answers: TaskAnswers, session: str, as_json: bool, verb: str, words: Sequence[str]) -> int:
     """Print an answer; raises InputError, below what it shows, where nothing was done."""
     answer = answers.answer(session, verb, words, " ".join(words[1:]), f"terminal:{getpass.getuser()}")
     print(printed(answer, as_json=as_json))
@@ -71,17 +71,13 @@ def _print(answers: TaskAnswers, session: str, as_json: bool, verb: str, words: 
 def _add_verb(entry: CommandSpec) -> None:
     """Add a verb with the words that follow it."""
     verb = entry.path.removeprefix(f"{NAME} ")
-    words = entry.form.partition(f" {verb}")[2].split()
 
     @command.command(verb, help=entry.does)
     @click.pass_obj
     def run(answering: Answering, /, **given: str | tuple[str, ...]) -> int:
-        typed = [one for word in given.values() for one in ([word] if isinstance(word, str) else word)]
-        return answering(verb, tuple(typed))
+        return answering(verb, words_of(given))
 
-    for word in words:
-        is_last = word == "<task>"
-        run.params.append(click.Argument([word.strip("<>")], nargs=-1 if is_last else 1, required=True))
+    run.params += arguments_of(entry)
 
 
 for _entry in subcommands(NAME):
