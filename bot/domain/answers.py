@@ -13,17 +13,18 @@ from datetime import datetime
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """One line: when, how it stands, what it is about, what is said of it."""
+    """One line: when (`at`), how it stands, what it is about, what is said of it, and what stands below it (`more`).
+
+    `mark` is a word, beside which Slack shows an emoji, or a sign. `who` is the Slack user or user group that it
+    belongs to; the terminal leaves it out.
+    """
 
     text: str
     at: datetime | None = None
     mark: str = ""
-    """A word for how it stands (Slack shows its emoji beside it), or a sign."""
     name: str = ""
     who: str = ""
-    """The Slack user or user group it belongs to; the terminal leaves it out."""
     more: tuple[str, ...] = ()
-    """What stands below it, a line each."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,19 +19,20 @@ from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMem
 
 
 class SessionStatus(StrEnum):
-    """How a session stands, in one word. Off, paused, or in the end of its last beat: with an open finding never ok."""
+    """How a session stands, in one word; with an open finding it is never ok.
+
+    `new`: it has had no beat yet; `none`: its last one was cancelled; `on`: its settings want no more shown
+    (`use_indicator`).
+    """
 
     OFF = "off"
     PAUSED = "paused"
     ON = "on"
-    """Its settings want no more shown (`use_indicator`)."""
     NEW = "new"
-    """It has had no beat yet."""
     OK = "ok"
     ALERT = "alert"
     ERROR = "error"
     NONE = "none"
-    """Its last beat was cancelled."""
 
     @property
     def beats(self) -> bool:
@@ -41,26 +42,26 @@ class SessionStatus(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionRow:
-    """One session in a list."""
+    """One session in a list.
+
+    `owner` is who is told now: a user, a user group, or "" for nobody. `last` is the last beat that began, so no
+    refusal; `next_at` the next slot inside the hours, if the session beats. Of the open findings `open_pages` page, and
+    somebody was last told of one at `told_at` (None: nobody was).
+    """
 
     id: str
     name: str
     owner: str
-    """Who is told now: a user, a user group, or "" for nobody."""
     is_master: bool
     status: SessionStatus
     every: str
     hours: str
     last: Envelope | None
-    """The last beat that began; refusals are none."""
     next_at: datetime | None
-    """The next slot inside the hours, if the session beats."""
     open_findings: int
     notes: tuple[str, ...]
     open_pages: int = 0
-    """Of the open findings, how many page."""
     told_at: datetime | None = None
-    """When somebody was last told of an open finding; None: nobody was."""
 
     def record(self) -> dict[str, object]:
         """Return it for programs."""

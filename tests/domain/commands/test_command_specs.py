@@ -12,7 +12,7 @@ from tests.tables import each_row
 
 SPEC = (
     "help status pause resume brief metrics open investigate approve-list heartbeat tiers pollinate "
-    "heartbeat.list heartbeat.on heartbeat.off heartbeat.every heartbeat.run heartbeat.assign "
+    "heartbeat.list heartbeat.on heartbeat.off heartbeat.every heartbeat.run heartbeat.assign heartbeat.wake "
     "heartbeat.log heartbeat.why "
     "tiers.add tiers.remove tiers.move tiers.due "
     "pollinate.run pollinate.list pollinate.accept pollinate.reject "
