@@ -38,7 +38,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """What is said, how it is undone and what to type next; both commands without the program's name.
+    """What is said (at least one part), how it is undone, what to type next; both commands without the program's name.
 
     `problem` says why nothing was done, above what stands instead. `data` is the same for programs (`--json`).
     """
