@@ -5,6 +5,7 @@ when the bot shuts its side of the socket or dies, or when all its processes tog
 it sends {"exit_code": int | null, "unanswered": text | null}: how the command ended, and why that is no answer.
 On Linux it adopts orphans, so that a daemon with a session, a parent and an environment of its own is still found.
 Elsewhere the process group ends, and memory has no limit. What a service of the machine starts is not found.
+Where the machine itself has no memory left, Linux ends the command before the bot.
 Source: https://man7.org/linux/man-pages/man2/PR_SET_CHILD_SUBREAPER.2const.html
 """
 
@@ -24,8 +25,8 @@ from pathlib import Path
 
 _SET_CHILD_SUBREAPER = 36
 _BOT = 0
-_FIRST_LOOK_S, _LOOK_S = 0.002, 0.1
-"""How long the first look at a command waits, and the longest; each waits twice as long as the one before."""
+_LOOK_S, _SHARE = 0.1, 20
+"""How long the memory of a command is left alone between two looks, in seconds, or so many times what a look takes."""
 
 _KILL_S = 5.0
 """How long killing may take: what belongs to another user, or waits for a lost network drive, cannot be ended."""
@@ -35,9 +36,11 @@ def main() -> None:
     """Run the command of the command line and say how it ended."""
     limit_mib, argv = int(sys.argv[1]), sys.argv[2:]
     exit_code: int | None = None
-    unanswered: str | None
+    unanswered: str | None = None
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        with suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text("1000")
     try:
         command = subprocess.Popen(argv, stdin=subprocess.DEVNULL, start_new_session=True)  # noqa: S603 - an exact argv
     except FileNotFoundError:
@@ -48,18 +51,27 @@ def main() -> None:
     else:
         is_too_large = _watch(command, limit_mib << 10)
         exit_code = _end(command)
-        unanswered = f"used more than {limit_mib} MiB of memory" if is_too_large else _signalled(exit_code)
+        if is_too_large:
+            unanswered = f"used more than {limit_mib} MiB of memory"
+        elif exit_code < 0:
+            unanswered = f"was ended by a signal: {signal.strsignal(-exit_code)}"
     with suppress(OSError):  # the bot is gone
         os.write(_BOT, json.dumps({"exit_code": exit_code, "unanswered": unanswered}).encode())
 
 
 def _watch(command: subprocess.Popen[bytes], limit_kib: int) -> bool:
     """Wait until a command ends or is to be ended; return whether it uses too much memory."""
-    wait_s = _FIRST_LOOK_S
-    while command.poll() is None and not select.select([_BOT], [], [], wait_s)[0]:
-        if sum(used for _, used in _descendants()) > limit_kib:
+    signs, look_s = [_BOT], _LOOK_S
+    with suppress(OSError, AttributeError):  # before Linux 5.3, and elsewhere, its end is seen at the next look
+        signs.append(os.pidfd_open(command.pid))
+    while command.poll() is None:
+        ready, _, _ = select.select(signs, [], [], look_s)
+        if _BOT in ready:
+            return False
+        began = time.process_time()
+        if not ready and sum(used for _, used in _descendants()) > limit_kib:
             return True
-        wait_s = min(2 * wait_s, _LOOK_S)
+        look_s = max(_LOOK_S, _SHARE * (time.process_time() - began))
     return False
 
 
@@ -75,7 +87,7 @@ def _end(command: subprocess.Popen[bytes]) -> int:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
             if os.waitpid(-1, os.WNOHANG) == (0, 0):
-                time.sleep(_FIRST_LOOK_S)
+                time.sleep(_KILL_S / 1000)
     return exit_code
 
 
@@ -94,13 +106,6 @@ def _descendants() -> Iterator[tuple[int, int]]:
     for pid, used in found:
         yield pid, used
         found += children.get(pid, [])
-
-
-def _signalled(exit_code: int) -> str | None:
-    if exit_code >= 0:
-        return None
-    is_known = -exit_code in set(signal.Signals)
-    return f"was ended by {signal.Signals(-exit_code).name if is_known else f'signal {-exit_code}'}"
 
 
 if __name__ == "__main__":
