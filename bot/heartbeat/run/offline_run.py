@@ -20,7 +20,6 @@ from bot.domain.text.humanize import counted
 from bot.heartbeat.run.beat_record import first_lines, kept
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.failed_checks import failure_id, failure_text, failures, is_own, listed, titled
-from bot.heartbeat.run.forge_checks import of_open_requests
 from bot.heartbeat.run.probes import ProbeResult
 
 STALE_AFTER: Final = timedelta(days=7)
@@ -59,7 +58,11 @@ class OfflineFullRun:
 
     def run(self, view: BeatView) -> BeatReport:
         """Return receipts for each due task; all commands that can never work here make one finding together."""
-        useless = {each.argv: str(each.problem) for each in view.probes.results if _is_broken(each)}
+        useless = {
+            each.argv: str(each.problem)
+            for each in view.probes.results
+            if _is_broken(each) and each.argv not in view.probes.late
+        }
         useless |= {argv: f"`{' '.join(argv)}` is not allowed by `commands`" for argv in view.probes.refused}
         reports = _reporter(view, useless)
         receipts = [
@@ -168,8 +171,6 @@ def _conflicts(result: ProbeResult, _: BeatView) -> ProbeChange | None:
 
 def _check_rows(result: ProbeResult, _: BeatView) -> ProbeChange | None:
     """Checks of one pull request that fail, by the second column of `gh pr checks`."""
-    if result.items is not None:
-        return _requests(result, _)
     failing = [name for name, end in _rows(result) if end == "fail"]
     return _any(FAILING, failing, "check fails", "checks fail")
 
@@ -179,18 +180,6 @@ def _rows(result: ProbeResult) -> list[list[str]]:
     if result.argv[:3] != ("gh", "pr", "checks"):
         return []
     return [row[:2] for line in result.output.splitlines() if len(row := line.split("\t")) > 1]
-
-
-def _requests(result: ProbeResult, view: BeatView) -> ProbeChange | None:
-    """Requests and runs whose checks fail, by the fields of their JSON; of text nothing is judged, for it is titles."""
-    items = result.items or ()
-    others = [each for other in view.probes.results if other is not result for each in other.items or ()]
-    requests = [each for each in others if each.is_request]
-    if result.argv[:2] == ("glab", "ci") and any(other.argv[:2] == ("glab", "mr") for other in view.probes.results):
-        items = of_open_requests(items, requests)
-    failing = [f"{each.label}: {', '.join(each.failing)}" for each in items if each.failing]
-    checks = "with failing checks"
-    return _any(FAILING, failing, f"request or run {checks}", f"requests or runs {checks}")
 
 
 def _other(result: ProbeResult, view: BeatView) -> ProbeChange | None:
@@ -229,10 +218,6 @@ _READERS: Final[dict[tuple[str, ...], Reader]] = {
     ("git", "for-each-ref"): _branches,
     ("git", "merge-tree"): _conflicts,
     ("gh", "pr", "checks"): _check_rows,
-    ("gh", "pr"): _requests,
-    ("gh", "run"): _requests,
-    ("glab", "mr"): _requests,
-    ("glab", "ci"): _requests,
 }
 
 
