@@ -58,7 +58,7 @@ class Toolbox:
 
     def call(self, tool: Tool, given: object) -> str:
         """Return what the tool says; raises ToolError for the model to read."""
-        self._journal.tool_calls += 1
+        self._journal.tool_calls += tool is not self._final
         shown = f"{tool.name} {json.dumps(given, ensure_ascii=False)}"
         self._journal.say(f"tool: {shown}")
         self._journal.write("Call", shown)
