@@ -100,7 +100,7 @@ def test_a_missing_reason_is_supplied(reason: str) -> None:
 
 def test_receipts_are_read_and_unreadable_ones_left_out() -> None:
     """A due task without one is doubt, which the caller sees."""
-    found: list[Any] = [{"task": "a1", "status": "ok", "evidence": "clean"}, {"task": "b2", "status": "great"}, 7, None]
+    found: list[Any] = [{"task": "a1", "result": "ok", "evidence": "clean"}, {"task": "b2", "result": "great"}, 7, None]
     decision = parse_decision(json.dumps({"action": "none", "reason": "quiet", "receipts": found}))
     assert decision.receipts == (Receipt(task="a1", result="ok", evidence="clean"),)
     assert parse_decision('{"action": "none", "receipts": "all"}').receipts == ()
@@ -108,7 +108,7 @@ def test_receipts_are_read_and_unreadable_ones_left_out() -> None:
 
 def test_the_same_action_with_other_receipts_is_a_contradiction() -> None:
     """One of the two is not what was done."""
-    receipt = '{"task": "a1", "status": "%s"}'
+    receipt = '{"task": "a1", "result": "%s"}'
     texts = [f'{{"action": "none", "receipts": [{receipt % status}]}}' for status in ("ok", "skipped")]
     assert parse_decision(" ".join(texts)).action is Action.ESCALATE
     assert parse_decision(" ".join(texts[:1] * 2)).action is Action.NONE

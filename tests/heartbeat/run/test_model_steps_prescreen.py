@@ -45,7 +45,7 @@ def decided(view: BeatView, folder: Path, *words: str | BaseException, forced: b
 
 
 def words(view: BeatView, action: str, **more: Any) -> str:
-    receipts = [{"task": task.id, "status": "ok", **more} for task in view.tasks]
+    receipts = [{"task": task.id, "result": "ok", **more} for task in view.tasks]
     return json.dumps({"action": action, "reason": "quiet", "receipts": receipts})
 
 
@@ -79,8 +79,8 @@ def test_anything_else_is_doubt(tmp_path: Path, said: str) -> None:
 def test_a_finding_in_a_receipt_is_not_for_a_cheap_model_to_settle(tmp_path: Path) -> None:
     """Nor is a task without a receipt, nor an answer it had to be pushed to."""
     view = a_view(tmp_path)
-    assert decided(view, tmp_path, words(view, "none", status="finding"))[0].action is Action.ESCALATE
-    one = json.dumps({"action": "none", "receipts": [{"task": view.tasks[0].id, "status": "ok"}]})
+    assert decided(view, tmp_path, words(view, "none", result="finding"))[0].action is Action.ESCALATE
+    one = json.dumps({"action": "none", "receipts": [{"task": view.tasks[0].id, "result": "ok"}]})
     assert decided(view, tmp_path, one)[0].decision.reason == "doubt: a due task has no receipt"
     assert decided(view, tmp_path, words(view, "none"), forced=True)[0].action is Action.ESCALATE
 
