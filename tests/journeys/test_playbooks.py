@@ -96,7 +96,7 @@ def test_an_agent_keeps_its_list_and_its_owner_sees_how(open_office: Open, tmp_p
             ("remove", {"id": task_id(FLAG)}),
             due=(CHECKED,),
         )
-        quiet = office.beat(shop, result="ok-token")
+        quiet = office.beat(shop, result="ok-empty")
         assert (quiet["silent"], quiet["why"]) == (True, "2 edits to HEARTBEAT.md")
         assert "Resolved" in shown_text(office.alert(FLAG))
         assert (texts(shop, Tier.HOURLY), texts(shop, Tier.DAILY)) == ([], [DISK])
@@ -126,7 +126,7 @@ def test_a_file_from_elsewhere_is_worked_and_keeps_its_form(open_office: Open, t
     (shop.cwd / "HEARTBEAT.md").write_bytes(FREEFORM.encode())
     edits = script(("add_task", {"tier": "quick", "text": "Backups"}), due=("Look after the shop.", CHECKED, CHORE))
     with ModelServer(edits) as model:
-        open_office(shop, model=model).beat(shop, result="ok-token")
+        open_office(shop, model=model).beat(shop, result="ok-empty")
     assert (shop.cwd / "HEARTBEAT.md").read_bytes() == f"{FREEFORM}\r\n- [ ] Backups".encode()
 
 
