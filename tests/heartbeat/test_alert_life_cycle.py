@@ -374,17 +374,17 @@ def test_an_alert_that_is_refused_while_the_model_is_away_is_told_with_its_own_r
 
 @pytest.mark.parametrize("click", ["acknowledge", "snooze", "nobody"])
 def test_what_becomes_more_urgent_rings_again_once_whoever_has_it(watch: Watch, click: str) -> None:
-    """They said that they have a full disk, not that production is down."""
+    """They said that they have it, not that it pages."""
     watch.beat(1, "disk at 85 %")
     if click == "acknowledge":
         watch.acknowledge()
     elif click == "snooze":
         watch.findings.snooze("shop", finding_digest(watch.known[0].key), "24 h")
-    [said] = watch.beat(1, "production is down")
-    assert "production is down" in said
+    watch.says(f"! {LINE}")
+    assert len(watch.beat()) == 1
     assert (watch.known[0].severity, watch.known[0].acknowledged_by) == (Severity.PAGE, None)
     watch.acknowledge()
-    assert watch.beat(1, "disk at 85 %") == watch.beat(1, "production is down") == []
+    assert watch.beat(1, "disk at 95 %") == []
 
 
 def test_a_tool_that_works_again_is_no_all_clear_for_another(watch: Watch) -> None:
@@ -537,23 +537,6 @@ def test_the_first_sight_of_a_check_that_was_put_back_is_a_baseline(watch: Watch
     watch.says(LINE)
     assert watch.beat(0, "config/production.json: fine") == []
     assert "prints something different" in watch.beat(0, "config/production.json: odd")[0]
-
-
-def test_a_change_from_bad_to_good_is_no_alarm(watch: Watch) -> None:
-    """By the exit code, and by the words where that is 0 either way."""
-    watch.beat(1, "bad")
-    assert watch.beat(0, "fine") == []
-    assert "prints something different" in watch.beat(0, "queue is DOWN")[0]
-    assert watch.beat(0, "queue is up") == []
-
-
-@pytest.mark.parametrize("first", ["queue is up", None], ids=["known good", "never good"])
-def test_new_trouble_in_words_after_a_failure_rings(watch: Watch, first: str | None) -> None:
-    """What a failed command printed is no measure: not of trouble of the same words, and not of what is well."""
-    if first is not None:
-        watch.beat(0, first)
-    assert "fails" in watch.beat(1, "queue is DOWN")[0]
-    assert "prints something different" in watch.beat(0, "queue is DOWN")[0]
 
 
 @pytest.mark.parametrize("count", [1, 500], ids=["short", "cut"])

@@ -15,7 +15,6 @@ from bot.domain.heartbeats.alerts import FAILING
 from bot.domain.heartbeats.allowed_commands import Argv, checks_of, identity_of
 from bot.domain.heartbeats.beats import BeatReport, Receipt, Reported
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
-from bot.domain.text.alarm_words import has_alarm_word
 from bot.domain.text.humanize import counted
 from bot.heartbeat.run.beat_record import first_lines, kept
 from bot.heartbeat.run.beat_view import BeatView
@@ -198,18 +197,13 @@ def _has_failed(result: ProbeResult, view: BeatView) -> bool:
 
 
 def _is_news(result: ProbeResult, view: BeatView) -> bool:
-    """Whether another answer than the last is worth a word: not at first sight, and not that something is well again.
-
-    The first answer of a check after it failed is news if it speaks of trouble.
-    """
+    """Whether another answer than the last is worth a word: not at first sight, not that a check is well again."""
     before = view.earlier.get(result.command)
     if result not in view.changed or kept(result.output) == before:
         return False
     if is_own(result) and _has_failed(result, view):
-        return has_alarm_word(result.output)
-    if before is None or not is_own(result):
-        return before is not None
-    return has_alarm_word(result.output) or not has_alarm_word(before)
+        return False
+    return before is not None
 
 
 _READERS: Final[dict[tuple[str, ...], Reader]] = {

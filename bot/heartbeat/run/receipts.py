@@ -2,15 +2,13 @@
 
 A check of the team's own that exits with an error is failing, whoever calls it well. Silence is earned: a message is
 suppressed only if it is an acknowledgement, every due task has a receipt, no task found anything and no urgent flag is
-up. How urgent a finding is, the most urgent sign decides: a task marked `!`, words of an outage, a command that fails.
+up. How urgent a finding is says its receipt, else the mark `!` of its task, else the session.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
 from bot.domain.ack import Ack, read_ack
@@ -31,7 +29,7 @@ from bot.domain.heartbeats.beats import BeatReport, Finding, Receipt
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_marked_urgent, unmarked
-from bot.domain.severity import MAX_READ_CHARS, Severity, highest, severity_of_words
+from bot.domain.severity import Severity, highest
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
@@ -47,43 +45,22 @@ from bot.heartbeat.run.failed_checks import (
     well_again,
 )
 from bot.heartbeat.run.probes import ProbeResult
-from bot.intake.classifier.classification import is_alarm
-from bot.intake.classifier.rules import Rules
 
-_CODE: Final = re.compile(r"`[^`\n]{0,400}`")
-_FOREIGN: Final = ("git", "gh", "glab")
-"""What these print are titles and names, whose words say nothing of how things stand."""
-
-_shipped = cache(Rules)
 SHOWN: Final = 5
 
 
-def severity_of(view: BeatView, text: str, task: PlaybookEntry | None, named: str | None = None) -> Severity:
+def severity_of(view: BeatView, task: PlaybookEntry | None, named: str | None = None) -> Severity:
     """Return the severity of a finding of `task` (None: of none of the playbook) with the id `named`.
 
-    The most urgent sign counts.
+    A marked task or command pages; else the session says.
     """
-    return highest(_signs(view, text[:MAX_READ_CHARS], task, named or ""))
+    pages = task is not None and is_marked(view, task, named or "")
+    return Severity.PAGE if pages else view.session.beat.severity
 
 
 def severity_of_flag(view: BeatView, text: str) -> Severity:
     """Return the severity of an urgent flag: somebody is to act, at least."""
-    signs = [Severity.PAGE] if is_marked_urgent(text) else []
-    return highest([Severity.ACT, *signs, *_signs(view, text[:MAX_READ_CHARS], None)])
-
-
-def _signs(view: BeatView, text: str, task: PlaybookEntry | None, named: str = "") -> list[Severity]:
-    failing = [result for result in view.probes.results_for(task) if result.exit_code] if task else []
-    has_failed_check = any(result.argv[0] not in _FOREIGN for result in failing)
-    said = text.replace("`", " ") if has_failed_check else _CODE.sub(" ", text)
-    pages = (task is not None and is_marked(view, task, named)) or is_alarm(said, _shipped())
-    default = view.session.beat.severity
-    return [
-        *([Severity.PAGE] if pages else []),
-        *([Severity.ACT] if failing else []),
-        severity_of_words(said),
-        Severity.KNOW if named.startswith(EVENT) and default is not Severity.PAGE else default,
-    ]
+    return highest([Severity.ACT, Severity.PAGE if is_marked_urgent(text) else view.session.beat.severity])
 
 
 def remarks(view: BeatView) -> Iterator[str]:
@@ -130,7 +107,7 @@ class BeatJudgement:
 
 def judge_report(view: BeatView, report: BeatReport) -> BeatJudgement:
     """Read a report against the tasks that were due."""
-    ack = read_ack(report.message, token=view.session.beat.ack_token, max_chars=view.session.beat.ack_max_chars)
+    ack = _ack_of(view, report)
     due = {task.id: task for task in view.tasks}
     receipts = [receipt for receipt in report.receipts if receipt.task in due]  # a task may have found two things
     have = {receipt.task for receipt in receipts}
@@ -149,6 +126,16 @@ def judge_report(view: BeatView, report: BeatReport) -> BeatJudgement:
         checked=frozenset({*checked, *well_again(view), FLAGS, *_vouched(view, complete=not missing)}),
         missing=missing,
     )
+
+
+def _ack_of(view: BeatView, report: BeatReport) -> Ack:
+    """Return what the message is: its status says so; where there is none, the message is read."""
+    beat, said = view.session.beat, report.message.strip()
+    if report.status is None:
+        return read_ack(report.message, token=beat.ack_token, max_chars=beat.ack_max_chars)
+    if report.status == "attention" or len(said) > beat.ack_max_chars:
+        return Ack("alert", said)
+    return Ack("ok-token", said) if said else Ack("ok-empty", "")
 
 
 def boxes_of(view: BeatView, report: BeatReport) -> dict[str, bool]:
@@ -207,7 +194,7 @@ def open_flags(view: BeatView) -> list[Finding]:
 def _new(view: BeatView, about: str, text: str) -> Finding:
     """Return a finding of a beat that is of no task; it goes by its text."""
     key = finding_key(view.session.id, about, text)
-    return Finding(key=key, task=about, text=text, severity=severity_of(view, text, None))
+    return Finding(key=key, task=about, text=text, severity=severity_of(view, None))
 
 
 def _failure(view: BeatView, task: PlaybookEntry, result: ProbeResult) -> Finding:
@@ -219,7 +206,7 @@ def _failure(view: BeatView, task: PlaybookEntry, result: ProbeResult) -> Findin
         task=check,
         check=checks_of(task)[check],
         text=text,
-        severity=severity_of(view, text, task, named),
+        severity=severity_of(view, task, named),
     )
 
 
@@ -292,7 +279,7 @@ def _finding(
         task=MESSAGE if is_event else about,
         check=(task.text if name == receipt.key else checks_of(task)[about]) if task else "",
         text=said,
-        severity=severity_of(view, said, task, receipt.key),
+        severity=(receipt.finding and receipt.finding.severity) or severity_of(view, task, receipt.key),
     )
 
 
