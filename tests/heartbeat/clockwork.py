@@ -15,7 +15,7 @@ from bot.errors import ProviderError
 from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.scheduler import Scheduler
-from bot.heartbeat.schedule.session_faults import MissedBeatAlerts
+from bot.heartbeat.schedule.session_faults import SessionFaults
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
 from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
@@ -74,10 +74,13 @@ class Clockwork:
             self.store,
             self.jobs,
             self.admission,
-            MissedBeatAlerts(self.store, self.zones, alert_router({"slack": self.slack}, self.store, self.clock)),
             self.record,
             self.box,
             self.clock,
+        )
+        alerts = alert_router({"slack": self.slack}, self.store, self.clock)
+        self.faults = SessionFaults(
+            self.sessions, self.store, self.clock, alerts, self.admission, has_telegram=False, has_model=True
         )
         self.mail = SessionInbox(self.sessions, self.store, self.scheduler.wake)
 
@@ -91,6 +94,7 @@ class Clockwork:
         """Move the clock and tick once."""
         self.clock.at += timedelta(**later)
         self.scheduler.tick()
+        self.faults.check()
 
     def run_for(self, total: timedelta, *, step: timedelta = timedelta(minutes=1)) -> Iterator[Job]:
         """Tick on; every queued beat runs at once and succeeds."""
@@ -98,6 +102,7 @@ class Clockwork:
         while self.clock.at < until:
             self.clock.at += step
             self.scheduler.tick()
+            self.faults.check()
             yield from self.run_all()
 
     def run_all(self) -> Iterator[Job]:

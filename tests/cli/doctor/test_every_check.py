@@ -415,7 +415,7 @@ def test_a_playbook_that_git_tracks_is_named(tmp_path: Path) -> None:
     """By the session it is of, with what to do; unless the team allows it."""
     session = {"cwd": str(tmp_path / "code"), "owner": "U0123ANA"}
     given = patient(tmp_path, sessions={"shop": session})
-    commit_files(tmp_path / "code", {"HEARTBEAT.md": "## Quick Tasks\n- [ ] look\n"})
+    commit_files(tmp_path / "code", {"HEARTBEAT.md": "## Quick Tasks\n- [ ] `git status --porcelain`\n"})
     found = machine_checks.sessions(given)
     assert not found.ok
     assert found.says.startswith("shop: git tracks HEARTBEAT.md")
