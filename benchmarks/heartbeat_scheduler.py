@@ -67,7 +67,7 @@ class Works:
             SessionRegistry({f"s{n}": shop for n in range(sessions)}, Collection(FileDocuments(home), OVERRIDES)),
             self.store,
             self.jobs,
-            Admission(self.store, zones, self.clock, route=lambda *_: dm),
+            Admission(zones, route=lambda *_: dm),
             BeatLog(NdjsonJournal(home / "heartbeats.ndjson")),
             WakeBox(FileDocuments(home)),
             self.clock,

@@ -1,26 +1,23 @@
 """Tells the owner of a session once what it is broken by, and again only after it was whole. Other sessions go on.
 
-Looked for are: what the gate refuses and only the owner can mend, alerts that have no way to go, beats that were due
-and neither ran nor were refused, and a HEARTBEAT.md that cannot be read, has no tasks, or has some that never run. Of a
-state or inbox that cannot be read the ops channel hears, for nobody knows the owner's way then.
+Looked for are: what the gate refuses and only the owner can mend, alerts that have no way to go, and a HEARTBEAT.md
+that cannot be read, has no tasks, or has some that never run. Of a state or inbox that cannot be read the ops channel
+hears, for nobody knows the owner's way then.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from bot.config.session_settings import unreachable
 from bot.domain.heartbeats.allowed_commands import commands_in, is_allowed, not_run_notice
 from bot.domain.heartbeats.beats import BeatStep, Wake
-from bot.domain.heartbeats.session_state import SessionState
-from bot.domain.hours import ActiveHours
-from bot.domain.intervals import slot_of
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
-from bot.domain.text.humanize import counted, utc_text
+from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
@@ -34,30 +31,10 @@ log = logging.getLogger(__name__)
 Faults = Mapping[str, str | None]
 """What is wrong with a session, by the kind of fault; None: it is whole in that. Kinds stand in its stored state."""
 
-LONGEST_BEAT: Final = timedelta(minutes=20)
-"""A beat may take longer than its session's interval; until then its silence is no reason to worry."""
-
 NAMED_COMMANDS: Final = 5
-
-_MISSED: Final = "two heartbeats neither ran nor were refused; `triage status` says whether the bot works"
 
 _OF_THE_GATE: Final = {BeatStep.FOLDER: "folder_missing", BeatStep.BUDGET: "budget", BeatStep.TRACKED: "tracked"}
 """What the gate refuses until the owner, or the day, ends it."""
-
-
-def missed_slots(state: SessionState, slot: datetime, every: timedelta, hours: ActiveHours) -> tuple[datetime, ...]:
-    """Return the latest two slots before `slot` inside the active hours, oldest first, if nothing answered both.
-
-    A session that was never seen before has missed nothing, nor has one that answered a moment ago.
-    """
-    answered, earlier, missed = state.last_answer, slot - every, list[datetime]()
-    if answered is None or slot - answered < LONGEST_BEAT:
-        return ()
-    while earlier > answered and len(missed) < 2:
-        if hours.contains(earlier):
-            missed.insert(0, earlier)
-        earlier -= every
-    return tuple(missed) if len(missed) == 2 else ()
 
 
 def playbook_faults(session: Session, *, has_model: bool) -> Faults:
@@ -176,11 +153,8 @@ class SessionFaults:
         of_gate = {kind: refusals.get(step) for step, kind in _OF_THE_GATE.items()}
         no_way = unreachable(session.id, session.beat.deliver, has_telegram=self._has_telegram)
         stops = {**of_gate, "unreachable": no_way}
-        slot = slot_of(session.id, session.beat.every, now)
-        missed = missed_slots(state, slot, session.beat.every, self._admission.hours(session))
         return {
             **{kind: why and _stopped(why) for kind, why in stops.items()},
-            "missed": f"{_MISSED}: {' and '.join(map(utc_text, missed))}" if missed else None,
             **playbook_faults(session, has_model=self._has_model),
         }
 

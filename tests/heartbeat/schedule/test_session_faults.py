@@ -218,7 +218,8 @@ def test_the_owner_is_told_once_of_tasks_that_only_a_model_could_look_at(watch: 
 def test_the_owner_is_told_once_of_commands_that_never_run(watch: Watch) -> None:
     """With the line that allows each; told again only after all were allowed or gone."""
     watch.sessions.replace({"there": session_settings(watch.there)})
-    refused, fine = "## Quick\n- Disk: `df -h`\n- `git status --porcelain`\n- `make x | cat`\n", "## Quick\n- `git status --porcelain`\n"
+    fine = "## Quick\n- `git status --porcelain`\n"
+    refused = f"{fine}- Disk: `df -h`\n- `make x | cat`\n"
     for text in (fine, refused, refused, fine, refused):
         (watch.there / "HEARTBEAT.md").write_text(text, encoding="utf-8")
         watch.faults.check()
