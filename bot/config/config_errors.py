@@ -8,7 +8,6 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from bot.config.written_keys import KeyPath, WrittenKeys, camel_case, is_camel_case, known_keys
-from bot.domain.secrets import redact
 from bot.domain.text.did_you_mean import near_ones
 
 EXAMPLE = "triage.example.yml"
@@ -37,7 +36,7 @@ _IN_OUR_WORDS: Final = {
 def explain_validation_error(detail: ErrorDetails, model: type[BaseModel], keys: WrittenKeys, *inside: str) -> str:
     """Return one problem as `key: what is wrong and what would be right`; `inside` leads to the block it lies in."""
     path = tuple(part for part in (*inside, *detail["loc"]) if not _is_a_kind(part))
-    return redact(keys.explain(path, _wrong(detail, path, model, keys)))
+    return keys.explain(path, _wrong(detail, path, model, keys))
 
 
 def _wrong(detail: ErrorDetails, path: KeyPath, model: type[BaseModel], keys: WrittenKeys) -> str:

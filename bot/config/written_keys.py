@@ -13,6 +13,8 @@ from typing import Any, Final, NamedTuple, get_args, get_origin
 from pydantic import BaseModel
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from bot.domain.secrets import redact
+
 KeyPath = tuple[int | str, ...]
 
 _CAMEL: Final = re.compile("[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+")
@@ -75,9 +77,9 @@ class WrittenKeys:
         return next((self._typed[each][1] for each in around if each in self._typed), None)
 
     def explain(self, path: KeyPath, says: str) -> str:
-        """Return one problem as `key: what is wrong (line 7)`."""
+        """Return one problem as `key: what is wrong (line 7)`, without secrets: one may be pasted as a key."""
         line = self.line(path)
-        return f"{self.name(path) or 'triage.yml'}: {says}" + (f" (line {line})" if line else "")
+        return redact(f"{self.name(path) or 'triage.yml'}: {says}" + (f" (line {line})" if line else ""))
 
 
 def read_keys(document: Node | None, model: type[BaseModel]) -> tuple[Node | None, WrittenKeys, list[Problem]]:
