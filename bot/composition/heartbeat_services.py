@@ -109,7 +109,6 @@ class Heartbeats:
             clock,
             alerts,
             admission,
-            has_telegram="telegram" in surfaces,
             has_model=models is not None,
         )
         self.rings = Rings(

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from bot.config.session_settings import unreachable
 from bot.domain.heartbeats.beats import BeatStep, Delivered, Wake, ending_text
 from bot.domain.heartbeats.session_state import LONGEST_PAUSE, SessionState, is_snoozed
 from bot.domain.hours import ActiveHours
@@ -95,7 +96,9 @@ class Admission:
         if not (shown.show_ok or shown.show_alerts or shown.use_indicator):
             yield BeatRefusal(step=BeatStep.HIDDEN, detail="visibility has every kind of message switched off")
         if self._route(session, state) is None:
-            yield BeatRefusal(step=BeatStep.ROUTE, detail="the session's owner cannot be reached")
+            no_token = unreachable(session.id, beat.deliver, has_telegram=False)
+            detail = no_token or f"it has no owner; name one under sessions.{session.id}.owner in triage.yml"
+            yield BeatRefusal(step=BeatStep.ROUTE, detail=detail)
         spent, limit = state.spent.on(now), beat.daily_budget_usd
         if limit is not None and spent >= limit:
             yield BeatRefusal(step=BeatStep.BUDGET, detail=f"{spent:.2f} of {limit:.2f} USD today, until 00:00 UTC")

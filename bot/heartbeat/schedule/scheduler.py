@@ -117,7 +117,8 @@ class Scheduler:
                 self._do_what_is_due(session, left, now)
             self._wake_box.forget(session.id, left)
         except TriageError:
-            self._next[session.id] = (session, now + RETRY_AFTER)
+            if session.id in self._next:  # of one that is new the inbox is still to be looked into
+                self._next[session.id] = (session, now + RETRY_AFTER)
             log.exception(
                 "a session could not be scheduled", extra={"action": "schedule_failed", "session": session.id}
             )

@@ -1,8 +1,8 @@
 """Tells the owner of a session once what it is broken by, and again only after it was whole. Other sessions go on.
 
-Looked for are: what the gate refuses and only the owner can mend, alerts that have no way to go, and a HEARTBEAT.md
-that cannot be read, has no tasks, or has some that never run. Of a state or inbox that cannot be read the ops channel
-hears, for nobody knows the owner's way then.
+Looked for are: what the gate refuses until somebody mends it, and a HEARTBEAT.md that cannot be read, has no tasks, or
+has some that never run. Of a state or inbox that cannot be read the ops channel hears, for nobody knows the owner's way
+then.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from bot.config.session_settings import unreachable
 from bot.domain.heartbeats.allowed_commands import commands_in, is_allowed, not_run_notice
 from bot.domain.heartbeats.beats import BeatStep, Wake
 from bot.domain.playbook import Playbook
@@ -33,7 +32,12 @@ Faults = Mapping[str, str | None]
 
 NAMED_COMMANDS: Final = 5
 
-_OF_THE_GATE: Final = {BeatStep.FOLDER: "folder_missing", BeatStep.BUDGET: "budget", BeatStep.TRACKED: "tracked"}
+_OF_THE_GATE: Final = {
+    BeatStep.FOLDER: "folder_missing",
+    BeatStep.ROUTE: "unreachable",
+    BeatStep.BUDGET: "budget",
+    BeatStep.TRACKED: "tracked",
+}
 """What the gate refuses until the owner, or the day, ends it."""
 
 
@@ -109,7 +113,7 @@ def _stopped(why: str) -> str:
 class SessionFaults:
     """Looks at every enabled session; an owner who cannot be reached now is told at a later look.
 
-    `has_telegram`: alerts can go there; `has_model`: a model works the tasks.
+    `has_model`: a model works the tasks.
     """
 
     def __init__(
@@ -120,11 +124,10 @@ class SessionFaults:
         alerts: AlertRouter,
         admission: Admission,
         *,
-        has_telegram: bool,
         has_model: bool,
     ) -> None:
         self._sessions, self._store, self._clock, self._alerts = sessions, store, clock, alerts
-        self._admission, self._has_telegram, self._has_model = admission, has_telegram, has_model
+        self._admission, self._has_model = admission, has_model
         self._unread: set[str] = set()
 
     def check(self) -> None:
@@ -151,12 +154,8 @@ class SessionFaults:
         state, now = self._store.load(session.id), self._clock.now()
         refusals = {one.step: one.why for one in self._admission.refusals(session, state, Wake.INTERVAL, now)}
         of_gate = {kind: refusals.get(step) for step, kind in _OF_THE_GATE.items()}
-        no_way = unreachable(session.id, session.beat.deliver, has_telegram=self._has_telegram)
-        stops = {**of_gate, "unreachable": no_way}
-        return {
-            **{kind: why and _stopped(why) for kind, why in stops.items()},
-            **playbook_faults(session, has_model=self._has_model),
-        }
+        stops = {kind: why and _stopped(why) for kind, why in of_gate.items()}
+        return {**stops, **playbook_faults(session, has_model=self._has_model)}
 
     def _note(self, session: Session, found: Faults) -> None:
         """Tell of what was not told yet, and forget what is whole again."""

@@ -16,7 +16,7 @@ from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegist
 from bot.ports.collections import OVERRIDES, SESSIONS
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
 from tests.heartbeat.builders import alert_router
-from tests.heartbeat.clockwork import DM, session_settings
+from tests.heartbeat.clockwork import session_settings
 from tests.heartbeat.surface import FakeSurface
 
 
@@ -38,14 +38,13 @@ class Watch:
         """Begin anew with these ways to reach people."""
         alerts = alert_router(dict.fromkeys(surfaces, self.slack), self.store, self.clock, self.ops.append)
         zones = OwnerZones(FakeWorkspace(), self.clock, local="UTC")
-        self.admission = Admission(zones, route=lambda *_: DM)
+        self.admission = Admission(zones, route=alerts.route)
         self.faults = SessionFaults(
             self.sessions,
             self.store,
             self.clock,
             alerts,
             self.admission,
-            has_telegram="telegram" in surfaces,
             has_model=has_model,
         )
 

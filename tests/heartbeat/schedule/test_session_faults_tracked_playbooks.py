@@ -37,7 +37,7 @@ class Watch:
         clock = FakeClock()
         alerts = alert_router({"slack": self.slack}, self.store, clock)
         admission = Admission(OwnerZones(FakeWorkspace(), clock, local="UTC"), route=lambda *_: DM)
-        return SessionFaults(self.sessions, self.store, clock, alerts, admission, has_telegram=False, has_model=True)
+        return SessionFaults(self.sessions, self.store, clock, alerts, admission, has_model=True)
 
     @property
     def told(self) -> list[tuple[str, str]]:
