@@ -12,17 +12,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from bot.domain.heartbeats.allowed_commands import commands_in, is_allowed, not_run_notice
+from bot.domain.heartbeats.allowed_commands import commands_in, not_run_notice
 from bot.domain.heartbeats.beats import BeatStep, Wake
-from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
-from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.playbooks.playbook_file import playbook_of, read_template
 from bot.heartbeat.schedule.admission import Admission
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session, SessionMemory, SessionRegistry
 from bot.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -30,7 +28,19 @@ log = logging.getLogger(__name__)
 Faults = Mapping[str, str | None]
 """What is wrong with a session, by the kind of fault; None: it is whole in that. Kinds stand in its stored state."""
 
-NAMED_COMMANDS: Final = 5
+NAMED: Final = 5
+"""How many commands one message names."""
+
+_ADD: Final = "Add one: /triage tiers {} add quick <task>"
+_NO_TIER: Final = (
+    f"tasks in {PLAYBOOK} never run, for no heading above them says Quick, Hourly or Daily. Move them under one, and "
+    "take the boxes away from notes."
+)
+_NO_COMMAND: Final = (
+    f"tasks in {PLAYBOOK} name no command, and without a model nobody looks at them. Name a command in backticks, or "
+    "set ANTHROPIC_API_KEY."
+)
+_NOT_ALLOWED: Final = f"commands in {PLAYBOOK} never run, for `commands` does not hold them:"
 
 _OF_THE_GATE: Final = {
     BeatStep.FOLDER: "folder_missing",
@@ -44,7 +54,8 @@ _OF_THE_GATE: Final = {
 def playbook_faults(session: Session, *, has_model: bool) -> Faults:
     """Return what is wrong with a session's HEARTBEAT.md; of one that is missing nothing is known.
 
-    `has_model`: a model works the tasks. Of one that cannot be read no other fault is known.
+    `has_model`: a model works the tasks, the template's too that name no command. Of one that cannot be read no other
+    fault is known.
     """
     try:
         playbook = playbook_of(session).peek() if session.cwd.is_dir() else None
@@ -52,58 +63,38 @@ def playbook_faults(session: Session, *, has_model: bool) -> Faults:
         return {"unchecked": _stopped(str(error))}
     if playbook is None:
         return {}
-    is_silent = not (playbook.all_tasks or playbook.unscheduled)
-    add = f"Add one: /triage tiers {session.id} add quick <task>"
+    tasks = [task for _, task in playbook.all_tasks]
+    templates = (read_template(is_master=is_master) for is_master in (False, True))
+    seeded = {task.id for template in templates for _, task in template.all_tasks}
+    mute = [task for task in tasks if not (has_model or task.id in seeded or commands_in(_lines(task)))]
+    refused = session.refused_commands(*(line for task in tasks for line in _lines(task)))
+    is_silent = not (tasks or playbook.unscheduled)
     return {
-        "unchecked": f"its HEARTBEAT.md has no tasks, so nothing is checked. {add}" if is_silent else None,
-        "unscheduled": _unscheduled(session, playbook),
-        "unanswered": None if has_model else _unanswered(playbook),
-        "refused": _refused(session, playbook),
+        "unchecked": f"{PLAYBOOK} has no tasks, so nothing is checked. {_ADD}".format(session.id)
+        if is_silent
+        else None,
+        "unscheduled": _said(_NO_TIER, [one for one in playbook.elsewhere if _is_meant_to_run(session, one)]),
+        "unanswered": _said(_NO_COMMAND, mute),
+        "refused": f"{_NOT_ALLOWED} {'; '.join(map(not_run_notice, refused[:NAMED]))}" if refused else None,
     }
 
 
-def _unscheduled(session: Session, playbook: Playbook) -> str | None:
-    """Return what is said of tasks under no heading of a tier; items without boxes count by a command that may run."""
+def _is_meant_to_run(session: Session, entry: PlaybookEntry) -> bool:
+    """Whether somebody takes an entry for a check: it has a box, or is an item that names a command that may run."""
+    may_hold = entry.is_item or entry.is_table_of_commands
+    named = commands_in(_lines(entry)) if may_hold else []
+    return entry.checked is not None or len(session.refused_commands(*_lines(entry))) < len(named)
 
-    def is_check(entry: PlaybookEntry) -> bool:
-        named = commands_in([entry.text, *entry.details]) if entry.is_item or entry.is_table_of_commands else []
-        return entry.checked is not None or any(is_allowed(argv, session.beat.commands, session.cwd) for argv in named)
 
-    lost = [entry for entry in playbook.elsewhere if is_check(entry)]
-    if not lost:
+def _lines(entry: PlaybookEntry) -> list[str]:
+    return [entry.text, *entry.details]
+
+
+def _said(wrong: str, entries: list[PlaybookEntry]) -> str | None:
+    """Return what is said of tasks, with their number and the first of them; None where there are none."""
+    if not entries:
         return None
-    return (
-        f"{counted(len(lost), 'task in HEARTBEAT.md never runs', 'tasks in HEARTBEAT.md never run')}, for no heading "
-        f"above says Quick, Hourly or Daily ({_first(lost)}). Move tasks under one of these headings, and take the "
-        f"boxes away from notes. {'Its other tasks are' if playbook.all_tasks else 'Nothing else is'} looked at."
-    )
-
-
-def _unanswered(playbook: Playbook) -> str | None:
-    """Return what is said of tasks that nobody looks at without a model; those of the templates are no news."""
-    own = {task.id for is_master in (False, True) for _, task in read_template(is_master=is_master).all_tasks}
-    asks = [task for _, task in playbook.all_tasks if not (task.id in own or commands_in([task.text, *task.details]))]
-    if not asks:
-        return None
-    count = counted(len(asks), "task in HEARTBEAT.md names no command", "tasks in HEARTBEAT.md name no command")
-    return (
-        f"{count}, and without a model nobody looks at such a task ({_first(asks)}). Name a command in backticks, or "
-        "set ANTHROPIC_API_KEY."
-    )
-
-
-def _refused(session: Session, playbook: Playbook) -> str | None:
-    """Return what is said of commands that beats never run, with how to allow the first few."""
-    lines = [line for _, task in playbook.all_tasks for line in (task.text, *task.details)]
-    refused = session.refused_commands(*lines)
-    if not refused:
-        return None
-    count = counted(len(refused), "command in HEARTBEAT.md never runs", "commands in HEARTBEAT.md never run")
-    return f"{count}: {'; '.join(map(not_run_notice, refused[:NAMED_COMMANDS]))}"
-
-
-def _first(entries: list[PlaybookEntry]) -> str:
-    return f"first: “{one_line(entries[0].text, 80)}”, line {entries[0].start + 1}"
+    return f"{wrong} {len(entries)} in all, first “{one_line(entries[0].text, 80)}” in line {entries[0].start + 1}."
 
 
 def _stopped(why: str) -> str:
