@@ -31,7 +31,7 @@ Faults = Mapping[str, str | None]
 NAMED: Final = 5
 """How many commands one message names."""
 
-_ADD: Final = "Add one: /triage tiers {} add quick <task>"
+_NO_TASKS: Final = f"{PLAYBOOK} has no tasks, so nothing is checked. Add one:"
 _NO_TIER: Final = (
     f"tasks in {PLAYBOOK} never run, for no heading above them says Quick, Hourly or Daily. Move them under one, and "
     "take the boxes away from notes."
@@ -68,11 +68,9 @@ def playbook_faults(session: Session, *, has_model: bool) -> Faults:
     seeded = {task.id for template in templates for _, task in template.all_tasks}
     mute = [task for task in tasks if not (has_model or task.id in seeded or commands_in(_lines(task)))]
     refused = session.refused_commands(*(line for task in tasks for line in _lines(task)))
-    is_silent = not (tasks or playbook.unscheduled)
+    asks = tasks or playbook.unscheduled
     return {
-        "unchecked": f"{PLAYBOOK} has no tasks, so nothing is checked. {_ADD}".format(session.id)
-        if is_silent
-        else None,
+        "unchecked": None if asks else f"{_NO_TASKS} /triage tiers {session.id} add quick <task>",
         "unscheduled": _said(_NO_TIER, [one for one in playbook.elsewhere if _is_meant_to_run(session, one)]),
         "unanswered": _said(_NO_COMMAND, mute),
         "refused": f"{_NOT_ALLOWED} {'; '.join(map(not_run_notice, refused[:NAMED]))}" if refused else None,

@@ -408,7 +408,7 @@ def test_sessions_need_a_playbook_with_tasks(tmp_path: Path) -> None:
     (tmp_path / "code" / "HEARTBEAT.md").write_text("## Quick Tasks\n- [ ] look at `git status --porcelain`\n")
     assert machine_checks.sessions(given) == HealthCheck(ok=True, says="1 session")
     (tmp_path / "code" / "HEARTBEAT.md").write_text("## Quick Tasks\n- [ ] look\n## Weekly\n- [ ] prune\n")
-    assert "1 task in HEARTBEAT.md never runs" in machine_checks.sessions(given).says
+    assert "tasks in HEARTBEAT.md never run" in machine_checks.sessions(given).says
 
 
 def test_a_playbook_that_git_tracks_is_named(tmp_path: Path) -> None:
