@@ -101,7 +101,7 @@ class Admission:
             yield BeatRefusal(step=BeatStep.ROUTE, detail=detail)
         spent, limit = state.spent.on(now), beat.daily_budget_usd
         if limit is not None and spent >= limit:
-            yield BeatRefusal(step=BeatStep.BUDGET, detail=f"{spent:.2f} of {limit:.2f} USD today, until 00:00 UTC")
+            yield BeatRefusal(step=BeatStep.BUDGET, detail=f"{spent:.2f} of {limit:.2f} USD today")
         if is_held:
             detail = f"a heartbeat of {session.id} is already queued or running; this one runs after it"
             yield BeatRefusal(step=BeatStep.BUSY, detail=detail)

@@ -118,7 +118,7 @@ def test_every_refusal_says_what_to_know(tmp_path: Path) -> None:
     spent = SessionState(spent=SpentToday(day="2026-11-21", usd=0.519))
     budget = Gate(tmp_path, state=spent, daily_budget_usd=0.5).refusal()
     assert budget is not None
-    assert budget.why == "budget spent: 0.52 of 0.50 USD today, until 00:00 UTC"
+    assert budget.why == "budget spent: 0.52 of 0.50 USD today"
     paused = Gate(tmp_path, state=SessionState(failures=PAUSED)).refusal()
     assert paused is not None
     assert paused.why == "paused: 5 failures in a row (refused); tried again at 2026-11-21 12:10 UTC"
