@@ -68,10 +68,10 @@ def playbook_faults(session: Session, *, has_model: bool) -> Faults:
     seeded = {task.id for template in templates for _, task in template.all_tasks}
     mute = [task for task in tasks if not (has_model or task.id in seeded or commands_in(_lines(task)))]
     refused = session.refused_commands(*(line for task in tasks for line in _lines(task)))
-    asks = tasks or playbook.unscheduled
+    lost = [entry for entry in playbook.elsewhere if _is_meant_to_run(session, entry)]
     return {
-        "unchecked": None if asks else f"{_NO_TASKS} /triage tiers {session.id} add quick <task>",
-        "unscheduled": _said(_NO_TIER, [one for one in playbook.elsewhere if _is_meant_to_run(session, one)]),
+        "unchecked": None if tasks or lost else f"{_NO_TASKS} /triage tiers {session.id} add quick <task>",
+        "unscheduled": _said(_NO_TIER, lost),
         "unanswered": _said(_NO_COMMAND, mute),
         "refused": f"{_NOT_ALLOWED} {'; '.join(map(not_run_notice, refused[:NAMED]))}" if refused else None,
     }
