@@ -26,13 +26,10 @@ from bot.domain.heartbeats.beats import Delivered
 from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK, Scheduler
-from bot.heartbeat.schedule.session_faults import MissedBeatAlerts
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_inbox import WakeBox
 from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES, Collection
-from tests.heartbeat.builders import alert_router
-from tests.heartbeat.surface import FakeSurface
 
 SESSIONS = 10_000
 TARGET_S = 0.1
@@ -70,8 +67,7 @@ class Works:
             SessionRegistry({f"s{n}": shop for n in range(sessions)}, Collection(FileDocuments(home), OVERRIDES)),
             self.store,
             self.jobs,
-            Admission(self.store, zones, self.clock, route=lambda *_: dm),
-            MissedBeatAlerts(self.store, zones, alert_router({"slack": FakeSurface()}, self.store, self.clock)),
+            Admission(zones, route=lambda *_: dm),
             BeatLog(NdjsonJournal(home / "heartbeats.ndjson")),
             WakeBox(FileDocuments(home)),
             self.clock,

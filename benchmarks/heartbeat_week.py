@@ -35,7 +35,6 @@ from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.scheduler import Scheduler
-from bot.heartbeat.schedule.session_faults import MissedBeatAlerts
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_inbox import WakeBox
 from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry
@@ -248,8 +247,7 @@ def week(folder: Path, changes: Sequence[Change], *, probes: bool, screen: bool)
     zones, log = OwnerZones(FakeWorkspace(), clock, local="UTC"), BeatLog(journal)
     alerts = alert_router({"slack": listener}, store, clock)
     admission = Admission(zones, route=alerts.route)
-    silence = MissedBeatAlerts(store, zones, alerts)
-    scheduler = Scheduler(sessions, store, jobs, admission, silence, log, WakeBox(MemoryDocuments()), clock)
+    scheduler = Scheduler(sessions, store, jobs, admission, log, WakeBox(MemoryDocuments()), clock)
     inputs = input_collector(ScriptedProbes(world), store, sessions, clock)
     commands = CommandPool(inputs.run_ahead, lambda: None)
     screening = ScriptedScreen(world, bill) if screen else None

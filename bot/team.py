@@ -37,9 +37,6 @@ PAUSE_CHECK_S = 5
 FLUSH_EVERY_S = 10
 RECONCILE_EVERY_S = 30
 TIDY_EVERY_S = 60
-TRACKED_CHECK_S = 600
-"""A git process for each session."""
-
 BEAT_TICK_S = 5
 COUNT_EVERY_S = 5
 
@@ -232,8 +229,7 @@ class Team:
         for seconds, tick in (
             (BEAT_TICK_S, heartbeats.scheduler.tick),
             (BEAT_TICK_S, heartbeats.rings.tick),
-            (TIDY_EVERY_S, heartbeats.faults.check_sessions),
-            (TRACKED_CHECK_S, heartbeats.faults.check_playbooks),
+            (TIDY_EVERY_S, heartbeats.faults.check),
             (BEAT_TICK_S, beats.suggestion_actions.cards.tick),
             (TIDY_EVERY_S, heartbeats.sharing.decisions.settle),
         ):

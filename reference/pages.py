@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from reference.environment import environment_part
-from reference.schema import triage_schema
+from reference.schema import editor_schema
 from reference.scopes import scopes_part
 from reference.settings import settings_part
 from reference.slash import slash_part
@@ -41,7 +41,7 @@ def fresh(root: Path) -> Iterator[tuple[Path, str]]:
         text = page.read_text(encoding="utf-8")
         if _PART.search(text):
             yield page, _PART.sub(lambda found: _filled(found, parts), text)
-    yield root / SCHEMA, json.dumps(triage_schema(), indent=2, ensure_ascii=False) + "\n"
+    yield root / SCHEMA, json.dumps(editor_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def write(root: Path) -> list[Path]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
 from bot.config.settings import Settings
+from bot.config.written_keys import camel_case
 from bot.domain.intervals import format_interval
 
 Schema = dict[str, Any]
@@ -38,3 +39,20 @@ def schema_of(model: type[BaseModel]) -> Schema:
 def triage_schema() -> Schema:
     """Return the schema of triage.yml. It knows keys, kinds and limits; what only code can see it lets pass."""
     return {"$schema": DIALECT, **schema_of(Settings), "title": "triage.yml"}
+
+
+def editor_schema() -> Schema:
+    """Return the schema of triage.yml for editors: each key also in camelCase."""
+    schema = triage_schema()
+    blocks = {name: _in_both_spellings(block, f"#/$defs/{name}") for name, block in schema["$defs"].items()}
+    return {**_in_both_spellings(schema, "#"), "$defs": blocks}
+
+
+def _in_both_spellings(block: Schema, place: str) -> Schema:
+    twins = {camel_case(key): {"$ref": f"{place}/properties/{key}"} for key in block.get("properties", {})}
+    if not twins:
+        return block
+    spellings = [dict.fromkeys([key, camel_case(key)]) for key in block.get("required", [])]
+    needed = [{"anyOf": [{"required": [one]} for one in both]} for both in spellings]
+    rest = {key: value for key, value in block.items() if key != "required"}
+    return {**rest, "properties": {**twins, **block["properties"]}, **({"allOf": needed} if needed else {})}

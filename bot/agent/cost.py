@@ -67,6 +67,12 @@ class Price:
     def _for(self, prompt_tokens: int) -> Price:
         return self.long if self.long is not None and prompt_tokens > self.long_above else self
 
+    @property
+    def dearness(self) -> tuple[float, float, float]:
+        """What models are compared by: the prices of their dearest tokens, those they write before those they read."""
+        dearest = max(filter(None, (self, self.long)), key=lambda tier: tier.output)
+        return dearest.output, dearest.input, dearest.cache_read
+
     def worst_usd(self, input_tokens: int, output_tokens: int) -> float:
         """Return the most that a call with so many tokens can cost: nothing read from the cache, all written to it."""
         price = self._for(input_tokens)
@@ -118,12 +124,17 @@ def known_price(model: str, prices: Prices) -> Price | None:
 
 def dearest_model(prices: Prices) -> str:
     """Return the id of the model whose tokens cost most."""
+    return max(prices, key=lambda model: prices[model].dearness)
 
-    def dearness(model: str) -> tuple[float, float, float]:
-        dearest = max(filter(None, (prices[model], prices[model].long)), key=lambda tier: tier.output)
-        return dearest.output, dearest.input, dearest.cache_read
 
-    return max(prices, key=dearness)
+def is_as_dear(model: str, other: str, prices: Prices) -> bool:
+    """Whether tokens of a model cost as much as those of another, or more; without a price the dearest known counts.
+
+    >>> is_as_dear("claude-haiku-4-5", "claude-opus-5-5", DEFAULT_PRICES), is_as_dear("x-1", "x-2", DEFAULT_PRICES)
+    (False, True)
+    """
+    first, second = (known_price(each, prices) or prices[dearest_model(prices)] for each in (model, other))
+    return first.dearness[:2] >= second.dearness[:2]
 
 
 class CostMeter:

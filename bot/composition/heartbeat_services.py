@@ -43,7 +43,7 @@ from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.schedule.session_controls import SessionControls
-from bot.heartbeat.schedule.session_faults import MissedBeatAlerts, SessionFaults
+from bot.heartbeat.schedule.session_faults import SessionFaults
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
 from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
@@ -108,15 +108,18 @@ class Heartbeats:
         self.here = SessionDuties(on.leases, registry.all)
         elsewhere = self.here.elsewhere
         admission = Admission(zones, route=alerts.route, halted=on.pausing.words, runs_elsewhere=elsewhere)
-        silence = MissedBeatAlerts(store, zones, alerts)
         wakes = WakeBox(on.storage.documents, is_shared=on.storage.shared is not None)
-        self.scheduler = Scheduler(registry, store, on.jobs, admission, silence, sessions.log, wakes, clock)
+        self.scheduler = Scheduler(registry, store, on.jobs, admission, sessions.log, wakes, clock)
         self.sharing = SharingServices(on, sessions, self.scheduler.wake)
         self._build_worker(on, models, alerts)
         self.faults = SessionFaults(
-            registry, store, clock, alerts, surfaces=surfaces, has_model=models is not None, runs_elsewhere=elsewhere
+            registry,
+            store,
+            clock,
+            alerts,
+            admission,
+            has_model=models is not None,
         )
-        self.faults.log_tracked_playbooks()
         self.rings = Rings(
             registry, store, alerts, on.service.workspace, clock, zone_of=zones.zone_name, say=on.ops.say
         )

@@ -11,7 +11,7 @@ import time
 from pydantic import SecretStr
 
 from bot.agent.budget import Allowance, Budget
-from bot.agent.cost import Price, Prices, dearest_model, known_price, with_overrides
+from bot.agent.cost import Price, Prices, dearest_model, is_as_dear, known_price, with_overrides
 from bot.agent.model_run import Runner
 from bot.agent.specialist import ModelAccess
 from bot.config.environment import Environment
@@ -93,6 +93,14 @@ def unpriced_models(settings: Settings) -> list[str]:
     used += [model for beat in beats for model in (beat.heartbeat_model, beat.model)]
     prices = _prices(settings)
     return [model for model in dict.fromkeys(used) if model and known_price(model, prices) is None]
+
+
+def dear_first_looks(settings: Settings) -> list[str]:
+    """Return the ids of the sessions whose `heartbeat_model` costs as much as their `model`, or more."""
+    prices = _prices(settings)
+    beats = {name: session.heartbeat for name, session in settings.sessions.items() if session.heartbeat.enabled}
+    looked = {name: beat for name, beat in beats.items() if beat.heartbeat_model}
+    return [name for name, beat in looked.items() if is_as_dear(beat.heartbeat_model, beat.model, prices)]
 
 
 def assumed_price(settings: Settings) -> tuple[str, Price]:

@@ -38,10 +38,10 @@ class BriefSettings(SettingsBlock):
 
 
 class PageSettings(SettingsBlock):
-    """What becomes of a question that pages while nobody acknowledges it; findings: the same keys in `heartbeat`."""
+    """What becomes of what pages while nobody acknowledges it; of findings where `heartbeat` says nothing."""
 
     again_after: PerhapsInterval = AGAIN_AFTER
-    """How long after a question that pages nobody acknowledged it rings again, and again; null: never."""
+    """How long after a page nobody acknowledged it rings again, and again; null: never."""
     then: EscalationId | None = None
     """Who is told, once, of one nobody acknowledged for twice as long: a user, a user group, a private channel."""
 

@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from bot.config.casework_settings import FixSettings
 from bot.config.field_types import Folder, Interval, SettingsBlock, described_as, matching
 from bot.config.strict_yaml import blocks_in
+from bot.config.written_keys import KeyPath, Problem
 from bot.domain.citations.links import CodeHost
 from bot.domain.secrets import find_secrets
 
@@ -100,31 +101,32 @@ class CodebaseSettings(SettingsBlock):
         return self
 
 
-def across_codebases(config: Mapping[str, Any]) -> Iterator[str]:
+def across_codebases(config: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong between the codebases of a raw config and who picks from them."""
     given = config.get("codebases")
     if "codebase" in config and config["codebase"] is None:
-        yield "codebase: must be a path, such as ~/src/shop"
+        yield Problem(("codebase",), "must be a path, such as ~/src/shop")
     elif given and "codebase" in config:
-        yield "codebase: `codebases` is there too; move this one into it, such as codebases: {shop: {path: ~/src/shop}}"
+        says = "`codebases` is there too; move this one into it, such as codebases: {shop: {path: ~/src/shop}}"
+        yield Problem(("codebase",), says)
     elif not given and "codebase" not in config:
-        yield "codebase: is required; see triage.example.yml"
+        yield Problem(("codebase",), "is required; see triage.example.yml")
     known = [str(name) for name in given] if isinstance(given, Mapping) else []
     for name, team in blocks_in(config.get("teams")).items():
-        yield from _unknown(f"teams.{name}.codebases", team.get("codebases"), known)
+        yield from _unknown(("teams", name, "codebases"), team.get("codebases"), known)
         own = team.get("codebases") if isinstance(team.get("codebases"), list) else None
-        yield from _of_chats(f"teams.{name}.channels", team.get("channels"), own or known)
-    yield from _of_chats("watched_chats", config.get("watched_chats"), known)
+        yield from _of_chats(("teams", name, "channels"), team.get("channels"), own or known)
+    yield from _of_chats(("watched_chats",), config.get("watched_chats"), known)
 
 
-def _of_chats(key: str, chats: object, known: list[Any]) -> Iterator[str]:
+def _of_chats(path: KeyPath, chats: object, known: list[Any]) -> Iterator[Problem]:
     for number, chat in enumerate(chats if isinstance(chats, list | tuple) else ()):
         if isinstance(chat, Mapping):
-            yield from _unknown(f"{key}.{number}.codebases", chat.get("codebases"), known)
+            yield from _unknown((*path, number, "codebases"), chat.get("codebases"), known)
 
 
-def _unknown(key: str, picked: object, known: list[Any]) -> Iterator[str]:
+def _unknown(path: KeyPath, picked: object, known: list[Any]) -> Iterator[Problem]:
     for name in picked if isinstance(picked, list | tuple) else ():
         if isinstance(name, str) and name not in known:
             there = f"one of {', '.join(map(str, known))}" if known else "name it under `codebases` at the top"
-            yield f"{key}: there is no codebase {name[:60]!r}; {there}"
+            yield Problem(path, f"there is no codebase {name[:60]!r}; {there}")

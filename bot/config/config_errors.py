@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final, get_args, get_origin
+from typing import Final
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from bot.domain.secrets import redact
+from bot.config.written_keys import KeyPath, WrittenKeys, camel_case, is_camel_case, known_keys
 from bot.domain.text.did_you_mean import near_ones
 
 EXAMPLE = "triage.example.yml"
@@ -34,18 +33,22 @@ _IN_OUR_WORDS: Final = {
 """What is said instead of pydantic's message, by its type of error; the rest of pydantic's are plain enough."""
 
 
-def explain_validation_error(detail: ErrorDetails, model: type[BaseModel], *inside: str) -> str:
+def explain_validation_error(detail: ErrorDetails, model: type[BaseModel], keys: WrittenKeys, *inside: str) -> str:
     """Return one problem as `key: what is wrong and what would be right`; `inside` leads to the block it lies in."""
-    location = tuple(part for part in (*inside, *detail["loc"]) if not _is_a_kind(part))
-    key = ".".join(str(part) for part in location) or "triage.yml"
-    if detail["type"] == "extra_forbidden":
-        known = _keys_at(location[:-1], model)
-        near = near_ones(str(location[-1]), known, most=1)
-        hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
-        return redact(f"{key}: unknown key; {hint}")
+    path = tuple(part for part in (*inside, *detail["loc"]) if not _is_a_kind(part))
+    return keys.explain(path, _wrong(detail, path, model, keys))
+
+
+def _wrong(detail: ErrorDetails, path: KeyPath, model: type[BaseModel], keys: WrittenKeys) -> str:
     if detail["type"] == "missing":
-        return f"{key}: is required; see {EXAMPLE}"
-    return redact(f"{key}: {message_of(detail)}{_given(detail)}")
+        return f"is required; see {EXAMPLE}"
+    if detail["type"] != "extra_forbidden":
+        return f"{message_of(detail)}{_given(detail)}"
+    typed, known = keys.typed(path), known_keys(path[:-1], model)
+    if is_camel_case(typed):
+        known = [camel_case(key) for key in known]
+    near = near_ones(typed, known, most=1)
+    return "unknown key; " + (f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}")
 
 
 def _is_a_kind(part: int | str) -> bool:
@@ -66,29 +69,3 @@ def _given(detail: ErrorDetails) -> str:
     value = detail["input"]
     simple = isinstance(value, str | int | float | bool) and detail["type"] != "value_error"
     return f" (it is {str(value)[:60]!r})" if simple else ""
-
-
-def _keys_at(location: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
-    """Return the keys that are known at a place, through lists (numbers) and mappings (any key)."""
-    annotation: Any = model
-    for part in location:
-        mapping = next((kind for kind in _kinds(annotation) if get_origin(kind) is dict), None)
-        block = next((kind for kind in _kinds(annotation) if _is_model(kind)), None)
-        if mapping is not None:
-            annotation = get_args(mapping)[1]
-        elif block is not None and isinstance(part, str):
-            annotation = block.model_fields[part].annotation
-    found = next((kind for kind in _kinds(annotation) if _is_model(kind)), None)
-    return list(found.model_fields) if found else []
-
-
-def _kinds(annotation: Any) -> Iterator[Any]:
-    """Yield a type and the members it is made of, but not the values of a mapping."""
-    yield annotation
-    if get_origin(annotation) is not dict:
-        for inner in get_args(annotation):
-            yield from _kinds(inner)
-
-
-def _is_model(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

@@ -14,6 +14,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from bot.config.casework_settings import PageSettings
 from bot.config.config_errors import EXAMPLE
 from bot.config.field_types import (
     INTERVAL_FORM,
@@ -165,11 +166,12 @@ class BeatSettings(SettingsBlock):
     severity: Annotated[Severity, WithJsonSchema({"type": "string", "enum": [str(each) for each in Severity]})] = (
         Severity.ACT
     )
-    """How urgent a finding is where nothing says more: no `!` before its task, no alarm word, no command that fails."""
+    """How urgent a finding is where neither its receipt nor a `!` before its task says so."""
     again_after: PerhapsInterval = AGAIN_AFTER
-    """How long after a page nobody acknowledged it rings again, and again; null: never."""
+    """How long after a page nobody acknowledged it rings again, and again; null: never; absent: as in `pages`."""
     then: EscalationId | None = None
-    """Who is told, once, of a page nobody acknowledged for twice as long: a user, a user group, a private channel."""
+    """Who is told, once, of a page nobody acknowledged for twice as long: a user, a user group, a private channel;
+    null: nobody; absent: as in `pages`."""
     dedupe_window: Interval = timedelta(hours=24)
     """The same finding is not sent to the same place again within it."""
     heartbeat_model: Annotated[str, matching(_MODEL_OR_NONE, _NO_MODEL), described_as('model id, or ""')] = ""
@@ -184,3 +186,8 @@ class BeatSettings(SettingsBlock):
     """true: beats run although git tracks HEARTBEAT.md, so that every contributor writes the owner's checks."""
     daily_budget_usd: Usd | None = None
     """What one session's beats may cost in a UTC day; null: no limit of their own."""
+
+    def over_pages(self, pages: PageSettings) -> BeatSettings:
+        """Return these settings with what they do not say of pages taken from there."""
+        left = {"again_after", "then"} - self.model_fields_set
+        return self.model_copy(update={key: getattr(pages, key) for key in left})

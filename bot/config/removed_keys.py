@@ -10,7 +10,7 @@ from typing import Final
 
 from yaml.nodes import MappingNode, Node
 
-KeyPath = tuple[str, ...]
+from bot.config.written_keys import KeyPath, WrittenKeys
 
 REMOVED: Final = {
     "save_notes": "a note is saved in its dialogue (*Save note*, *Remember this*), and by nothing else.",
@@ -52,12 +52,12 @@ TAKES_ITS_BLOCK: Final = "sessions.*.owner.rota"
 """The key whose whole block goes with it."""
 
 
-def drop_removed(document: Node | None) -> tuple[str, ...]:
+def drop_removed(document: Node | None, keys: WrittenKeys) -> tuple[str, ...]:
     """Take the removed keys and their values out of a composed triage.yml; return a sentence for each."""
-    return tuple(_dropped(document, ()))
+    return tuple(_dropped(document, (), keys))
 
 
-def _dropped(node: Node | None, path: KeyPath) -> Iterator[str]:
+def _dropped(node: Node | None, path: KeyPath, keys: WrittenKeys) -> Iterator[str]:
     if not isinstance(node, MappingNode):
         return
     kept = []
@@ -65,19 +65,20 @@ def _dropped(node: Node | None, path: KeyPath) -> Iterator[str]:
         here = (*path, str(key.value))
         if (found := _removed(here, value)) is None:
             kept.append((key, value))
-            yield from _dropped(value, here)
+            yield from _dropped(value, here, keys)
         else:
             place, said = found
-            yield f"triage.yml, line {key.start_mark.line + 1}: {place} was removed: {said} Delete the key."
+            line = key.start_mark.line + 1
+            yield f"triage.yml, line {line}: {keys.name(place)} was removed: {said} Delete the key."
     node.value = kept
 
 
-def _removed(path: KeyPath, value: Node) -> tuple[str, str] | None:
+def _removed(path: KeyPath, value: Node) -> tuple[KeyPath, str] | None:
     """Return which removed key this is, or takes this block along, and what is said of it; None for any other."""
     inside = [str(key.value) for key, _ in value.value] if isinstance(value, MappingNode) else []
     if any(_fits((*path, key), TAKES_ITS_BLOCK) for key in inside):
-        return ".".join((*path, TAKES_ITS_BLOCK.rpartition(".")[2])), PLACES[TAKES_ITS_BLOCK]
-    return next(((".".join(path), said) for place, said in PLACES.items() if _fits(path, place)), None)
+        return (*path, TAKES_ITS_BLOCK.rpartition(".")[2]), PLACES[TAKES_ITS_BLOCK]
+    return next(((path, said) for place, said in PLACES.items() if _fits(path, place)), None)
 
 
 def _fits(path: KeyPath, place: str) -> bool:

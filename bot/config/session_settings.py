@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from bot.config.casework_settings import PageSettings
 from bot.config.field_types import (
     ApproverId,
     ChannelId,
@@ -21,6 +22,7 @@ from bot.config.field_types import (
 )
 from bot.config.heartbeat_settings import BeatSettings, DeliverSettings
 from bot.config.strict_yaml import blocks_in, merged_blocks
+from bot.config.written_keys import Problem
 from bot.domain.heartbeats.session_state import check_session_id
 from bot.errors import InputError
 
@@ -67,6 +69,10 @@ class SessionSettings(SettingsBlock):
     switches a shared pre-screen off; where null is no value of the key it is refused.
     """
 
+    def over_pages(self, pages: PageSettings) -> SessionSettings:
+        """Return this session with what its beats do not say of pages taken from there."""
+        return self.model_copy(update={"heartbeat": self.heartbeat.over_pages(pages)})
+
 
 def inherit(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a config whose sessions hold the shared `heartbeat` block wherever they say nothing of their own.
@@ -82,7 +88,7 @@ def inherit(config: Mapping[str, Any]) -> dict[str, Any]:
     return {**config, "sessions": found}
 
 
-def across(config: Mapping[str, Any], base: Path) -> Iterator[str]:
+def across(config: Mapping[str, Any], base: Path) -> Iterator[Problem]:
     """Yield what is wrong between the sessions of a raw config, for each alone may be right."""
     masters: list[str] = []
     folders: dict[Path, str] = {}
@@ -90,13 +96,14 @@ def across(config: Mapping[str, Any], base: Path) -> Iterator[str]:
         if session.get("master") is True:
             masters.append(name)
         if len(masters) > 1 and masters[-1] == name:
-            yield f"sessions.{name}.master: only one session may be the master, and {masters[0]} is"
+            yield Problem(("sessions", name, "master"), f"only one session may be the master, and {masters[0]} is")
         checkouts = _checkouts(config)
         if problem := _wrong_codebase(session, checkouts):
-            yield f"sessions.{name}.codebase: {problem}"
+            yield Problem(("sessions", name, "codebase"), problem)
         folder = _folder(_placed(session, checkouts).get("cwd"), base)
         if folder is not None and folders.setdefault(folder, name) != name:
-            yield f"sessions.{name}.cwd: is {folders[folder]}'s too; two sessions cannot share one HEARTBEAT.md"
+            says = f"is {folders[folder]}'s too; two sessions cannot share one HEARTBEAT.md"
+            yield Problem(("sessions", name, "cwd"), says)
 
 
 def unreachable(name: str, deliver: DeliverSettings, *, has_telegram: bool) -> str | None:

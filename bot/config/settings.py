@@ -6,7 +6,8 @@ Everything wrong is found at once and refused, each problem naming its key and w
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -51,6 +52,7 @@ from bot.config.team_settings import (
     across_teams,
     inherit_teams,
 )
+from bot.config.written_keys import Problem, WrittenKeys, read_keys
 from bot.domain.citations.links import CodeHost
 from bot.domain.languages.packs import LANGUAGES, Language
 from bot.domain.text.linear_patterns import LinearPattern
@@ -260,55 +262,78 @@ def load_settings(path: Path) -> Settings:
     """Return the checked settings of one triage.yml, without the keys that were removed.
 
     Raises:
-        ConfigError: listing every problem found, each with its key.
+        ConfigError: listing every problem found, each with its key and line.
     """
-    config, removed = read_config(path)
-    problems = [*across(config, path.parent), *across_teams(config), *across_codebases(config)]
+    written = read_config(path)
+    config, keys = written.config, written.keys
+    found = [*written.problems, *across(config, path.parent), *across_teams(config), *across_codebases(config)]
+    problems = [keys.explain(*problem) for problem in found]
     try:
         settings = Settings.model_validate(inherit_teams(inherit(config)), context={"base": path.parent})
     except ValidationError as error:
-        raise ConfigError(*_said_once(error.errors(), config), *problems) from error
+        raise ConfigError(*_said_once(error.errors(), written), *problems) from error
     if problems:
         raise ConfigError(*problems)
-    return settings.with_removed_keys(removed)
+    return _with_pages(settings).with_removed_keys(written.removed)
 
 
-def _said_once(details: Sequence[ErrorDetails], config: Mapping[str, Any]) -> Iterator[str]:
+def _with_pages(settings: Settings) -> Settings:
+    """Return settings whose beats ring as `pages` of their team says, where neither they nor `heartbeat` say how."""
+    teams, shared = settings.teams, settings.heartbeat.over_pages(settings.pages)
+    first = next(iter(teams), "")
+    sessions = {
+        name: one.over_pages(teams[one.team or first].pages if teams else settings.pages)
+        for name, one in settings.sessions.items()
+    }
+    return settings.model_copy(update={"heartbeat": shared, "sessions": sessions})
+
+
+def _said_once(details: Sequence[ErrorDetails], written: WrittenConfig) -> Iterator[str]:
     """Yield each problem; one that sessions or teams inherit is named in the shared block alone."""
     shared = {(*detail["loc"][1:], detail["msg"]) for detail in details if detail["loc"][:1] == ("heartbeat",)}
-    details = [one for one in details if not config.get("teams") or one["loc"][:1] != ("ops_channel",)]
+    details = [one for one in details if not written.config.get("teams") or one["loc"][:1] != ("ops_channel",)]
     top = {(*detail["loc"], detail["msg"]) for detail in details}
     for detail in details:
         of_session = detail["loc"][:1] == ("sessions",) and (*detail["loc"][3:], detail["msg"]) in shared
         of_team = detail["loc"][:1] == ("teams",) and (*detail["loc"][2:], detail["msg"]) in top
         if not (of_session or of_team):
-            yield explain_validation_error(detail, Settings)
+            yield explain_validation_error(detail, Settings, written.keys)
 
 
 def load_classifier(path: Path) -> ClassifierSettings:
     """Return only the `classifier` block of a triage.yml; raises ConfigError as `load_settings` does."""
-    block = read_config(path)[0].get("classifier")
+    written = read_config(path)
+    block = written.config.get("classifier")
     try:
-        return (
-            ClassifierSettings()
-            if block is None
-            else ClassifierSettings.model_validate(block, context={"base": path.parent})
-        )
+        return ClassifierSettings.model_validate({} if block is None else block, context={"base": path.parent})
     except ValidationError as error:
         raise ConfigError(
-            *[explain_validation_error(detail, Settings, "classifier") for detail in error.errors()]
+            *[explain_validation_error(detail, Settings, written.keys, "classifier") for detail in error.errors()]
         ) from error
 
 
-def read_config(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return what a triage.yml says, unchecked, and a sentence for each removed key, which is left out.
+@dataclass(frozen=True, kw_only=True)
+class WrittenConfig:
+    """What a triage.yml says, unchecked, its keys as the settings spell them."""
+
+    config: dict[str, Any]
+    keys: WrittenKeys
+    """How the keys were typed, and where."""
+    problems: tuple[Problem, ...]
+    """Keys that stand there in both spellings."""
+    removed: tuple[str, ...]
+    """A sentence for each removed key, which is left out."""
+
+
+def read_config(path: Path) -> WrittenConfig:
+    """Return what a triage.yml says.
 
     Raises:
         ConfigError: it cannot be read, or is no YAML that holds keys and values.
     """
     try:
-        document = compose_strict(path.read_text(encoding="utf-8"))
-        removed = drop_removed(document)
+        document, keys, twice = read_keys(compose_strict(path.read_text(encoding="utf-8")), Settings)
+        removed = drop_removed(document, keys)
         data = construct_strict(document)
     except IsADirectoryError as error:  # Docker makes a folder where a file to be mounted is missing
         raise ConfigError(f"{path} is no file; `mv {path} {path}.old`, then `triage init`") from error
@@ -322,8 +347,6 @@ def read_config(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise ConfigError(f"{path} is not valid YAML{where}: {getattr(error, 'problem', None) or error}") from error
-    if data is None:
-        return {}, ()
-    if not isinstance(data, dict):
+    if not isinstance(data, dict | None):
         raise ConfigError(f"{path} must hold keys and values; see triage.example.yml")
-    return data, removed
+    return WrittenConfig(config=data or {}, keys=keys, problems=tuple(twice), removed=removed)

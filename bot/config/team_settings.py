@@ -32,6 +32,7 @@ from bot.config.field_types import (
 )
 from bot.config.model_settings import BudgetSettings
 from bot.config.strict_yaml import blocks_in, merged_blocks
+from bot.config.written_keys import Problem
 from bot.domain.acknowledgement import AcknowledgeMode
 from bot.domain.commands.command_specs import MANUAL
 from bot.domain.threads import QuestionType
@@ -145,51 +146,55 @@ def inherit_teams(config: Mapping[str, Any]) -> dict[str, Any]:
     return {**ops_channel, **config, "teams": blocks}
 
 
-def across_teams(config: Mapping[str, Any]) -> Iterator[str]:
+def across_teams(config: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong between the teams of a raw config, for each alone may be right."""
     teams = blocks_in(config.get("teams"))
     if not teams:
         return
     if config.get("watched_chats"):
-        yield "watched_chats: with `teams`, each team has its `channels`; move these there"
+        yield Problem(("watched_chats",), "with `teams`, each team has its `channels`; move these there")
     ops = {name: team.get("ops_channel", config.get("ops_channel")) for name, team in teams.items()}
     watched: dict[str, str] = {}
     for name, team in teams.items():
         for chat in _chats(team):
+            path = ("teams", name, "channels")
             if chat in ops.values():
-                yield f"teams.{name}.channels: {chat} is an ops channel; watch the channels where people ask"
+                yield Problem(path, f"{chat} is an ops channel; watch the channels where people ask")
             elif watched.setdefault(chat, name) != name:
-                yield f"teams.{name}.channels: {chat} is watched by {watched[chat]} too; a channel has one team"
+                yield Problem(path, f"{chat} is watched by {watched[chat]} too; a channel has one team")
     yield from _shared_ops_channels(teams, ops, config)
     yield from _sessions(teams, config)
 
 
 def _shared_ops_channels(
     teams: Mapping[str, Mapping[str, Any]], ops: Mapping[str, object], config: Mapping[str, Any]
-) -> Iterator[str]:
+) -> Iterator[Problem]:
     approvers = {name: team.get("approvers", config.get("approvers")) for name, team in teams.items()}
     owners: dict[object, str] = {}
     for name, channel in ops.items():
         first = owners.setdefault(channel, name) if isinstance(channel, str) else name
         if approvers[first] != approvers[name]:
-            yield (
-                f"teams.{name}.ops_channel: {channel} is {first}'s too, with other approvers; "
+            says = (
+                f"{channel} is {first}'s too, with other approvers; "
                 "give each team an ops channel of its own, or both the same approvers"
             )
+            yield Problem(("teams", name, "ops_channel"), says)
 
 
-def _sessions(teams: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[str]:
+def _sessions(teams: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[Problem]:
     for name, session in blocks_in(config.get("sessions")).items():
         team = session.get("team")
         if team is None and len(teams) > 1:
-            yield f"sessions.{name}.team: is required with several teams; one of {', '.join(teams)}"
+            yield Problem(("sessions", name, "team"), f"is required with several teams; one of {', '.join(teams)}")
         elif team is not None and str(team) not in teams:
-            yield f"sessions.{name}.team: there is no team {str(team)[:60]!r}; one of {', '.join(teams)}"
+            says = f"there is no team {str(team)[:60]!r}; one of {', '.join(teams)}"
+            yield Problem(("sessions", name, "team"), says)
         else:
             team, codebase = str(team or next(iter(teams))), str(session.get("codebase"))
             seen = teams[team].get("codebases")
             if codebase in blocks_in(config.get("codebases")) and isinstance(seen, list) and codebase not in seen:
-                yield f"sessions.{name}.codebase: {team} does not see {codebase}; add it to teams.{team}.codebases"
+                says = f"{team} does not see {codebase}; add it to teams.{team}.codebases"
+                yield Problem(("sessions", name, "codebase"), says)
 
 
 def _chats(team: Mapping[str, Any]) -> Iterator[str]:

@@ -167,4 +167,4 @@ class TestFile:
     def test_an_id_without_codebases_is_refused(self, tmp_path: Path) -> None:
         """The short form has no id to name."""
         (problem,) = self.refused(tmp_path, "codebase: shop\nwatched_chats: [{chat_id: C01, codebases: [shop]}]")
-        assert problem.endswith("there is no codebase 'shop'; name it under `codebases` at the top")
+        assert problem.endswith("there is no codebase 'shop'; name it under `codebases` at the top (line 3)")

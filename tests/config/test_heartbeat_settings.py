@@ -220,3 +220,38 @@ def test_the_example_shows_every_key(folder: Path) -> None:
     for session in shown["sessions"].values():
         session["cwd"] = "shop" if session.get("master") else "api"
     assert set(load(folder, yaml.safe_dump(shown)).sessions) == set(shown["sessions"])
+
+
+@each_row(
+    "blocks, again_after, then",
+    [
+        ("", timedelta(minutes=15), None),
+        ("pages: {again_after: 5m, then: U0BOSS}", timedelta(minutes=5), "U0BOSS"),
+        ("pages: {again_after: 5m, then: U0BOSS}\nheartbeat: {again_after: 1h}", timedelta(hours=1), "U0BOSS"),
+        ("pages: {then: U0BOSS}\nheartbeat: {then: null, again_after: null}", None, None),
+    ],
+)
+def test_findings_ring_as_questions_do_where_nothing_else_is_said(
+    folder: Path, blocks: str, again_after: timedelta | None, then: str | None
+) -> None:
+    settings = load(folder, f"{blocks}\nsessions: {{shop: {{cwd: shop}}}}")
+    for beat in (settings.heartbeat, settings.sessions["shop"].heartbeat):
+        assert (beat.again_after, beat.then) == (again_after, then)
+
+
+def test_findings_of_a_teams_session_ring_as_its_questions_do(folder: Path) -> None:
+    settings = load(
+        folder,
+        """
+pages: {again_after: 5m}
+teams:
+  pay: {ops_channel: C0PAY, pages: {then: U0BOSS}}
+  web: {ops_channel: C0WEB}
+sessions:
+  shop: {cwd: shop, team: pay}
+  api: {cwd: api, team: web, heartbeat: {again_after: 2h}}
+""",
+    )
+    shop, api = (one.heartbeat for one in settings.sessions.values())
+    assert (shop.again_after, shop.then) == (timedelta(minutes=5), "U0BOSS")
+    assert (api.again_after, api.then) == (timedelta(hours=2), None)

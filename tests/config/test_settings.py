@@ -131,7 +131,7 @@ def test_alert_bots_are_listed_with_or_without_their_tools(tmp_path: Path, writt
 def test_the_name_of_a_tool_is_one_word(tmp_path: Path, written: str, problem: str) -> None:
     """The problem names the key."""
     (tmp_path / "shop").mkdir()
-    assert problems(tmp_path, f"{MINIMAL}watcher: {{allow_bots: {written}}}") == [problem]
+    assert problems(tmp_path, f"{MINIMAL}watcher: {{allow_bots: {written}}}") == [f"{problem} (line 3)"]
 
 
 @each_row(
@@ -148,7 +148,7 @@ def test_the_name_of_a_tool_is_one_word(tmp_path: Path, written: str, problem: s
 )
 def test_an_unknown_key_is_met_with_the_nearest_known_one(folder: Path, line: str, hint: str) -> None:
     """A slip of the pen is named with what was probably meant, at every depth."""
-    assert hint in problems(folder, f"{MINIMAL}{line}\n")
+    assert f"{hint} (line 3)" in problems(folder, f"{MINIMAL}{line}\n")
 
 
 @each_row(
@@ -473,8 +473,9 @@ mcp_servers: {logs: {urll: https://x.io}, Bad: {command: [x]}}
         "mcp_servers.logs.urll",
         "mcp_servers.Bad",
     }
-    assert "mcp_servers.logs.urll: unknown key; did you mean url?" in found
-    assert "budget.per_day: unknown key; did you mean per_day_usd?" in found
+    said = "\n".join(found)
+    assert "mcp_servers.logs.urll: unknown key; did you mean url? (line " in said
+    assert "budget.per_day: unknown key; did you mean per_day_usd? (line " in said
 
 
 @each_row(
@@ -631,7 +632,7 @@ def test_how_long_a_card_may_wait_is_written_as_people_do_or_switched_off(folder
     assert (settings.remind_after, settings.expire_after) == (timedelta(minutes=90), None)
     wrong = problems(folder, MINIMAL + "remind_after: soon\nexpire_after: 4\nacknowledge: perhaps\n")
     assert [problem.partition(":")[0] for problem in wrong] == ["remind_after", "expire_after", "acknowledge"]
-    assert wrong[0].endswith('or "2d"; null switches it off')
+    assert wrong[0].endswith('or "2d"; null switches it off (line 3)')
 
 
 def test_when_a_question_rings_again_and_who_is_told_next(folder: Path) -> None:

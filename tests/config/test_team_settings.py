@@ -89,10 +89,10 @@ def test_a_session_belongs_to_one_team(folder: Path) -> None:
     both = load(folder, teams={"payments": PAY, "platform": PLAT}, sessions={"shop": {**shop, "team": "platform"}})
     assert [list(team.sessions) for team in both.by_team().values()] == [[], ["shop"]]
     assert problems(folder, teams={"payments": PAY, "platform": PLAT}, sessions={"shop": shop}) == [
-        "sessions.shop.team: is required with several teams; one of payments, platform"
+        "sessions.shop.team: is required with several teams; one of payments, platform (line 13)"
     ]
     assert problems(folder, teams={"payments": PAY}, sessions={"shop": {**shop, "team": "pay"}}) == [
-        "sessions.shop.team: there is no team 'pay'; one of payments"
+        "sessions.shop.team: there is no team 'pay'; one of payments (line 12)"
     ]
 
 
@@ -144,7 +144,7 @@ def test_a_wrong_team_is_named_once(folder: Path, team: object, words: str) -> N
 def test_what_all_inherit_is_wrong_once(folder: Path) -> None:
     """At the top, where it stands."""
     assert problems(folder, team_language="deu", teams={"payments": PAY, "platform": PLAT}) == [
-        "team_language: must be two small letters, such as en (it is 'deu')"
+        "team_language: must be two small letters, such as en (it is 'deu') (line 2)"
     ]
 
 
@@ -190,7 +190,7 @@ def test_a_session_is_about_a_codebase_that_its_team_sees(folder: Path) -> None:
         return [one for one in problems(folder, **codebases, teams=teams, sessions=sessions) if "sessions" in one]
 
     assert told("payments", "infra") == [
-        "sessions.s.codebase: payments does not see infra; add it to teams.payments.codebases"
+        "sessions.s.codebase: payments does not see infra; add it to teams.payments.codebases (line 21)"
     ]
     assert not any("does not see" in one for one in told("payments", "api"))
     assert load(folder, **codebases, teams=teams, sessions={"s": {"team": "platform", "codebase": "infra"}}).sessions

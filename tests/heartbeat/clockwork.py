@@ -15,7 +15,6 @@ from bot.errors import ProviderError
 from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.scheduler import Scheduler
-from bot.heartbeat.schedule.session_faults import MissedBeatAlerts
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
 from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
@@ -28,8 +27,6 @@ from tests.fakes import (
     MemoryStore,
     in_memory,
 )
-from tests.heartbeat.builders import alert_router
-from tests.heartbeat.surface import FakeSurface
 
 START = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TASK = "# Quick\n- [ ] look\n"
@@ -55,7 +52,6 @@ class Clockwork:
         self.journal, self.jobs, self.workspace = MemoryJournal(), MemoryJobQueue(self.clock), FakeWorkspace()
         self.route: Delivered | None = DM
         self.route_fails_for = ""
-        self.slack = FakeSurface()
         self._wire()
 
     def _checkout(self, name: str) -> Path:
@@ -74,7 +70,6 @@ class Clockwork:
             self.store,
             self.jobs,
             self.admission,
-            MissedBeatAlerts(self.store, self.zones, alert_router({"slack": self.slack}, self.store, self.clock)),
             self.record,
             self.box,
             self.clock,
@@ -124,11 +119,6 @@ class Clockwork:
 
     def whys(self, name: str = "shop") -> list[str]:
         return [(envelope.why or "").partition(":")[0] for envelope in self.recorded(name)]
-
-    @property
-    def alerts(self) -> list[tuple[str, str]]:
-        """What owners were told of the beats themselves, by session."""
-        return [(alert.session_id, alert.text) for _, alert in self.slack.sent]
 
     def _route(self, session: Session, _: SessionState) -> Delivered | None:
         if session.id == self.route_fails_for:

@@ -54,9 +54,9 @@ def test_files_in_the_place_of_folders_and_a_session_without_a_way_stop_nobody_e
         whole.becomes("bad")
         office.beat(whole, result="sent")
         for _ in range(2):
-            office.beats.faults.check_sessions()
+            office.beats.faults.check()
         office.alert("TELEGRAM_BOT_TOKEN is not set")
-        told = [alert for alert in office.alerts() if "Heartbeats of broken are stopped" in shown_text(alert)]
+        told = [alert for alert in office.alerts() if "broken: heartbeats are stopped" in shown_text(alert)]
         assert len(told) == 1
         control.wait_for(lambda: not _unsaid(control, home), "the ops channel to be told of every folder")
         said = _said("unreadable line in ", control)

@@ -15,11 +15,11 @@ from bot.config.environment import VARIABLES
 from bot.config.settings import Settings, load_settings
 from bot.errors import ConfigError
 from reference.__main__ import HERE
-from reference.schema import schema_of, triage_schema
+from reference.schema import editor_schema, schema_of
 from reference.settings import Undescribed, blocks, settings_part
 from tests.tables import each_row
 
-SCHEMA = Draft202012Validator(triage_schema())
+SCHEMA = Draft202012Validator(editor_schema())
 
 
 class Inner(BaseModel):
@@ -96,6 +96,15 @@ def test_the_example_holds_only_keys_there_are(tmp_path: Path) -> None:
 
 def test_a_wrong_key_in_the_example_would_be_found() -> None:
     assert [error for error in SCHEMA.iter_errors({**example(), "brif": {}}) if "brif" in error.message]
+
+
+def test_the_example_may_be_written_in_camel_case() -> None:
+    """A required key too; the value of a key is checked in either spelling."""
+    config = {"opsChannel" if key == "ops_channel" else key: value for key, value in example().items()}
+    config.pop("teams")
+    config["heartbeat"] = {"activeHours": {"start": "08:00"}, "ackMaxChars": 30}
+    assert list(SCHEMA.iter_errors(config)) == []
+    assert not SCHEMA.is_valid({**config, "heartbeat": {"ackMaxChars": "many"}})
 
 
 def test_every_variable_of_the_example_is_read_and_every_one_read_is_in_it() -> None:

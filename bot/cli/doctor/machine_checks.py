@@ -14,6 +14,7 @@ from bot.adapters.process.terminals import has_room_for_socket
 from bot.adapters.storage.files.atomic_write import is_no_folder, list_files
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, NotReady, well, wrong
+from bot.composition.model_access import uses_models
 from bot.composition.process_services import REPLACEABLE_FOLDERS
 from bot.config.environment import process_home
 from bot.config.session_settings import SessionSettings, unreachable
@@ -22,8 +23,8 @@ from bot.domain.text.humanize import counted
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile, read_plain
 from bot.heartbeat.schedule.admission import TRACKED
-from bot.heartbeat.schedule.session_faults import empty_text, unscheduled_text
-from bot.heartbeat.sessions.session_registry import PLAYBOOK
+from bot.heartbeat.schedule.session_faults import playbook_faults
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, resolve_session
 from bot.ports.migrations import SCHEMA_VERSION, refuse_newer
 from bot.release import program_version
 
@@ -133,8 +134,11 @@ def sessions(context: DoctorContext) -> HealthCheck:
     """Whether every session has its folder and a playbook that can be read."""
     watched = context.settings().sessions
     has_telegram = context.environment.telegram_bot_token is not None
-    looked = {name: _session_problem(name, one, has_telegram=has_telegram) for name, one in watched.items()}
-    problems = list(filter(None, looked.values()))
+    has_model = uses_models(context.settings(), context.environment)
+    looked = (
+        _session_problem(name, one, has_telegram=has_telegram, has_model=has_model) for name, one in watched.items()
+    )
+    problems = list(filter(None, looked))
     if problems:
         return wrong("; ".join(problems), "fix that; triage heartbeat list shows the sessions")
     waiting = [name for name, one in watched.items() if PlaybookFile(one.cwd).peek() is None]
@@ -142,20 +146,17 @@ def sessions(context: DoctorContext) -> HealthCheck:
     return well(f"{counted(len(watched), 'session')}{new}" if watched else "none are configured: no heartbeats")
 
 
-def _session_problem(name: str, session: SessionSettings, *, has_telegram: bool) -> str | None:
+def _session_problem(name: str, session: SessionSettings, *, has_telegram: bool, has_model: bool) -> str | None:
     if not session.cwd.is_dir():
         return f"{name}: {session.cwd} is no folder"
     if session.heartbeat.enabled and session.heartbeat.deliver.mode == "last" and session.owner is None:
         return f"{name}: it has no `owner`, so its beats are skipped"
     if (why := unreachable(name, session.heartbeat.deliver, has_telegram=has_telegram)) is not None:
         return f"{name}: {why}"
-    file = PlaybookFile(session.cwd)
-    if not session.heartbeat.allow_tracked_playbook and file.is_tracked():
+    if not session.heartbeat.allow_tracked_playbook and PlaybookFile(session.cwd).is_tracked():
         return f"{name}: {TRACKED}"
-    if (playbook := file.peek()) is None:
-        return None
-    fault = empty_text(playbook) or unscheduled_text(playbook, session.heartbeat.commands, session.cwd)
-    return f"{name}: {fault}" if fault else None
+    found = playbook_faults(resolve_session(name, session), has_model=has_model).values()
+    return next((f"{name}: {fault}" for fault in found if fault), None)
 
 
 def _run(*argv: str) -> str | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.adapters.anthropic_client import probe_model
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, well, wrong
-from bot.composition.model_access import assumed_price, unpriced_models
+from bot.composition.model_access import assumed_price, dear_first_looks, unpriced_models
 from bot.config.model_settings import McpServerSettings
 from bot.errors import ProviderError, Unavailable
 from bot.ports.replicas import MAX_SKEW, Replica
@@ -53,17 +53,23 @@ def model(context: DoctorContext) -> HealthCheck:
 
 
 def prices(context: DoctorContext) -> HealthCheck:
-    """Whether the models in use have a price; one without counts at the dearest known one, so limits are met early."""
+    """Whether the models in use have a price, and the ones that look first are cheaper than those they spare.
+
+    A model without a price counts at the dearest known one, so limits are met early.
+    """
     settings = context.settings()
     if settings.provider == "anthropic" and context.environment.anthropic_api_key is None:
         return well("not needed: offline")
-    missing = unpriced_models(settings)
-    if not missing:
-        return well("every model has a price")
-    dearest, price = assumed_price(settings)
-    says = f"no price is known for {', '.join(missing)}; counted as {dearest}, the dearest known model"
-    fix = f"under `pricing` in triage.yml: {missing[0]}: {PRICE_FORM}, in USD per million tokens"
-    return wrong(f"{says} (${price.input:g} in, ${price.output:g} out per million tokens)", fix)
+    looked = {name: settings.sessions[name].heartbeat for name in dear_first_looks(settings)}
+    says = [f"{name}: heartbeat_model {one.heartbeat_model} is as dear as {one.model}" for name, one in looked.items()]
+    fixes = ['name a cheaper heartbeat_model, or "" for none'] if looked else []
+    if missing := unpriced_models(settings):
+        dearest, price = assumed_price(settings)
+        counted = f"counted as {dearest}, the dearest known model"
+        cost = f"(${price.input:g} in, ${price.output:g} out per million tokens)"
+        says.append(f"no price is known for {', '.join(missing)}; {counted} {cost}")
+        fixes.append(f"under `pricing` in triage.yml: {missing[0]}: {PRICE_FORM}, in USD per million tokens")
+    return wrong("; ".join(says), "; ".join(fixes)) if says else well("every model has a price")
 
 
 def mcp_servers(context: DoctorContext, *, limit_s: float = PATIENCE_S) -> HealthCheck:

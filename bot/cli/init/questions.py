@@ -151,7 +151,7 @@ def _between_teams(_value: Any, answers: Answers) -> None:
         for name, team in answers["teams"].items()
     }
     for problem in across_teams({"teams": teams}):
-        raise ValueError(problem.partition(": ")[2])
+        raise ValueError(problem.says)
 
 
 def _leaves_drafts_alone(channel: str, answers: Answers) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, model_validator
 
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.heartbeats.alerts import DuplicateCheck, OpenFinding
@@ -139,6 +139,15 @@ class SpentToday(FrozenValue):
     day: str = ""
     usd: float = 0.0
 
+    def on(self, now: datetime) -> float:
+        """Return what was spent on the UTC day of `now`.
+
+        >>> from datetime import UTC
+        >>> [SpentToday(day="2026-11-21", usd=0.5).on(datetime(2026, 11, day, 9, tzinfo=UTC)) for day in (21, 22)]
+        [0.5, 0.0]
+        """
+        return self.usd if self.day == now.date().isoformat() else 0.0
+
 
 class SessionState(FrozenValue):
     """Everything remembered of one session; a missing file is the default of every field."""
@@ -183,22 +192,31 @@ class SessionState(FrozenValue):
     """How many of the inbox's messages a beat has dealt with."""
     report_awaited_since: AwareDatetime | None = None
     """The last daily report to the master session, or its first look for one."""
-    missed_reported_at: AwareDatetime | None = None
-    folder_missing_told_at: AwareDatetime | None = None
-    unreachable_told_at: AwareDatetime | None = None
-    """When the owner was told that the session's folder is missing; None while it is there."""
-    budget_told_at: AwareDatetime | None = None
-    """When the owner was told that the day's money is spent; None while it is not."""
-    tracked_told_at: AwareDatetime | None = None
-    """When the owner was told that git tracks the HEARTBEAT.md; None while it does not."""
-    unscheduled_told_at: AwareDatetime | None = None
-    """When the owner was told that tasks stand under no heading of a tier; None while none do."""
-    unanswered_told_at: AwareDatetime | None = None
-    """When the owner was told that only a model could look at tasks and there is none; None while that is not so."""
-    unchecked_told_at: AwareDatetime | None = None
-    """When the owner was told that the HEARTBEAT.md has no tasks or cannot be read; None while it has some."""
+    told: dict[str, AwareDatetime] = {}
+    """When the owner was told of what breaks the session, by the kind of fault; forgotten once it is whole."""
     wakes: tuple[Wake, ...] = ()
     """Why the next beat was asked for and has not begun; it takes the strongest."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_faults(cls, stored: Any) -> Any:
+        """Read what earlier versions kept in a field for each kind of fault, such as `tracked_told_at`."""
+        if not isinstance(stored, dict):
+            return stored
+        old = {key: at for key, at in stored.items() if key.endswith(("_told_at", "_reported_at"))}
+        told = {key.rpartition("_")[0].rpartition("_")[0]: at for key, at in old.items() if at is not None}
+        kept = {key: value for key, value in stored.items() if key not in old}
+        return {**kept, "told": {**told, **(kept.get("told") or {})}} if old else stored
+
+    def with_told(self, fault: str, at: datetime | None) -> Self:
+        """Return the state in which the owner was told of a kind of fault, or which is whole again (None)."""
+        told = {kind: told_at for kind, told_at in self.told.items() if kind != fault}
+        return self.evolve(told=told | ({} if at is None else {fault: at}))
+
+    @property
+    def last_answer(self) -> datetime | None:
+        """When a beat last ran or was refused for a reason."""
+        return max(filter(None, (self.last_run, self.answered_at)), default=None)
 
     def with_wakes(self, *asked: Wake) -> Self:
         """Return the state with these wakes added to those that wait, weakest first."""

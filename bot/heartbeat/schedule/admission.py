@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from bot.config.session_settings import unreachable
 from bot.domain.heartbeats.beats import BeatStep, Delivered, Wake, ending_text
 from bot.domain.heartbeats.session_state import LONGEST_PAUSE, SessionState, is_snoozed
 from bot.domain.hours import ActiveHours
@@ -40,16 +41,6 @@ class BeatRefusal:
         return ending_text(self.step, self.detail) or ""
 
 
-def spent_today(state: SessionState, now: datetime) -> float:
-    """Return what the session has cost in the UTC day of `now`, in US dollars."""
-    return state.spent.usd if state.spent.day == now.date().isoformat() else 0.0
-
-
-def _hours(hours: ActiveHours, now: datetime) -> str:
-    local = now.astimezone(ZoneInfo(hours.timezone))
-    return f"it is {local:%H:%M} in {hours.timezone}, beats run {hours.start}-{hours.end}"
-
-
 class Admission:
     """Says whether a session's beat may run now.
 
@@ -75,17 +66,17 @@ class Admission:
     def refusal(
         self, session: Session, state: SessionState, wake: Wake, now: datetime, *, is_held: bool = False
     ) -> BeatRefusal | None:
-        """Return the first reason not to run now, in the order of SPEC 5.2, or None.
+        """Return the first reason not to run now, or None; disk and chat are asked only if all before allows the beat.
 
-        `is_held` says that another beat of the session waits or runs; a beat that starts is not in its own way. Disk
-        and chat are asked only if everything before allows the beat.
+        `is_held` says that another beat of the session waits or runs; a beat that starts is not in its own way.
         """
-        return next(self._refusals(session, state, wake, now, is_held=is_held), None)
+        return next(self.refusals(session, state, wake, now, is_held=is_held), None)
 
-    def _refusals(
-        self, session: Session, state: SessionState, wake: Wake, now: datetime, *, is_held: bool
+    def refusals(
+        self, session: Session, state: SessionState, wake: Wake, now: datetime, *, is_held: bool = False
     ) -> Iterator[BeatRefusal]:
-        beat = session.beat
+        """Yield every reason not to run now, in the order of the gate; each is looked for as it is asked for."""
+        beat, shown = session.beat, session.beat.visibility
         if not beat.enabled:
             yield BeatRefusal(step=BeatStep.DISABLED, detail=f"to switch it on: /triage heartbeat on {session.id}")
         if halted := self._halted():
@@ -96,43 +87,40 @@ class Admission:
             yield BeatRefusal(step=BeatStep.PAUSED, detail=f"{failed}; tried again at {utc_text(paused)}")
         hours = self._zones.hours(session)
         if wake is Wake.INTERVAL and not hours.contains(now):
-            yield BeatRefusal(step=BeatStep.HOURS, detail=_hours(hours, now))
-        is_here = session.cwd.is_dir()
-        if not is_here and not self._runs_elsewhere(session.id):
-            detail = f"{session.cwd} is not there; put it back, or correct cwd in triage.yml"
+            local = now.astimezone(ZoneInfo(hours.timezone))
+            detail = f"it is {local:%H:%M} in {hours.timezone}, beats run {hours.start}-{hours.end}"
+            yield BeatRefusal(step=BeatStep.HOURS, detail=detail)
+        if not (is_here := session.cwd.is_dir()) and not self._runs_elsewhere(session.id):
+            detail = f"{session.cwd} is not there; put it back, or correct sessions.{session.id}.cwd in triage.yml"
             yield BeatRefusal(step=BeatStep.FOLDER, detail=detail)
-        shown = beat.visibility
         if not (shown.show_ok or shown.show_alerts or shown.use_indicator):
             yield BeatRefusal(step=BeatStep.HIDDEN, detail="visibility has every kind of message switched off")
         if self._route(session, state) is None:
-            yield BeatRefusal(step=BeatStep.ROUTE, detail="the session's owner cannot be reached")
-        spent = spent_today(state, now)
-        if beat.daily_budget_usd is not None and spent >= beat.daily_budget_usd:
-            yield BeatRefusal(step=BeatStep.BUDGET, detail=f"{spent:.2f} of {beat.daily_budget_usd:.2f} USD today")
+            no_token = unreachable(session.id, beat.deliver, has_telegram=False)
+            detail = no_token or f"it has no owner; name one under sessions.{session.id}.owner in triage.yml"
+            yield BeatRefusal(step=BeatStep.ROUTE, detail=detail)
+        spent, limit = state.spent.on(now), beat.daily_budget_usd
+        if limit is not None and spent >= limit:
+            yield BeatRefusal(step=BeatStep.BUDGET, detail=f"{spent:.2f} of {limit:.2f} USD today")
         if is_held:
-            yield BeatRefusal(
-                step=BeatStep.BUSY,
-                detail=f"a heartbeat of {session.id} is already queued or running; this one runs after it",
-            )
+            detail = f"a heartbeat of {session.id} is already queued or running; this one runs after it"
+            yield BeatRefusal(step=BeatStep.BUSY, detail=detail)
         if not is_here:
             return  # the replica that has the folder looks into it when it begins the beat
         if not beat.allow_tracked_playbook and playbook_of(session).is_tracked():
             yield BeatRefusal(step=BeatStep.TRACKED, detail=TRACKED)
-        if wake is Wake.INTERVAL and is_effectively_empty(session) and not has_findings(state):
-            detail = f"{session.playbook_path.name} has no tasks; add one under Quick Tasks"
-            yield BeatRefusal(step=BeatStep.EMPTY, detail=detail)
+        if wake is Wake.INTERVAL and _asks_for_nothing(session, state):
+            yield BeatRefusal(step=BeatStep.EMPTY, detail=f"{PLAYBOOK} has no tasks; add one under Quick Tasks")
 
 
-def has_findings(state: SessionState) -> bool:
-    """Whether something is open, which a beat of an emptied playbook closes."""
-    return any(each.is_open for each in state.findings.values())
+def _asks_for_nothing(session: Session, state: SessionState) -> bool:
+    """Whether the playbook is empty, and no finding of its former tasks waits to be closed.
 
-
-def is_effectively_empty(session: Session) -> bool:
-    """Whether the playbook is there and asks for nothing; one that is missing is made from the template by the beat.
-
-    What cannot be read is not empty: the beat runs, and fails in plain sight.
+    One that is missing is made from the template by the beat. What cannot be read is not empty: the beat runs, and
+    fails in plain sight.
     """
+    if any(each.is_open for each in state.findings.values()):
+        return False
     try:
         playbook = playbook_of(session).peek()
     except StoreError:

@@ -12,6 +12,7 @@ import logging
 import threading
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Final
 
 from bot.domain.heartbeats.beats import BeatStep, Wake, strongest
@@ -20,7 +21,6 @@ from bot.domain.intervals import due_slot, next_slot, slot_of
 from bot.domain.jobs import RunBeat
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.schedule.admission import Admission, BeatRefusal
-from bot.heartbeat.schedule.session_faults import MissedBeatAlerts, last_answer
 from bot.heartbeat.sessions.session_inbox import WakeBox, wakes_its_reader
 from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, JobQueue
@@ -43,16 +43,14 @@ class Scheduler:
         store: SessionMemory,
         jobs: JobQueue,
         admission: Admission,
-        silence: MissedBeatAlerts,
         record: BeatLog,
         wake_box: WakeBox,
         clock: Clock,
     ) -> None:
         self._sessions, self._store, self._jobs = sessions, store, jobs
-        self.admission, self._silence, self._record = admission, silence, record
+        self.admission, self._record = admission, record
         self._wake_box, self._clock = wake_box, clock
         self._next: dict[str, tuple[Session, datetime]] = {}
-        self._first = 0
         self._ticked_at: datetime | None = None
         self._closing: set[str] = set()
         self._lock = threading.RLock()
@@ -64,19 +62,12 @@ class Scheduler:
             self._next.clear()  # the clock was set back: every slot is looked up anew
         self._ticked_at = now
         sessions, left = self._sessions.all(), self._left_wakes()
-        looks = 0
-        for number in range(self._first, self._first + len(sessions)):
-            session = sessions[number % len(sessions)]
-            if self._is_quiet(session, now) and session.id not in left:
-                continue
-            if looks < LOOKS_PER_TICK or session.id in left:
-                self._look_at(session, left.get(session.id, frozenset()), now)
-            looks += 1
-            if looks == LOOKS_PER_TICK:
-                self._first = (number + 1) % len(sessions)
+        woken = [session for session in sessions if session.id in left]
+        due = (session for session in sessions if session.id not in left and self._is_due(session, now))
+        for session in [*woken, *islice(due, LOOKS_PER_TICK)]:
+            self._look_at(session, left.get(session.id, frozenset()), now)
         for name in left.keys() - {session.id for session in sessions}:
             self._wake_box.forget(name, left[name])
-        self._silence.tell_owners(now)
 
     def _left_wakes(self) -> Mapping[str, frozenset[Wake]]:
         """Return the wakes that others left; none where they cannot be read, which holds up no interval's beat."""
@@ -114,17 +105,20 @@ class Scheduler:
         with self._lock:
             self._closing.add(session_id)
 
-    def _is_quiet(self, session: Session, now: datetime) -> bool:
+    def _is_due(self, session: Session, now: datetime) -> bool:
+        """Whether a session's time has come, or it is not known: it is new, or its settings are."""
         known = self._next.get(session.id)
-        return known is not None and known[0] is session and now < known[1]
+        return known is None or known[0] is not session or now >= known[1]
 
     def _look_at(self, session: Session, left: frozenset[Wake], now: datetime) -> None:
-        """Do what is due for one session; what fails is logged and due again at the next tick."""
+        """Do what is due for one session; what fails is logged and tried again soon, after the others."""
         try:
             with self._lock:
                 self._do_what_is_due(session, left, now)
             self._wake_box.forget(session.id, left)
         except TriageError:
+            if session.id in self._next:  # of one that is new the inbox is still to be looked into
+                self._next[session.id] = (session, now + RETRY_AFTER)
             log.exception(
                 "a session could not be scheduled", extra={"action": "schedule_failed", "session": session.id}
             )
@@ -133,13 +127,10 @@ class Scheduler:
         """Ask for a beat where one is due or wakes wait; return why there is none, if one was asked for in vain."""
         state, every = self._settled(session, now), session.beat.every
         wakes = left | (self._unread(session) if session.id not in self._next else frozenset())
-        slot, refusal = due_slot(session.id, every, state.last_slot, now), None
-        if slot is not None:
-            self._silence.check_silence(session, state, slot)
+        slot, is_held, refusal = due_slot(session.id, every, state.last_slot, now), self._is_held(session), None
+        if slot is not None or (self._made_up_at(session, state, now) == now and not is_held):
             wakes |= {Wake.INTERVAL}
-        elif self._made_up_at(session, state, now) == now and not self._is_held(session):
-            wakes |= {Wake.INTERVAL}
-        if wakes or (state.wakes and not self._is_held(session)):
+        if wakes or (state.wakes and not is_held):
             refusal = self._ask(session, wakes, slot, now)
         self._look_again(session, now)
         return refusal
@@ -148,15 +139,14 @@ class Scheduler:
         """Set when the session is looked at next: at its slot, or sooner while a wake waits."""
         state = self._store.load(session.id)
         at = self._made_up_at(session, state, now) or next_slot(session.id, session.beat.every, now)
-        waits = bool(state.wakes)
-        self._next[session.id] = (session, min(at, now + RETRY_AFTER) if waits else at)
+        self._next[session.id] = (session, min(at, now + RETRY_AFTER) if state.wakes else at)
 
     def _made_up_at(self, session: Session, state: SessionState, now: datetime) -> datetime | None:
         """Return when a slot outside the active hours is made up for, from `now` on: as they open.
 
         Only where the slot to come is outside too; of a long interval, all might be. None: there is nothing to make up.
         """
-        hours, answered = self.admission.hours(session), last_answer(state)
+        hours, answered = self.admission.hours(session), state.last_answer
         upcoming = next_slot(session.id, session.beat.every, now)
         if answered is None or hours.contains(answered) or hours.contains(upcoming):
             return None
@@ -182,35 +172,24 @@ class Scheduler:
         state, is_held = self._store.load(session.id), self._is_held(session)
         asked = wakes.union(state.wakes)
         refusal = self.admission.refusal(session, state, strongest(asked), now, is_held=is_held)
+        is_over = refusal is not None and refusal.step is not BeatStep.BUSY
+
+        def noted(state: SessionState) -> SessionState:
+            state = state.evolve(last_slot=slot or state.last_slot)
+            if not is_over:
+                return state.with_wakes(*wakes)
+            return state.evolve(wakes=(), answered_at=now if Wake.INTERVAL in asked else state.answered_at)
+
+        state = self._store.save(session.id, noted)
         if refusal is None:
-            self._queue(session, asked, slot)
-        elif refusal.step is not BeatStep.BUSY:
-            self._refuse(session, asked, slot, now)
-            self._record.refused(session, strongest(asked), refusal.step, refusal.why, now)
-        else:
-            self._keep(session, asked, slot)
-            if slot is not None or (wakes and not is_held):  # asking again, or joining a beat that waits, is no news
-                self._record.refused(session, strongest(wakes), refusal.step, refusal.why, now)
+            at = state.last_slot if Wake.INTERVAL in asked else None
+            self._jobs.put(RunBeat(session_id=session.id, slot=at, wake=strongest(asked)))
+            self._closing.discard(session.id)
+        elif is_over or slot is not None or (wakes and not is_held):  # joining a beat that waits is no news
+            reason = strongest(asked if is_over else wakes)
+            self._record.refused(session, reason, refusal.step, refusal.why, now)
         return refusal
 
     def _is_held(self, session: Session) -> bool:
         """Whether a beat of the session waits, or runs and is not about to go on record."""
         return self._jobs.holds(session.id) and session.id not in self._closing
-
-    def _queue(self, session: Session, asked: frozenset[Wake], slot: datetime | None) -> None:
-        state = self._keep(session, asked, slot)
-        at = state.last_slot if Wake.INTERVAL in asked and state.last_slot else None
-        self._jobs.put(RunBeat(session_id=session.id, slot=at, wake=strongest(asked)))
-        self._closing.discard(session.id)
-
-    def _keep(self, session: Session, asked: frozenset[Wake], slot: datetime | None) -> SessionState:
-        return self._store.save(
-            session.id, lambda state: state.with_wakes(*asked).evolve(last_slot=slot or state.last_slot)
-        )
-
-    def _refuse(self, session: Session, asked: frozenset[Wake], slot: datetime | None, now: datetime) -> None:
-        def refused(state: SessionState) -> SessionState:
-            answered_at = now if Wake.INTERVAL in asked else state.answered_at
-            return state.evolve(wakes=(), last_slot=slot or state.last_slot, answered_at=answered_at)
-
-        self._store.save(session.id, refused)

@@ -82,11 +82,6 @@ def resolve_session(session_id: str, settings: SessionSettings, override: Sessio
     )
 
 
-def resolve(sessions: Mapping[str, SessionSettings], overrides: Mapping[str, SessionOverride]) -> dict[str, Session]:
-    """Return every configured session by its id; an override of a session that is gone changes nothing."""
-    return {name: resolve_session(name, one, overrides.get(name)) for name, one in sessions.items()}
-
-
 class SessionRegistry:
     """All sessions, resolved anew only after something changed."""
 
@@ -125,7 +120,7 @@ class SessionRegistry:
     def _current(self) -> dict[str, Session]:
         settings, overrides = self._settings, self._overrides.by_id()
         if self._seen is None or self._seen[0] is not settings or self._seen[1] != overrides:
-            self._resolved = resolve(settings, overrides)
+            self._resolved = {name: resolve_session(name, one, overrides.get(name)) for name, one in settings.items()}
             self._seen = (settings, overrides)
         return self._resolved
 

@@ -338,7 +338,7 @@ def test_a_data_directory_that_others_may_read_is_found(tmp_path: Path) -> None:
 
 
 def test_a_model_without_a_price_is_named_with_what_to_write(tmp_path: Path) -> None:
-    """It counts at the dearest known price, so a limit is met early; a session that is off concerns nobody."""
+    """It counts at the dearest known price, so a limit is met early and a first look by it spares nothing."""
     (tmp_path / "shop").mkdir()
     key = {"ANTHROPIC_API_KEY": "sk-1"}
 
@@ -351,9 +351,11 @@ def test_a_model_without_a_price_is_named_with_what_to_write(tmp_path: Path) -> 
 
     assert found() == HealthCheck(
         ok=False,
-        says="no price is known for new-model-1; counted as claude-fable-5, the dearest known model"
+        says="shop: heartbeat_model new-model-1 is as dear as claude-opus-5-5; "
+        "no price is known for new-model-1; counted as claude-fable-5, the dearest known model"
         " ($10 in, $50 out per million tokens)",
-        fix="under `pricing` in triage.yml: new-model-1: {input: 1, output: 5, cache_read: 0.1}"
+        fix='name a cheaper heartbeat_model, or "" for none; '
+        "under `pricing` in triage.yml: new-model-1: {input: 1, output: 5, cache_read: 0.1}"
         ", in USD per million tokens",
     )
     assert "for new-model-2, new-model-1;" in found(investigator={"model": "new-model-2"}).says
@@ -362,6 +364,31 @@ def test_a_model_without_a_price_is_named_with_what_to_write(tmp_path: Path) -> 
     assert found(heartbeat_model="").ok
     assert found(enabled=False).ok
     assert found(None).says == "not needed: offline"
+
+
+@each_row(
+    "shared, own, named",
+    [
+        ("claude-haiku-5-5", {}, []),
+        ("claude-opus-5-5", {}, ["shop"]),
+        ("claude-opus-5-5", {"heartbeat_model": ""}, []),
+        ("claude-sonnet-5-5", {"model": "claude-sonnet-5"}, ["shop"]),
+        ("claude-opus-5-5", {"enabled": False}, []),
+        ("", {"heartbeat_model": "claude-fable-5"}, ["shop"]),
+    ],
+)
+def test_a_first_look_as_dear_as_the_full_run_is_named(
+    tmp_path: Path, shared: str, own: dict[str, Any], named: list[str]
+) -> None:
+    """For each session with its own values."""
+    sessions = {name: {"cwd": str(tmp_path / name), "heartbeat": beat} for name, beat in (("shop", own), ("api", {}))}
+    sessions["api"]["heartbeat"] = {"heartbeat_model": ""}
+    context = patient(
+        tmp_path, environ={"ANTHROPIC_API_KEY": "sk-1"}, sessions=sessions, heartbeat={"heartbeat_model": shared}
+    )
+    found = service_checks.prices(context)
+    assert found.ok is not bool(named)
+    assert [part.partition(":")[0] for part in found.says.split("; ") if "is as dear as" in part] == named
 
 
 def test_the_disk_is_named_with_its_room(tmp_path: Path) -> None:
@@ -381,14 +408,14 @@ def test_sessions_need_a_playbook_with_tasks(tmp_path: Path) -> None:
     (tmp_path / "code" / "HEARTBEAT.md").write_text("## Quick Tasks\n- [ ] look at `git status --porcelain`\n")
     assert machine_checks.sessions(given) == HealthCheck(ok=True, says="1 session")
     (tmp_path / "code" / "HEARTBEAT.md").write_text("## Quick Tasks\n- [ ] look\n## Weekly\n- [ ] prune\n")
-    assert "1 task in HEARTBEAT.md never runs" in machine_checks.sessions(given).says
+    assert "tasks in HEARTBEAT.md never run" in machine_checks.sessions(given).says
 
 
 def test_a_playbook_that_git_tracks_is_named(tmp_path: Path) -> None:
     """By the session it is of, with what to do; unless the team allows it."""
     session = {"cwd": str(tmp_path / "code"), "owner": "U0123ANA"}
     given = patient(tmp_path, sessions={"shop": session})
-    commit_files(tmp_path / "code", {"HEARTBEAT.md": "## Quick Tasks\n- [ ] look\n"})
+    commit_files(tmp_path / "code", {"HEARTBEAT.md": "## Quick Tasks\n- [ ] `git status --porcelain`\n"})
     found = machine_checks.sessions(given)
     assert not found.ok
     assert found.says.startswith("shop: git tracks HEARTBEAT.md")

@@ -91,3 +91,13 @@ def test_what_is_open_is_not_forgotten_for_what_is_closed_or_newer() -> None:
     assert [each.key for each in state.findings.values() if not each.is_open] == [each.key for each in over[50:]]
     more = [finding(number) for number in range(2 * many, 2 * many + KEPT_OPEN_FINDINGS)]
     assert len(state.with_findings(*more).findings) == KEPT_FINDINGS + KEPT_OPEN_FINDINGS
+
+
+def test_faults_that_earlier_versions_told_of_are_read() -> None:
+    """One field for each kind; what was whole is forgotten, what is told since stands over it."""
+    stored = {"tracked_told_at": START, "unchecked_told_at": None, "missed_reported_at": START, "inbox_read": 3}
+    state = SessionState.model_validate(stored, extra="allow")
+    assert (state.told, state.inbox_read) == ({"tracked": START, "missed": START}, 3)
+    assert not {key for key in state.model_dump() if key.endswith("_at") and key in stored}
+    assert SessionState.model_validate(state.model_dump(), extra="allow") == state
+    assert state.with_told("tracked", None).told == {"missed": START}

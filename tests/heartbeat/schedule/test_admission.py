@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.domain.heartbeats.beats import BeatStep, Delivered, Wake
 from bot.domain.heartbeats.session_state import Failures, SessionState, SpentToday
-from bot.heartbeat.schedule.admission import Admission, BeatRefusal, spent_today
+from bot.heartbeat.schedule.admission import Admission, BeatRefusal
 from bot.heartbeat.schedule.session_wording import GATE
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionMemory, resolve_session
@@ -147,8 +147,8 @@ def test_nobody_is_asked_for_a_route_of_a_session_that_is_off(tmp_path: Path) ->
 def test_what_was_spent_yesterday_counts_no_more() -> None:
     """The budget is the UTC day's."""
     state = SessionState(spent=SpentToday(day="2026-11-20", usd=9))
-    assert spent_today(state, START) == 0
-    assert spent_today(state, START - timedelta(hours=12, seconds=1)) == 9
+    assert state.spent.on(START) == 0
+    assert state.spent.on(START - timedelta(hours=12, seconds=1)) == 9
 
 
 def test_a_folder_that_another_replica_has_holds_nothing_up(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.session_faults import SessionFaults
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
-from bot.ports.collections import OVERRIDES
+from bot.ports.collections import OVERRIDES, SESSIONS
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
 from tests.heartbeat.builders import alert_router
 from tests.heartbeat.clockwork import session_settings
@@ -37,8 +37,15 @@ class Watch:
     def restart(self, *surfaces: str, has_model: bool = True) -> None:
         """Begin anew with these ways to reach people."""
         alerts = alert_router(dict.fromkeys(surfaces, self.slack), self.store, self.clock, self.ops.append)
+        zones = OwnerZones(FakeWorkspace(), self.clock, local="UTC")
+        self.admission = Admission(zones, route=alerts.route)
         self.faults = SessionFaults(
-            self.sessions, self.store, self.clock, alerts, surfaces=surfaces, has_model=has_model
+            self.sessions,
+            self.store,
+            self.clock,
+            alerts,
+            self.admission,
+            has_model=has_model,
         )
 
     @property
@@ -54,39 +61,38 @@ def watch(tmp_path: Path) -> Watch:
 
 def test_the_owner_is_told_once_and_nobody_else_is(watch: Watch) -> None:
     """With the path and what to do; also after a restart, for that is on file."""
-    watch.faults.check_sessions()
-    watch.faults.check_sessions()
+    watch.faults.check()
+    watch.faults.check()
     watch.restart("slack")
-    watch.faults.check_sessions()
+    watch.faults.check()
     [(who, text)] = watch.told
     assert who == "gone"
-    assert f"its folder {watch.gone} is not there" in text
+    assert text.startswith(f"gone: heartbeats are stopped: no folder: {watch.gone} is not there")
     assert "sessions.gone.cwd" in text
 
 
 def test_who_cannot_be_told_now_is_told_later(watch: Watch) -> None:
     """An outage loses nothing."""
     watch.slack.refuses = Unavailable("Slack is down")
-    watch.faults.check_sessions()
+    watch.faults.check()
     watch.slack.refuses = None
-    watch.faults.check_sessions()
+    watch.faults.check()
     assert len(watch.told) == 1
 
 
 def test_a_folder_that_comes_back_and_goes_again_is_told_again(watch: Watch) -> None:
     """Each time it goes missing is a trouble of its own."""
-    watch.faults.check_sessions()
+    watch.faults.check()
     watch.gone.mkdir()
-    watch.faults.check_sessions()
+    watch.faults.check()
     watch.gone.rmdir()
-    watch.faults.check_sessions()
+    watch.faults.check()
     assert [who for who, _ in watch.told] == ["gone", "gone"]
 
 
 def test_it_does_not_beat_meanwhile_and_does_again_by_itself(watch: Watch) -> None:
     """The gate says why, for it alone."""
-    zones = OwnerZones(FakeWorkspace(), watch.clock, local="UTC")
-    admission = Admission(zones, route=lambda *_: object())
+    admission = watch.admission
     for name, why in (("gone", "no folder: "), ("there", None)):
         refused = admission.refusal(watch.sessions.get(name), SessionState(), Wake.ON_DEMAND, watch.clock.now())
         assert (refused is None) if why is None else (refused is not None and refused.why.startswith(why))
@@ -102,7 +108,7 @@ def test_a_session_whose_alerts_have_no_way_to_go_is_told_of_once(watch: Watch) 
     watch.sessions.replace(settings)
     for surfaces in (("slack",), ("slack",), ("slack", "telegram"), ("slack",)):
         watch.restart(*surfaces)
-        watch.faults.check_sessions()
+        watch.faults.check()
     (who, text), again = watch.told
     assert who == "gone"
     assert "TELEGRAM_BOT_TOKEN is not set. Put it into .env" in text
@@ -115,13 +121,13 @@ def test_the_owner_is_told_once_a_day_that_the_money_is_spent(watch: Watch) -> N
     watch.sessions.replace({"there": session_settings(watch.there, daily_budget_usd=0.5)})
     spent = SpentToday(day=f"{watch.clock.now():%Y-%m-%d}", usd=0.52)
     watch.store.save("there", lambda state: state.evolve(spent=spent))
-    watch.faults.check_sessions()
-    watch.faults.check_sessions()
+    watch.faults.check()
+    watch.faults.check()
     [(_, text)] = watch.told
-    assert "0.52 of 0.50 USD (daily_budget_usd) are spent until 00:00 UTC" in text
+    assert "budget spent: 0.52 of 0.50 USD today" in text
     watch.clock.advance(86_400)
-    watch.faults.check_sessions()
-    assert watch.store.load("there").budget_told_at is None
+    watch.faults.check()
+    assert watch.store.load("there").told == {}
 
 
 def test_the_ops_channel_hears_once_of_a_session_that_cannot_be_read(watch: Watch) -> None:
@@ -129,10 +135,10 @@ def test_the_ops_channel_hears_once_of_a_session_that_cannot_be_read(watch: Watc
     watch.gone.mkdir()
     for unreadable in ({"gone"}, {"gone"}, set(), {"gone"}):
         watch.disk.documents.unreadable = unreadable
-        watch.faults.check_sessions()
+        watch.faults.check()
     first, again = watch.ops
     assert first.startswith(
-        "Heartbeats of gone are stopped: cannot read sessions/gone: Permission denied; fix its owner."
+        "gone: heartbeats are stopped: cannot read sessions/gone: Permission denied; fix its owner."
     )
     assert again == first
     assert watch.told == []
@@ -141,13 +147,13 @@ def test_the_ops_channel_hears_once_of_a_session_that_cannot_be_read(watch: Watc
 def test_the_owner_is_told_once_that_nothing_is_checked(watch: Watch) -> None:
     """Also where only flags or notes are left; one that is missing will be written, or was deleted, which is said."""
     watch.sessions.replace({"there": session_settings(watch.there)})
-    watch.faults.check_playbooks()
+    watch.faults.check()
     assert watch.told == []
     tasks, notes = "## Quick Tasks\n- [ ] look at CI\n", "## Quick Tasks\n- [ ]\n## Notes\n- the runbook is in wiki/\n"
     for text in (tasks, "", " \r\n", "<!-- later -->\n", notes, tasks, notes):
         (watch.there / "HEARTBEAT.md").write_text(text, encoding="utf-8")
-        watch.faults.check_playbooks()
-    said = "there: its HEARTBEAT.md has no tasks, so nothing is checked. Add one: /triage tiers there add quick <task>"
+        watch.faults.check()
+    said = "there: HEARTBEAT.md has no tasks, so nothing is checked. Add one: /triage tiers there add quick <task>"
     assert watch.told == [("there", said)] * 2
 
 
@@ -155,10 +161,10 @@ def test_the_owner_is_told_once_that_the_playbook_cannot_be_read(watch: Watch) -
     """At the next look, not after five beats that failed."""
     watch.sessions.replace({"there": session_settings(watch.there)})
     (watch.there / "HEARTBEAT.md").symlink_to("elsewhere.md")
-    watch.faults.check_playbooks()
-    watch.faults.check_playbooks()
+    watch.faults.check()
+    watch.faults.check()
     [(_, said)] = watch.told
-    assert said.startswith(f"Heartbeats of there are stopped: {watch.there}/HEARTBEAT.md is a link; put a plain file")
+    assert said.startswith(f"there: heartbeats are stopped: {watch.there}/HEARTBEAT.md is a link; put a plain file")
 
 
 def test_the_owner_is_told_once_of_tasks_that_never_run(watch: Watch) -> None:
@@ -168,13 +174,10 @@ def test_the_owner_is_told_once_of_tasks_that_never_run(watch: Watch) -> None:
     quick, weekly = "## Quick Tasks\n- [ ] look at CI\n", "## Weekly\n- [ ] rotate the keys\n- [x] prune\n"
     for text in (f"{quick}## Links\n- the runbook\n", quick + weekly, weekly + quick, quick, weekly, quick + weekly):
         playbook.write_text(text, encoding="utf-8")
-        watch.faults.check_playbooks()
+        watch.faults.check()
     (_, first), (_, again) = watch.told
-    assert first.startswith(
-        "there: 2 tasks in HEARTBEAT.md never run, for no heading above says Quick, Hourly or Daily"
-    )
-    assert "(first: “rotate the keys”, line 4)" in first
-    assert first.endswith("Its other tasks are looked at.")
+    assert first.startswith("there: tasks in HEARTBEAT.md never run, for no heading above them says Quick")
+    assert first.endswith("2 in all, first “rotate the keys” in line 4.")
     assert again == first
 
 
@@ -184,10 +187,10 @@ def test_a_check_without_a_box_under_another_heading_is_told_of_too(watch: Watch
     quick = "## Quick\n- CI: `./check ci`\n## Runbook\nTry `./check all` first.\n- Restart: `make restart`\n"
     for text in (quick, f"{quick}## Critical\n- Orders: `./check orders`\n"):
         (watch.there / "HEARTBEAT.md").write_text(text, encoding="utf-8")
-        watch.faults.check_playbooks()
+        watch.faults.check()
     [(_, said)] = watch.told
-    assert said.startswith("there: 1 task in HEARTBEAT.md never runs")
-    assert "(first: “Orders: `./check orders`”, line 7)" in said
+    assert said.startswith("there: tasks in HEARTBEAT.md never run")
+    assert said.endswith("1 in all, first “Orders: `./check orders`” in line 7.")
 
 
 def test_the_owner_is_told_once_of_tasks_that_only_a_model_could_look_at(watch: Watch) -> None:
@@ -198,11 +201,40 @@ def test_the_owner_is_told_once_of_tasks_that_only_a_model_could_look_at(watch: 
     seeded = "## Quick\n- [ ] CI: `git status --porcelain`\n## Daily\n- [ ] Report to the master session\n"
     for text in (seeded, f"{seeded}- [ ] Are the backups fresh?\n", f"{seeded}- [ ] Are the backups fresh?\n"):
         playbook.write_text(text, encoding="utf-8")
-        watch.faults.check_playbooks()
+        watch.faults.check()
     [(_, said)] = watch.told
-    assert said.startswith("there: 1 task in HEARTBEAT.md names no command, and without a model nobody looks at")
-    assert "(first: “Are the backups fresh?”, line 5)" in said
+    assert said.startswith("there: tasks in HEARTBEAT.md name no command, and without a model nobody looks at")
+    assert said.endswith("1 in all, first “Are the backups fresh?” in line 5.")
     watch.restart("slack")
-    watch.faults.check_playbooks()
+    watch.faults.check()
     assert len(watch.told) == 1
-    assert watch.store.load("there").unanswered_told_at is None
+    assert watch.store.load("there").told == {}
+
+
+def test_the_owner_is_told_once_of_commands_that_never_run(watch: Watch) -> None:
+    """With the line that allows each; told again only after all were allowed or gone."""
+    watch.sessions.replace({"there": session_settings(watch.there)})
+    fine = "## Quick\n- `git status --porcelain`\n"
+    refused = f"{fine}- Disk: `df -h`\n- `make x | cat`\n"
+    for text in (fine, refused, refused, fine, refused):
+        (watch.there / "HEARTBEAT.md").write_text(text, encoding="utf-8")
+        watch.faults.check()
+    (_, first), (_, again) = watch.told
+    assert first.startswith("there: commands in HEARTBEAT.md never run, for `commands` does not hold them: ")
+    assert '`- "df -h"`' in first
+    assert "`make x | cat`; it cannot be allowed: only a shell joins programs" in first
+    assert again == first
+
+
+def test_what_was_told_before_the_update_is_not_told_again(watch: Watch) -> None:
+    """Earlier versions kept a field for each kind of fault."""
+    documents = watch.disk.documents
+    at = f"{watch.clock.now():%Y-%m-%dT%H:%M:%SZ}"
+    documents.put(SESSIONS.name, "gone", {"folder_missing_told_at": at, "budget_told_at": None}, version=0)
+    watch.faults.check()
+    assert watch.told == []
+    watch.gone.mkdir()
+    watch.faults.check()
+    watch.gone.rmdir()
+    watch.faults.check()
+    assert len(watch.told) == 1
