@@ -37,16 +37,7 @@ _MAX_ID_CHARS: Final = 80
 
 FLAGS = "flags"
 MESSAGE = "message"
-EVENT = "event-"
-"""Begins the id of what happened once, as against a state that lasts: no later beat can find it gone."""
-
 RECEIPTS = "receipts"
-FAILING = "failing"
-"""The id of the finding that a check of the team's own fails; its task is the check itself, not the task it is in."""
-
-NO_ANSWER = "no-answer"
-"""Likewise that it was cut off, killed or never started."""
-
 ASSIGNMENTS = "assignments"
 """What was assigned and nobody looked into. No later beat can call that well: only a person can."""
 
@@ -72,7 +63,7 @@ def fingerprint(text: str) -> str:
 
 
 def finding_key(session_id: str, task: str, text: str, finding: str | None = None) -> str:
-    """Return the key of a finding: by the stable id from its receipt, else by what its text says.
+    """Return the key of a finding: by the stable id from its receipt or the command that fails, else by its text.
 
     >>> finding_key("api", "1a2b3c4d", "Build is red.", "CI red"), finding_key("api", "1a2b3c4d", "Red build", "ci-red")
     ('api/1a2b3c4d/ci-red', 'api/1a2b3c4d/ci-red')
@@ -80,35 +71,6 @@ def finding_key(session_id: str, task: str, text: str, finding: str | None = Non
     named = (finding or "").strip()
     stable = _ID.sub("-", named.casefold()).strip("-")
     return f"{session_id}/{task}/{stable if 0 < len(stable) <= _MAX_ID_CHARS else fingerprint(named or text)}"
-
-
-def rekeyed(key: str, task: str, name: str = "") -> str:
-    """Return the key of the same finding under another task, and under another name where one is given.
-
-    >>> rekeyed("api/1a2b3c4d/ci-red", "99887766")
-    'api/99887766/ci-red'
-    """
-    session_id, _, rest = key.partition("/")
-    return f"{session_id}/{task}/{name or rest.rpartition('/')[2]}"
-
-
-def name_in(key: str) -> str:
-    """Return the last part of a finding's key.
-
-    >>> name_in("api/1a2b3c4d/ci-red")
-    'ci-red'
-    """
-    return key.rpartition("/")[2]
-
-
-def check_named(name: str) -> tuple[str, str]:
-    """Return the kind and the check in the id of a failed check; two empty texts where it is no such id.
-
-    >>> check_named("failing-1a2b3c4d"), check_named("ci-red")
-    (('failing', '1a2b3c4d'), ('', ''))
-    """
-    kind, _, check = name.rpartition("-")
-    return (kind, check) if kind in (FAILING, NO_ANSWER) else ("", "")
 
 
 class DuplicateCheck(FrozenValue):
@@ -174,14 +136,13 @@ class Removal(FrozenValue):
 class OpenFinding(FrozenValue):
     """Something a beat reported, and what became of it.
 
-    `key` is `<session>/<task>/<id>`; `task` is the identity of the check (bot/domain/heartbeats/allowed_commands.py),
-    `check` its line; `place` and `reference` say where its alert stands (a channel and a Slack ts).
+    `key` is `<session>/<task>/<id>`; `task` is the id of the check (bot/domain/heartbeats/checks.py); `place` and
+    `reference` say where its alert stands (a channel and a Slack ts).
     `is_listed`: there it is one line of a list. `reasoning` and `notes` are the small print under its alert.
     """
 
     key: str
     task: str
-    check: str = ""
     text: str
     severity: Severity = Severity.ACT
     opened: tuple[AwareDatetime, ...] = ()
@@ -235,9 +196,8 @@ class OpenFinding(FrozenValue):
 
     @property
     def name(self) -> str:
-        """Its id as receipts give it: that of a failed check names the check."""
-        name = name_in(self.key)
-        return f"{name}-{self.task}" if name in (FAILING, NO_ANSWER) else name
+        """Its id as receipts give it."""
+        return self.key.rpartition("/")[2]
 
     @property
     def is_open(self) -> bool:

@@ -162,10 +162,6 @@ class SessionState(FrozenValue):
     """When what was last sent where."""
     probes: dict[str, str] = {}
     """The hash of each command's output in the last good beat."""
-    outputs: dict[str, str] = {}
-    """The output itself (cut), from which the offline beat tells what changed."""
-    failed_probes: tuple[str, ...] = ()
-    """The commands that had an error in the last good beat."""
     had_playbook: bool = False
     """Whether a beat has read the HEARTBEAT.md: one that is missing from then on was deleted."""
     playbook_gone_told: bool = False
@@ -173,6 +169,8 @@ class SessionState(FrozenValue):
     measured: dict[str, TaskHistory] = {}
     """What the last good beats measured of each task, by its id."""
     findings: dict[str, OpenFinding] = {}
+    keyed_by_command: bool = False
+    """Whether the keys of earlier versions were carried over (bot/domain/heartbeats/checks.py)."""
     paid: RunCheckpoint | None = None
     """A full run that is over, of a beat that is not on record yet."""
     failures: Failures = Failures()
@@ -221,11 +219,7 @@ class SessionState(FrozenValue):
 
     def comparing(self, commands: Collection[str]) -> Self:
         """Return the state with the outputs of these commands only; those of others are compared with no more."""
-        return self.evolve(
-            probes={name: digest for name, digest in self.probes.items() if name in commands},
-            outputs={name: output for name, output in self.outputs.items() if name in commands},
-            failed_probes=tuple(name for name in self.failed_probes if name in commands),
-        )
+        return self.evolve(probes={name: digest for name, digest in self.probes.items() if name in commands})
 
     def _is_news(self, finding: OpenFinding) -> bool:
         known = self.findings.get(finding.key)

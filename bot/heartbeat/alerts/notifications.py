@@ -141,7 +141,6 @@ def as_seen(found: Finding, outcome: BeatOutcome, known: OpenFinding | None) -> 
     One that became more urgent is nobody's yet. A beat with nothing to add leaves the small print of an earlier one.
     """
     at, print_ = outcome.at, _small_print(outcome)
-    same = {"text": found.text, "check": found.check or (known.check if known else "")}
     if known is None or not known.is_remembered:
         before = (known.opened or (known.first_at,)) if known else ()  # a record of 1.0.0 knows the last time only
         opened = (*before, at)[-KEPT_OPENINGS:]
@@ -152,13 +151,13 @@ def as_seen(found: Finding, outcome: BeatOutcome, known: OpenFinding | None) -> 
             opened=opened,
             first_at=at,
             last_at=at,
-            **same,
+            text=found.text,
             **print_,
         )
     severity = highest([known.severity, found.severity])  # other words make it no less urgent
     if severity is not known.severity:
         known = known.evolve(acknowledged_by=None, snoozed_until=None)
-    return known.evolve(severity=severity, last_at=max(at, known.last_at), removed=None, **same, **print_)
+    return known.evolve(severity=severity, last_at=max(at, known.last_at), removed=None, text=found.text, **print_)
 
 
 def ended(state: SessionState, outcome: BeatOutcome) -> Iterator[OpenFinding]:
