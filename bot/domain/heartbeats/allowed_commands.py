@@ -275,11 +275,7 @@ def adopted(state: SessionState, playbook: Playbook) -> SessionState:
     if not moved:
         return state
     findings = {key: each for key, each in state.findings.items() if key not in moved}
-    sent = state.sent
-    for old, new in moved.items():
-        findings[new.key] = new
-        sent = sent.renamed(old, new.key)
-    return state.evolve(findings=findings, sent=sent)
+    return state.evolve(findings={**findings, **{new.key: new for new in moved.values()}})
 
 
 def _moved(findings: Sequence[OpenFinding], playbook: Playbook) -> Iterator[tuple[str, OpenFinding]]:
