@@ -7,7 +7,7 @@ answered, and then it is handled like any other. What was posted is found again 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import uuid4
@@ -28,6 +28,9 @@ from handlers.transport.rate_limits import CARD, LINE
 from handlers.transport.slack_clients import posting_client, translate_slack_errors
 
 log = logging.getLogger(__name__)
+
+Ask = Callable[[str, str], str]
+"""Takes `(question, who asks)`, has it asked in the ops channel, and returns what to tell the asker."""
 
 QUESTION_CHARS: Final = 10_000
 """What is asked at most; a finding may hold the output of a command."""

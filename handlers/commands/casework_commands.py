@@ -26,7 +26,7 @@ from bot.intake.classifier.own_words import is_only_emoji
 from bot.ports import Clock, Store
 from bot.ports.replicas import Replicas
 from handlers.commands.dispatcher import Command, DeferredAnswer, TypedCommand, reject_extra_words
-from handlers.ops_channel import OpsQuestions
+from handlers.ops_channel import Ask
 
 MAX_QUESTION_CHARS: Final = 4_000
 ONLY_APPROVERS: Final = "Only approvers may do that."
@@ -46,7 +46,7 @@ class CaseworkCommands:
     approvers: Approvers
     pausing: PauseSwitch
     show_cards: Callable[[], object]
-    questions: OpsQuestions
+    ask: Ask
     clock: Clock
 
     def table(self) -> dict[str, Command]:
@@ -110,7 +110,7 @@ class CaseworkCommands:
         paused = self.pausing.words()
         waits = f" Triage is {paused}: its card waits until somebody types /triage resume" if paused else ""
         told = message_blocks(f"Asked in the ops channel; the card there will show the draft.{waits}")
-        return DeferredAnswer(blocks=told, work=lambda: self.questions.ask(question, typed.user_id))
+        return DeferredAnswer(blocks=told, work=lambda: self.ask(question, typed.user_id))
 
     def approve_list(self, typed: TypedCommand) -> list[Block]:
         """Say who may approve."""

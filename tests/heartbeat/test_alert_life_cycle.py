@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.model_run import RunFailed
-from bot.domain.heartbeats.alerts import DuplicateCheck, OpenFinding, finding_digest
+from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
 from bot.domain.heartbeats.allowed_commands import Argv, commands_in, identity_of
 from bot.domain.heartbeats.beats import BeatResult, Indicator, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
@@ -59,7 +59,7 @@ class Watch:
         self.probes = FakeProbes()
         self.probes.set(0, "fine")
         self.room = BeatRoom(folder, *(minds or (OfflineFullRun(),)), probes=self.probes, **beat)
-        self.findings = FindingResponses(self.room.store, self.room.clock)
+        self.findings = FindingResponses(self.room.store, self.room.surface, self.room.clock)
         self.says(line)
 
     def says(self, *lines: str) -> None:
@@ -156,7 +156,7 @@ def test_an_all_clear_says_how_many_tasks_nobody_looked_at(tmp_path: Path) -> No
 def test_a_check_that_fails_as_it_did_at_the_last_good_beat_is_never_nothing_changed(watch: Watch) -> None:
     """Whatever became of its finding: the exit code of now decides."""
     watch.beat(1, "A")
-    watch.room.store.save("shop", lambda state: state.evolve(findings={}, sent=DuplicateCheck()))
+    watch.room.store.save("shop", lambda state: state.evolve(findings={}))
     assert len(watch.beat(1, "A")) == 1
 
 

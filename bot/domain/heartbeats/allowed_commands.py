@@ -289,8 +289,8 @@ def _moved(findings: Sequence[OpenFinding], playbook: Playbook) -> Iterator[tupl
         kind, check = check_named(name_in(each.key))
         if check not in checks:
             kind, check = "", each.task if each.task in checks else by_text.get(each.task) or _same(each, checks, held)
-        key = rekeyed(each.key, check or each.task, kind)
-        if key not in taken:
+        key = rekeyed(each.key, check, kind)
+        if check and key not in taken:
             taken.add(key)
             yield each.key, each.evolve(key=key, task=check)
 

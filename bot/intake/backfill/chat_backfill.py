@@ -128,9 +128,9 @@ class ChatToReadBack:
 class Backfill:
     """Makes up for absences; `hear` takes what is read back.
 
-    `also` names the chats beside the watched ones in whose threads something may have been answered. Where replicas share
-    the gaps, `may_read` says whether this one reads back now. Once `stop` is set nothing more is
-    read; what is not filled stays open for the next start.
+    `also` names the chats beside the watched ones in whose threads something may have been answered. Where replicas
+    share the gaps, `may_read` says whether this one reads back now. Once `stop` is set nothing more is read; what is
+    not filled stays open for the next start.
     """
 
     def __init__(
@@ -228,9 +228,7 @@ class Backfill:
     def _fill(self, gap: Gap) -> None:
         """Read one chat from where its hole begins and hear it all; raises what reading or journaling raises."""
         threads = [state for state in self._store.open_threads() if state.chat_id == gap.chat_id]
-        if (
-            gap.chat_id in self._watched or threads or gap.chat_id in self._also()
-        ):  # else it is nobody's business any more
+        if threads or gap.chat_id in (*self._watched, *self._also()):  # else it is nobody's business any more
             now = self._clock.now()
             since = max(min(gap.since, now), now - self._reach)
             for message in missed_messages(self._chat.history, gap.chat_id, since, threads):
