@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.model_run import RunFailed
-from bot.domain.heartbeats.alerts import DuplicateCheck, finding_digest
+from bot.domain.heartbeats.alerts import finding_digest
 from bot.domain.heartbeats.beats import BeatResult, Indicator, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbooks.playbook_entries import task_id
@@ -88,7 +88,7 @@ def test_an_all_clear_says_how_many_tasks_nobody_looked_at(tmp_path: Path) -> No
 def test_a_check_that_fails_as_it_did_at_the_last_good_beat_is_never_nothing_changed(watch: Watch) -> None:
     """Whatever became of its finding: the exit code of now decides."""
     watch.beat(1, "A")
-    watch.room.store.save("shop", lambda state: state.evolve(findings={}, sent=DuplicateCheck()))
+    watch.room.store.save("shop", lambda state: state.evolve(findings={}))
     assert len(watch.beat(1, "A")) == 1
 
 

@@ -101,9 +101,8 @@ def remembers(name: str, task: str) -> Callable[[Watch], object]:
         old = OpenFinding(
             key=key, task=task, text="old", first_at=AT, last_at=AT, place="D-U0ANN", reference="ts1", sent_at=AT
         )
-        state = watch.room.state.with_findings(old)
-        sent = state.sent.stamped(key, "old", "slack:U0ANN", now)
-        watch.room.store.save("shop", lambda _: state.evolve(sent=sent, keyed_by_command=False))
+        state = watch.room.state.with_findings(old.evolve(stamps={"slack:U0ANN": now}))
+        watch.room.store.save("shop", lambda _: state.evolve(keyed_by_command=False))
         watch.probes.set(1, "A")
 
     return change

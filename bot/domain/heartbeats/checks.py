@@ -47,13 +47,12 @@ def adopted(state: SessionState, playbook: Playbook) -> SessionState:
     tasks = [task for _, task in playbook.all_tasks]
     commands = {task_id(command): command for task in tasks for command in map(" ".join, task.commands)}
     by_text = {task_id(task.text): task.id for task in tasks}
-    findings, sent = dict(state.findings), state.sent
+    findings = dict(state.findings)
     for old in state.findings.values():
         new = _adopted(old, commands, by_text)
         if old.is_remembered and new.key not in findings:
             findings[new.key] = findings.pop(old.key).evolve(key=new.key, task=new.task)
-            sent = sent.renamed(old.key, new.key)
-    return state.evolve(findings=findings, sent=sent, keyed_by_command=True)
+    return state.evolve(findings=findings, keyed_by_command=True)
 
 
 def _adopted(old: OpenFinding, commands: Mapping[str, str], by_text: Mapping[str, str]) -> OpenFinding:
