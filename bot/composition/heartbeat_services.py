@@ -31,7 +31,15 @@ from bot.heartbeat.run.beat_tools import BeatTools
 from bot.heartbeat.run.beat_view import FullRun
 from bot.heartbeat.run.beat_worker import BeatWorker
 from bot.heartbeat.run.inputs import CommandPool, InputCollector
-from bot.heartbeat.run.model_steps import LIMITS, BeatAnswer, ModelFullRun, PrescreenAnswer, PrescreenStep, parse_reply
+from bot.heartbeat.run.model_steps import (
+    FINISH_BEAT,
+    LIMITS,
+    FinishBeat,
+    ModelFullRun,
+    PrescreenAnswer,
+    PrescreenStep,
+    last_words,
+)
 from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import Probes
@@ -159,7 +167,7 @@ def _build_screen(models: ModelAccess, session: Session) -> Specialist:
         answer=PrescreenAnswer,
         limits=LIMITS,
         allowance=_allowance(session),
-        read=parse_reply,
+        read=last_words,
         effort="low",
         thinks=False,  # it would leave no room for the answer in so few tokens
     )
@@ -173,7 +181,9 @@ def _build_full_run(models: ModelAccess, on: SharedServices, session: Session) -
         access=models,
         model=session.beat.model,
         system=_allowed_tools(session),
-        answer=BeatAnswer,
+        answer=FinishBeat,
+        final=FINISH_BEAT,
+        read=last_words,
         limits=limits,
         allowance=_allowance(session),
     )

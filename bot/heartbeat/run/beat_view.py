@@ -28,7 +28,7 @@ AGENT: Final = "its agent"
 
 
 class EditKind(StrEnum):
-    """Kinds of edits; the value is the tool's name and what is written to trace.json."""
+    """Kinds of edits; the value is written to trace.json."""
 
     ADD_TASK = "add_task"
     CHECK_TASK = "check_task"
