@@ -24,9 +24,10 @@ from pathlib import Path
 
 _SET_CHILD_SUBREAPER = 36
 _BOT = 0
-_FIRST_LOOK_S, _LOOK_S = 0.002, 0.1
-"""How long the first look at a command waits, and the longest; each waits twice as long as the one before."""
+_LOOK_S = 0.1
+"""How long the memory of a command is left alone before it is looked at again, or `_SHARE` times the CPU time of a look."""
 
+_SHARE = 20
 _KILL_S = 5.0
 """How long killing may take: what belongs to another user, or waits for a lost network drive, cannot be ended."""
 
@@ -38,6 +39,7 @@ def main() -> None:
     unanswered: str | None
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    woken = _wake_at_ends()
     try:
         command = subprocess.Popen(argv, stdin=subprocess.DEVNULL, start_new_session=True)  # noqa: S603 - an exact argv
     except FileNotFoundError:
@@ -46,20 +48,36 @@ def main() -> None:
     except OSError as error:
         unanswered = f"cannot be started: {error.strerror}"
     else:
-        is_too_large = _watch(command, limit_mib << 10)
+        is_too_large = _watch(command, woken, limit_mib << 10)
         exit_code = _end(command)
         unanswered = f"used more than {limit_mib} MiB of memory" if is_too_large else _signalled(exit_code)
     with suppress(OSError):  # the bot is gone
         os.write(_BOT, json.dumps({"exit_code": exit_code, "unanswered": unanswered}).encode())
 
 
-def _watch(command: subprocess.Popen[bytes], limit_kib: int) -> bool:
+def _wake_at_ends() -> int:
+    """Return a descriptor that can be read once a child has ended."""
+    woken, wakes = os.pipe()
+    os.set_blocking(wakes, False)
+    signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return woken
+
+
+def _watch(command: subprocess.Popen[bytes], woken: int, limit_kib: int) -> bool:
     """Wait until a command ends or is to be ended; return whether it uses too much memory."""
-    wait_s = _FIRST_LOOK_S
-    while command.poll() is None and not select.select([_BOT], [], [], wait_s)[0]:
-        if sum(used for _, used in _descendants()) > limit_kib:
-            return True
-        wait_s = min(2 * wait_s, _LOOK_S)
+    look_at = time.monotonic()
+    while command.poll() is None:
+        ready, _, _ = select.select([_BOT, woken], [], [], max(0.0, look_at - time.monotonic()))
+        if _BOT in ready:
+            return False
+        if woken in ready:
+            os.read(woken, select.PIPE_BUF)
+        if (now := time.monotonic()) >= look_at:
+            began = time.process_time()
+            if sum(used for _, used in _descendants()) > limit_kib:
+                return True
+            look_at = now + max(_LOOK_S, _SHARE * (time.process_time() - began))
     return False
 
 
@@ -75,7 +93,7 @@ def _end(command: subprocess.Popen[bytes]) -> int:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
             if os.waitpid(-1, os.WNOHANG) == (0, 0):
-                time.sleep(_FIRST_LOOK_S)
+                time.sleep(_KILL_S / 1000)
     return exit_code
 
 
