@@ -5,6 +5,7 @@ when the bot shuts its side of the socket or dies, or when all its processes tog
 it sends {"exit_code": int | null, "unanswered": text | null}: how the command ended, and why that is no answer.
 On Linux it adopts orphans, so that a daemon with a session, a parent and an environment of its own is still found.
 Elsewhere the process group ends, and memory has no limit. What a service of the machine starts is not found.
+Where the machine itself has no memory left, Linux ends the command before the bot.
 Source: https://man7.org/linux/man-pages/man2/PR_SET_CHILD_SUBREAPER.2const.html
 """
 
@@ -24,10 +25,9 @@ from pathlib import Path
 
 _SET_CHILD_SUBREAPER = 36
 _BOT = 0
-_LOOK_S = 0.1
-"""How long the memory of a command is left alone before it is looked at again, or `_SHARE` times the CPU time of a look."""
+_LOOK_S, _SHARE = 0.1, 20
+"""How long the memory of a command is left alone between two looks, in seconds, or so many times what a look takes."""
 
-_SHARE = 20
 _KILL_S = 5.0
 """How long killing may take: what belongs to another user, or waits for a lost network drive, cannot be ended."""
 
@@ -39,6 +39,8 @@ def main() -> None:
     unanswered: str | None
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        with suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text("1000")
     woken = _wake_at_ends()
     try:
         command = subprocess.Popen(argv, stdin=subprocess.DEVNULL, start_new_session=True)  # noqa: S603 - an exact argv
