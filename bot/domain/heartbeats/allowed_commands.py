@@ -10,12 +10,13 @@ import json
 import re
 import shlex
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Final
 
+from bot.domain.questions.risk_gate import commands_in_code
 from bot.domain.tables import read_table
+from bot.domain.text.sanitize import one_line
 from bot.errors import ConfigError
 
 PLACEHOLDERS: Final = MappingProxyType(
@@ -110,6 +111,7 @@ def _fits(word: str, given: str) -> re.Match[str] | None:
 
 
 DEFAULT_COMMANDS: Final = tuple(map(parse_template, read_table(__file__, "default_commands.yml", tuple[str, ...])))
+_READING: Final = tuple(map(parse_template, read_table(__file__, "reading_commands.yml", tuple[str, ...])))
 
 
 def commands_in(lines: Sequence[str]) -> list[Argv]:
@@ -146,41 +148,6 @@ def split_command(text: str) -> Argv:
         return ()
 
 
-def prints_json(argv: Sequence[str]) -> bool:
-    """Whether a command asks gh or glab for JSON.
-
-    >>> prints_json(("gh", "pr", "list", "--json", "number")), prints_json(("glab", "mr", "list", "-F", "json"))
-    (True, True)
-    >>> prints_json(("gh", "pr", "list"))
-    False
-    """
-    if not argv or argv[0] not in ("gh", "glab"):
-        return False
-    asks = {("--output", "json"), ("-F", "json")}
-    return any(w == "--json" or w == "--output=json" for w in argv) or bool(asks.intersection(pairwise(argv)))
-
-
-def _config_line(argv: Argv) -> str:
-    """Return the line that allows a command under `commands` in triage.yml.
-
-    Raises:
-        ConfigError: no line can; it needs a shell.
-
-    >>> _config_line(("df", "-h")), _config_line(("git", "log", "--format=%(refname)"))
-    ('- "df -h"', '- ["git", "log", "--format=%(refname)"]')
-    """
-    parse_template(argv)
-    written = " ".join(argv)
-    return f"- {json.dumps(written if _is_read_as(written, argv) else list(argv), ensure_ascii=False)}"
-
-
-def _is_read_as(written: str, argv: Argv) -> bool:
-    try:
-        return parse_template(written) == argv
-    except ConfigError:
-        return False
-
-
 def is_allowed(argv: Argv, templates: Sequence[Argv], cwd: Path) -> bool:
     """Whether a command fits a template word for word; a path must lie below `cwd` once links are followed.
 
@@ -210,12 +177,31 @@ def _is_inside(cwd: Path, path: str) -> bool:
 
 
 def not_run_notice(argv: Argv) -> str:
-    """Return what an owner does to let a command run without a model."""
+    """Return what an owner does to let a command run without a model; of one that may change things, first what.
+
+    >>> not_run_notice(("df", "-h"))
+    'not run: `df -h`; to allow it add this line to `commands` of the session in triage.yml: `- "df -h"`'
+    >>> "careful: it may change things: data deletion (“terraform destroy”)" in not_run_notice(("terraform", "destroy"))
+    True
+    """
     written = " ".join(argv)
-    if not _JOINS.isdisjoint(argv):
-        return f"not run: `{written}`; it cannot be allowed: only a shell joins programs; write a script and name that"
     try:
-        line = _config_line(argv)
+        parse_template(argv)
+        if not _JOINS.isdisjoint(argv):
+            raise ConfigError("only a shell joins programs; write a script and name that")
     except ConfigError as error:
         return f"not run: `{written}`; it cannot be allowed: {error}"
-    return f"not run: `{written}`; to allow it add this line to `commands` of the session in triage.yml: `{line}`"
+    how = "to allow it add this line to `commands` of the session in triage.yml"
+    line = json.dumps(written if shlex.join(argv) == written else argv, ensure_ascii=False)
+    return f"not run: `{written}`; {_warning(argv)}{how}: `- {line}`"
+
+
+def _warning(argv: Argv) -> str:
+    """Return what a command may do as far as its words say; nothing of one that only reads."""
+    dangers = commands_in_code(" ".join(argv))
+    begins = any(argv[: len(reading)] == reading for reading in _READING)
+    if begins and not dangers and not any(word.startswith("--output") for word in argv):
+        return ""
+    named = ", ".join(f"{danger.kind} (“{one_line(danger.words, 80)}”)" for danger in dangers)
+    what = named or f"what `{one_line(' '.join(argv[:2]), 80)}` does is not known here"
+    return f"careful: it may change things: {what}. Every beat would run it, and nobody would be asked; "

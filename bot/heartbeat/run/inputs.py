@@ -68,7 +68,7 @@ class InputCollector:
         due = due_tier(stamps_of(playbook, self._store.load(session.id)), now)
         tasks = [task for tier in includes(due) for task in playbook.tasks(tier)]
         report = self._probes.run(session.cwd, tasks, session.beat.commands, at=now, known={FLAGS_COMMAND: ""})
-        return {result.argv: result for result in report.results if result.argv != FLAGS_COMMAND}
+        return {each.argv: each for each in report.results if each.argv not in (FLAGS_COMMAND, *report.late)}
 
     def collect(
         self,
