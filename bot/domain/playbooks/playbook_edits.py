@@ -18,6 +18,7 @@ from bot.domain.playbooks.playbook_entries import (
     LineKind,
     PlaybookEntry,
     PlaybookSection,
+    id_of_task,
     is_placeholder,
     plain_text,
     task_id,
@@ -47,7 +48,7 @@ def add_task(playbook: Playbook, tier: Tier, text: str) -> Playbook:
     '## Quick Tasks\n- [ ] a\n- [ ] b\n\n## Notes\n'
     """
     said, tasks = plain_text(text), playbook.tasks(tier)
-    if any(task.id == task_id(said) for task in tasks):
+    if any(task.id == id_of_task(said) for task in tasks):
         raise InputError(f"The {tier} tasks hold {said!r} already.")
     return _added(playbook, _room_for(playbook, tier), [f"- [ ] {said}"], said, checked=False)
 

@@ -278,6 +278,15 @@ class PlaybookEntry:
         return task_id(self.text)
 
 
+def id_of_task(text: str) -> str:
+    """Return the id a task with this one line has.
+
+    >>> id_of_task("Tree: `git status`") == id_of_task("Clean? `git status`") == task_id("git status")
+    True
+    """
+    return PlaybookEntry(PlaybookSection.QUICK, text, None, 0, 1).id
+
+
 def is_marked_urgent(text: str) -> bool:
     """Whether a task or flag begins with `!`: what it finds pages.
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.checks import checks_of_lines
 from bot.domain.heartbeats.session_state import MessageKind
-from bot.domain.playbooks.playbook_entries import task_id
+from bot.domain.playbooks.playbook_entries import id_of_task
 from bot.domain.sharing.suggestions import SuggestionStatus
 from bot.domain.tiers import TaskHistory, Tier
 from bot.errors import InputError
@@ -132,7 +132,7 @@ def test_a_task_in_the_wrong_tier_is_offered_another(
     """What was measured says so; where it was moved meanwhile, nothing does."""
     garden = Garden(tmp_path, shop=with_task(tier, MOVED))
     past = TaskHistory.model_validate({"text": MOVED, "tier": tier, **measured})
-    garden.store.save("shop", lambda state: state.evolve(measured={task_id(MOVED): past}))
+    garden.store.save("shop", lambda state: state.evolve(measured={id_of_task(MOVED): past}))
     (offer,) = garden.pollination.offers()
     assert (offer.to, offer.tier, offer.moves_from, offer.from_) == ("shop", to, tier, "master")
     (tmp_path / "shop" / "HEARTBEAT.md").write_text(with_task(to, MOVED))
