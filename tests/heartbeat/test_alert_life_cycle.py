@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from bot.agent.model_run import RunFailed
 from bot.domain.heartbeats.alerts import DuplicateCheck, OpenFinding, finding_digest
-from bot.domain.heartbeats.allowed_commands import Argv, commands_in, identity_of
+from bot.domain.heartbeats.allowed_commands import Argv, commands_in
 from bot.domain.heartbeats.beats import BeatResult, Indicator, Wake
+from bot.domain.heartbeats.checks import identity_of
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id

@@ -27,7 +27,8 @@ from pydantic import ValidationError
 
 from bot.agent.git.git_process import GitProcess
 from bot.domain.heartbeats.alerts import Removal
-from bot.domain.heartbeats.allowed_commands import Argv, checks_in, commands_in
+from bot.domain.heartbeats.allowed_commands import Argv, commands_in
+from bot.domain.heartbeats.checks import checks_in
 from bot.domain.playbook import Playbook, parse
 from bot.domain.playbooks.playbook_edits import remove
 from bot.errors import StoreError, TriageError

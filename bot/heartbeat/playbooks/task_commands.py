@@ -21,7 +21,7 @@ from bot.domain.playbooks.playbook_edits import (
     remove,
     task_of,
 )
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text, task_id
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, id_of_task, plain_text
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
@@ -81,7 +81,7 @@ class TaskCommands:
         session, said = self._sessions.get(session_id), plain_text(text)
         playbook_of(session).read()
         playbook = self._change(session_id, lambda now: add_task(now, tier, said), by)
-        found = next(one for one in numbered(playbook) if one.tier is tier and one.task.id == task_id(said))
+        found = next(one for one in numbered(playbook) if one.tier is tier and one.task.id == id_of_task(said))
         runs = [f"`{' '.join(argv)}` is not among `commands` in triage.yml" for argv in session.refused_commands(said)]
         note = f" {'; '.join(runs)}, so it does not run without a model." if runs else ""
         return TaskAnswer(

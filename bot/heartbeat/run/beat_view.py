@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from bot.domain.heartbeats.alerts import OpenFinding, Removal
-from bot.domain.heartbeats.allowed_commands import checks_of_lines
 from bot.domain.heartbeats.beats import BeatReport, Receipt, Wake
+from bot.domain.heartbeats.checks import checks_of_lines
 from bot.domain.heartbeats.session_state import InboxMessage
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bot.domain.heartbeats.alerts import FAILING, NO_ANSWER, OpenFinding, check_named, finding_key, name_in
-from bot.domain.heartbeats.allowed_commands import checks_of, commands_in, identity_of
+from bot.domain.heartbeats.allowed_commands import commands_in
+from bot.domain.heartbeats.checks import checks_of, identity_of
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_marked_urgent, task_id, unmarked
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.probes import ProbeResult

@@ -17,8 +17,9 @@ from types import MappingProxyType
 from typing import Final
 
 from bot.domain.heartbeats.alerts import ASSIGNMENTS, FLAGS, MESSAGE
-from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, Argv, adopted, commands_in
+from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, Argv, commands_in
 from bot.domain.heartbeats.beats import Finding
+from bot.domain.heartbeats.checks import adopted
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import Job, JobKind
 from bot.domain.playbook import Playbook, parse

@@ -18,8 +18,8 @@ from bot.agent.model_run import RunCancelled, RunFailed, RunLimits
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
-from bot.domain.heartbeats.allowed_commands import checks_of
 from bot.domain.heartbeats.beats import Action, BeatReport, Receipt, missing_receipts
+from bot.domain.heartbeats.checks import checks_of
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.prescreen import Decision, parse_decision

@@ -12,8 +12,9 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from bot.domain.heartbeats.alerts import FAILING
-from bot.domain.heartbeats.allowed_commands import Argv, checks_of, identity_of
+from bot.domain.heartbeats.allowed_commands import Argv
 from bot.domain.heartbeats.beats import BeatReport, Receipt, Reported
+from bot.domain.heartbeats.checks import checks_of, identity_of
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.text.alarm_words import has_alarm_word
 from bot.domain.text.humanize import counted

@@ -15,8 +15,8 @@ from typing import Any
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped
 from bot.domain.heartbeats.alerts import FLAGS
-from bot.domain.heartbeats.allowed_commands import checks_of
 from bot.domain.heartbeats.beats import Action, BeatReport, BeatResult, BeatStep, Finding, RunCheckpoint, Wake
+from bot.domain.heartbeats.checks import checks_of
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.returns import Usage

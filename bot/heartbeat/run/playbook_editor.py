@@ -14,7 +14,7 @@ from bot.agent.tools.base import ToolProblem
 from bot.domain.heartbeats.allowed_commands import not_run_notice
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import add_note, add_task, move_task, raise_flag, remove
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text, task_id
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, id_of_task, plain_text
 from bot.domain.secrets import redact
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
@@ -54,7 +54,7 @@ class PlaybookEditor:
 
         def edit(playbook: Playbook) -> _Change:
             said = plain_text(text)
-            for where, task in _tasks(playbook, task_id(said)):
+            for where, task in _tasks(playbook, id_of_task(said)):
                 raise InputError(f"The {where} tasks hold it already: [{task.id}] {task.text}")
             return _Change(after=add_task(with_room(playbook, tier), tier, said), text=said, tier=tier)
 
@@ -68,7 +68,7 @@ class PlaybookEditor:
         due = next((each for each in self._view.tasks if each.id == task), None)
         if due is None:
             raise ToolProblem("no due task has that id")
-        self._make(EditKind.CHECK_TASK, lambda playbook: _Change(after=playbook.with_checked(due, ok), text=due.text))
+        self._make(EditKind.CHECK_TASK, lambda playbook: _Change(after=playbook.with_boxes([(due, ok)]), text=due.text))
         return "Done."
 
     def remove_task(self, task: str, tier: Tier | None) -> str:

@@ -26,8 +26,9 @@ from bot.domain.heartbeats.alerts import (
     finding_key,
     name_in,
 )
-from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS, checks_in, checks_of, identity_of, not_run_notice
+from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS, not_run_notice
 from bot.domain.heartbeats.beats import BeatReport, Finding, Receipt
+from bot.domain.heartbeats.checks import checks_in, checks_of, identity_of
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_marked_urgent, unmarked

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from bot.domain.playbook import Playbook, line_end, parse
 from bot.domain.playbooks.playbook_edits import add_note, add_task, move_task, raise_flag, remove
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, PlaybookSection, plain_text
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text
+from bot.domain.playbooks.playbook_lines import PlaybookSection
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 from tests.playbooks import FILES, template
@@ -116,26 +117,23 @@ def test_a_playbook_without_tiers_takes_quick_tasks_only() -> None:
     with pytest.raises(InputError, match="no tiers"):
         add_task(before, Tier.HOURLY, "disk")
     with pytest.raises(InputError, match="no tiers"):
-        move_task(before, before.tasks(Tier.QUICK)[1], Tier.HOURLY)
+        move_task(before, before.tasks(Tier.QUICK)[0], Tier.HOURLY)
 
 
-def test_a_tier_written_as_prose_takes_no_list_item() -> None:
-    """The prose would stop being its task."""
-    before = parse("# Quick\nLook at CI.\n")
-    with pytest.raises(InputError, match="make them a list first"):
-        add_task(before, Tier.QUICK, "disk")
-    with pytest.raises(InputError, match="is a paragraph"):
+def test_a_list_may_begin_below_prose_and_tables() -> None:
+    """They stay what they were; a row of a table is edited by hand."""
+    before = parse("# Quick\nKeep these short.\n\n| Check |\n|---|\n| `./check nodes` |\n")
+    after = add_task(before, Tier.QUICK, "disk")
+    assert lines_changed(before, after) == ([], ["- [ ] disk\n"])
+    assert [task.text for task in after.tasks(Tier.QUICK)] == ["| `./check nodes` |", "disk"]
+    with pytest.raises(InputError, match="is no list item"):
         move_task(before, before.tasks(Tier.QUICK)[0], Tier.DAILY)
 
 
-def test_a_list_below_a_table_takes_a_task() -> None:
-    """The table stays a task beside it."""
-    before = parse("# Quick\n\n| Check |\n|---|\n| `./check nodes` |\n\n- [ ] a\n")
-    assert [task.text for task in add_task(before, Tier.QUICK, "disk").tasks(Tier.QUICK)] == ["| Check |", "a", "disk"]
-
-
 def test_no_task_stands_twice_in_a_tier() -> None:
-    """Its receipts would be one."""
+    """Its receipts would be one; a command is the same under any title."""
+    with pytest.raises(InputError, match="already"):
+        add_task(parse("# Quick\n- Tree: `git status`\n"), Tier.QUICK, "Is it clean? `git  status`")
     before = parse("# Quick\n- a\n# Daily\n- A\n")
     with pytest.raises(InputError, match="already"):
         add_task(before, Tier.QUICK, " A ")

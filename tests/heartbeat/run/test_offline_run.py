@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.allowed_commands import identity_of
 from bot.domain.heartbeats.beats import Receipt
+from bot.domain.heartbeats.checks import identity_of
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.heartbeat.run.offline_run import NO_MODEL, OfflineFullRun
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
