@@ -199,7 +199,7 @@ def _good(state: SessionState, begun: BeatStart, ending: BeatEnd) -> SessionStat
         probes={**state.probes, **view.probes.digests()},
         outputs={**state.outputs, **answers},
         failed_probes=_failed_probes(state, view),
-        measured=measured_after(state.measured, view, ending.report),
+        measured=measured_after(state.measured, view),
     )
 
 
