@@ -209,7 +209,7 @@ def test_a_task_holds_its_sub_items_continuation_lines_and_code() -> None:
 def test_a_file_without_tiers_is_taken_whole_as_quick_tasks() -> None:
     """Flags, notes and stamps keep their meaning; prose is none."""
     playbook = parse(
-        "# My checks\nLook at CI,\nthen at mail.\n\n- [ ] disk\n\n```\ndf -h\n```\n## Notes\n- n\n## Urgent Flags\n- f\n"
+        "# Mine\nLook at CI,\nthen at mail.\n\n- [ ] disk\n\n```\ndf -h\n```\n## Notes\n- n\n## Urgent Flags\n- f\n"
     )
     assert playbook.is_freeform
     assert texts(playbook, Tier.QUICK) == ["disk"]

@@ -103,8 +103,7 @@ def test_a_move_is_one_step_and_stands_on_its_last_three_measurements(beats: lis
 def test_only_so_many_tasks_are_remembered() -> None:
     """The newest."""
     many = [
-        Measurement(task_id=f"{number:08x}", text="x", tier=Tier.QUICK, seconds=1.0)
-        for number in range(KEPT_TASKS + 7)
+        Measurement(task_id=f"{number:08x}", text="x", tier=Tier.QUICK, seconds=1.0) for number in range(KEPT_TASKS + 7)
     ]
     kept = add_measurement({}, many, standing={each.task_id for each in many})
     assert list(kept) == [each.task_id for each in many[7:]]

@@ -129,7 +129,8 @@ class TaskCommands:
         self, session_id: str, number: int, by: str, edit: Callable[[Playbook, PlaybookEntry], Playbook]
     ) -> tuple[Playbook, NumberedTask]:
         """Edit the task `by` saw as `number`; return the playbook after it, and the task as it was."""
-        shown = self._shown_to(session_id, by)
+        digest = self._shown.read().get(_key(session_id, by))
+        shown = digest if isinstance(digest, str) else None
         found: list[NumberedTask] = []
 
         def change(now: Playbook) -> Playbook:
@@ -154,10 +155,6 @@ class TaskCommands:
 
     def _list(self, session_id: str, playbook: Playbook) -> TaskList:
         return task_list(self._sessions.get(session_id), playbook, self._store, self._zones, self._clock.now())
-
-    def _shown_to(self, session_id: str, by: str) -> str | None:
-        digest = self._shown.read().get(_key(session_id, by))
-        return digest if isinstance(digest, str) else None
 
 
 def _is_plain(text: str) -> bool:

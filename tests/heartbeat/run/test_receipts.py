@@ -8,8 +8,9 @@ from pathlib import Path
 
 from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.domain.heartbeats.allowed_commands import not_run_notice
-from bot.domain.heartbeats.beats import BeatReport, BeatResult, BeatStep, Receipt, Wake
+from bot.domain.heartbeats.beats import BeatResult, BeatStep, Wake
 from bot.domain.heartbeats.session_state import SessionState
+from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import TaskHistory, Tier, TierMove
 from bot.heartbeat.run.beat_record import BeatEnd, BeatRecorder, BeatStart
@@ -107,20 +108,13 @@ def test_the_brief_names_what_the_tools_ask_for(tmp_path: Path) -> None:
     assert told["notes"] == f"[{task_id('n')}] n"
 
 
-def test_a_beat_remembers_how_long_the_commands_of_a_task_took_and_what_was_found(tmp_path: Path) -> None:
-    """By task; one that was skipped says nothing, one that left the playbook is forgotten."""
+def test_a_beat_remembers_how_long_the_commands_of_a_task_took(tmp_path: Path) -> None:
+    """By task; one that left the playbook is forgotten."""
+    task = next(task for _, task in parse(PLAYBOOK).all_tasks if task.text == TREE)
     result = ProbeResult(argv=STATUS, output="", exit_code=0, seconds=11.5)
-    probes = ProbeReport(results=(result,), wanted=((task_id(TREE), STATUS),))
-    view = a_view(tmp_path, tier=Tier.DAILY, probes=probes)
-    receipts = (
-        Receipt(task=task_id("Stale branches"), result="finding"),
-        Receipt(task=task_id("Deploys look healthy"), result="skipped"),
-    )
-    report = BeatReport(message="", receipts=receipts, usage=None)
-    after = measured_after({"gone": SLOW}, view, report)
-    assert after[task_id(TREE)].seconds == (11.5,)
-    assert after[task_id("Stale branches")].found_on == (AT.date(),)
-    assert after[task_id("Deploys look healthy")].found_on == ()
+    probes = ProbeReport(results=(result,), wanted=((task.id, STATUS),))
+    after = measured_after({"gone": SLOW}, a_view(tmp_path, tier=Tier.DAILY, probes=probes))
+    assert after[task.id].seconds == (11.5,)
     assert "gone" not in after
 
 

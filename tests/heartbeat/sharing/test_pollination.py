@@ -68,7 +68,7 @@ def test_the_master_is_neither_taught_nor_copied(tmp_path: Path) -> None:
 
 def test_a_basic_check_that_is_missing_is_offered(tmp_path: Path) -> None:
     """Also where no other session has it; reworded, it is not missing."""
-    lacking = BASICS.replace("- [ ] Urgent flags above: `triage flags`\n", "")
+    lacking = BASICS.replace("- [ ] Urgent flags above: `sed -n '/^## Urgent Flags/,/^## /p' HEARTBEAT.md`\n", "")
     reworded = BASICS.replace("- [ ] Working-tree status:", "- [ ] How the working tree stands:")
     garden = Garden(tmp_path, shop=lacking, api=reworded)
     offers = [each for each in garden.pollination.offers() if each.weight == 4]
