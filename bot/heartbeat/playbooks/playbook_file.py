@@ -28,7 +28,7 @@ from pydantic import ValidationError
 
 from bot.agent.git.git_process import GitProcess
 from bot.domain.heartbeats.alerts import Removal
-from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, Argv
+from bot.domain.heartbeats.allowed_commands import Argv
 from bot.domain.heartbeats.checks import checks_in
 from bot.domain.playbook import Playbook, parse
 from bot.domain.playbooks.playbook_edits import remove
@@ -82,7 +82,7 @@ def checkout_at(cwd: Path) -> Checkout:
 
 
 def can_work(argv: Argv, checkout: Checkout, which: Which = shutil.which) -> bool:
-    """Whether a command has what it needs: its program or script, for git, gh and glab what they work with too.
+    """Whether a command has what it needs: its script, or for git, gh and glab what they work with.
 
     >>> bare = Checkout(folder=Path(), is_repository=True, has_origin=False, has_origin_head=False, hosts=())
     >>> can_work(("git", "status"), bare), can_work(("git", "log", "HEAD..origin/HEAD"), bare)
@@ -93,10 +93,10 @@ def can_work(argv: Argv, checkout: Checkout, which: Which = shutil.which) -> boo
         return (checkout.folder / program).is_file()
     if program in _HOSTS:
         own = os.environ.get("GH_HOST" if program == "gh" else "GITLAB_HOST", "").casefold()
-        if not any(_HOSTS[program] in host or host == own for host in checkout.hosts):
-            return False
+        reached = any(_HOSTS[program] in host or host == own for host in checkout.hosts)
+        return reached and which(program) is not None
     if program != "git":
-        return argv == FLAGS_COMMAND or which(program) is not None
+        return True
     if any("origin/HEAD" in word for word in argv):
         return checkout.has_origin_head
     return checkout.has_origin if any("origin" in word for word in argv) else checkout.is_repository

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import task_id
+from bot.domain.playbooks.playbook_entries import id_of_task
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_tools import BeatTools, playbook_tools
 from bot.heartbeat.run.beat_view import BeatView, EditKind, PlaybookEdit
@@ -21,7 +21,7 @@ from tests.heartbeat.builders import AT, PLAYBOOK, a_view
 from tests.tables import each_row
 
 TREE, DEPLOYS, COMMITS = (
-    task_id(text)
+    id_of_task(text)
     for text in (
         "Working tree: `git status --porcelain`",
         "Deploys look healthy",
@@ -98,8 +98,8 @@ def test_a_flag_and_a_note_go_as_they_came(desk: Desk) -> None:
         "It is up already.",
         "It is there already.",
     )
-    desk.use("clear_flag", flag=task_id("disk full"))
-    desk.use("drop_note", note=task_id("n"))
+    desk.use("clear_flag", flag=id_of_task("disk full"))
+    desk.use("drop_note", note=id_of_task("n"))
     playbook = parse(desk.path.read_text())
     assert (playbook.flags, playbook.notes) == ((), ())
     assert [edit.what for edit in desk.view.edits.made] == ["raise_flag", "note", "clear_flag", "drop_note"]
@@ -108,7 +108,7 @@ def test_a_flag_and_a_note_go_as_they_came(desk: Desk) -> None:
 def test_a_task_that_stands_there_already_is_refused_with_what_stands_there(desk: Desk) -> None:
     """In whatever tier, however it is spelt."""
     said = desk.refused("add_task", tier="quick", text="STALE   branches")
-    assert said == f"The daily tasks hold it already: [{task_id('Stale branches')}] Stale branches"
+    assert said == f"The daily tasks hold it already: [{id_of_task('Stale branches')}] Stale branches"
 
 
 @each_row(
@@ -139,8 +139,8 @@ def test_what_is_not_there_not_plain_or_secret_is_refused(desk: Desk, name: str,
 def test_a_task_in_two_tiers_is_named_with_its_tier(tmp_path: Path) -> None:
     """People copy lines; the agent says which one it means."""
     desk = Desk(tmp_path / "shop", "## Quick\n- a\n## Daily\n- A\n")
-    assert "quick, daily" in desk.refused("remove_task", task=task_id("a"))
-    desk.use("remove_task", task=task_id("a"), tier="daily")
+    assert "quick, daily" in desk.refused("remove_task", task=id_of_task("a"))
+    desk.use("remove_task", task=id_of_task("a"), tier="daily")
     assert desk.lines() == ["## Quick", "- a", "## Daily"]
 
 
@@ -161,9 +161,9 @@ def test_one_beat_makes_so_many_edits_and_no_more(desk: Desk) -> None:
         (
             "## Daily\n- d\n## Quick\n" + "".join(f"- t{n}\n" for n in range(MAX_TASKS)),
             "move_task",
-            {"task": task_id("d"), "to": "quick"},
+            {"task": id_of_task("d"), "to": "quick"},
         ),
-        ("## Urgent\n" + "".join(f"- f{n}\n" for n in range(MAX_FLAGS)), "raise_flag", {"text": "x"}),
+        ("## Urgent Flags\n" + "".join(f"- f{n}\n" for n in range(MAX_FLAGS)), "raise_flag", {"text": "x"}),
         ("## Notes\n" + "".join(f"- n{n}\n" for n in range(MAX_NOTES)), "note", {"text": "x"}),
     ],
 )
@@ -204,11 +204,11 @@ def test_a_file_from_elsewhere_is_kept_as_its_author_wrote_it(tmp_path: Path) ->
     """No sections, CRLF, no final newline: its tasks are quick ones, and only the lines meant change."""
     desk = Desk(tmp_path / "shop", FREEFORM)
     assert "no tiers" in desk.refused("add_task", tier="daily", text="x")
-    assert "no tiers" in desk.refused("move_task", task=task_id("CI of main"), to="hourly")
+    assert "no tiers" in desk.refused("move_task", task=id_of_task("CI of main"), to="hourly")
     desk.use("add_task", tier="quick", text="backups")
     assert desk.path.read_bytes() == (FREEFORM + "\r\n- [ ] backups").encode()
-    desk.use("remove_task", task=task_id("backups"))
-    desk.use("remove_task", task=task_id("CI of main"))
+    desk.use("remove_task", task=id_of_task("backups"))
+    desk.use("remove_task", task=id_of_task("CI of main"))
     assert desk.path.read_bytes() == FREEFORM.replace("* CI of main\r\n", "").encode() + b"\r\n"
 
 
@@ -228,12 +228,12 @@ def test_another_sessions_playbook_keeps_every_byte_whatever_is_tried(desk: Desk
     other = Desk(tmp_path / "other", "## Quick\n- [ ] theirs\n")
     desk.use("add_task", tier="quick", text="../other/HEARTBEAT.md")
     desk.use("note", text=f"{other.path}: - [ ] mine")
-    assert "No task has that id" in desk.refused("remove_task", task=task_id("theirs"))
+    assert "No task has that id" in desk.refused("remove_task", task=id_of_task("theirs"))
     desk.path.unlink()
     desk.path.symlink_to(other.path)
     for name, given in [
         ("add_task", {"tier": "quick", "text": "mine"}),
-        ("remove_task", {"task": task_id("theirs")}),
+        ("remove_task", {"task": id_of_task("theirs")}),
         ("raise_flag", {"text": "mine"}),
     ]:
         assert "is a link" in desk.refused(name, **given)
@@ -255,7 +255,7 @@ def test_edits_of_a_long_file_take_a_moment_and_touch_one_line(tmp_path: Path, e
     desk = Desk(tmp_path / "shop", text)
     desk.use("add_task", tier="quick", text="b")
     desk.use("note", text="m")
-    desk.use("move_task", task=task_id("a"), to="daily")
+    desk.use("move_task", task=id_of_task("a"), to="daily")
     after = desk.path.read_bytes().decode()
     assert after.split(end)[:5_002] == text.split(end)[:5_002]
     assert after.split(end)[5_002:] == ["- [ ] b", "## Notes", "- n", "- m", "", "## Daily Tasks", "- [ ] a"]

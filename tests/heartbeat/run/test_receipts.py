@@ -11,7 +11,7 @@ from bot.domain.heartbeats.allowed_commands import not_run_notice
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Wake
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import task_id
+from bot.domain.playbooks.playbook_entries import id_of_task
 from bot.domain.tiers import TaskHistory, Tier, TierMove
 from bot.heartbeat.run.beat_record import BeatEnd, BeatRecorder, BeatStart
 from bot.heartbeat.run.beat_view import EditKind, PlaybookEdit, PlaybookEditLog, measured_after
@@ -25,7 +25,7 @@ from tests.heartbeat.builders import AT, PLAYBOOK, a_session, a_view, input_coll
 STATUS = ("git", "status", "--porcelain")
 TREE = "Working tree: `git status --porcelain`"
 SLOW = TaskHistory(text=TREE, tier=Tier.QUICK, seconds=(12.0, 14.0, 13.0))
-MOVE = TierMove(task_id=task_id(TREE), text=TREE, from_tier=Tier.QUICK, to_tier=Tier.HOURLY, why="took 12 s")
+MOVE = TierMove(task_id=id_of_task(TREE), text=TREE, from_tier=Tier.QUICK, to_tier=Tier.HOURLY, why="took 12 s")
 
 
 def test_a_beat_without_anything_of_note_says_nothing(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_task_in_a_wrong_tier_is_proposed_to_the_owner_and_to_the_agent(tmp_pa
     view = a_view(tmp_path, moves=(MOVE,))
     assert list(remarks(view)) == [f"“{TREE}” took 12 s: move it to hourly?"]
     (measured,) = [each.text for each in build_sections(view, only_changed=False) if each.name == "measured"]
-    assert measured == f"[{task_id(TREE)}] quick -> hourly: took 12 s"
+    assert measured == f"[{id_of_task(TREE)}] quick -> hourly: took 12 s"
     assert "measured" not in [each.name for each in build_sections(view, only_changed=True)]
 
 
@@ -103,9 +103,9 @@ def test_the_brief_names_what_the_tools_ask_for(tmp_path: Path) -> None:
     """Ids and tiers of the tasks, ids of flags and notes."""
     text = PLAYBOOK.replace("## Notes\n", "## Urgent Flags\n- disk full\n## Notes\n- n\n")
     told = {each.name: each.text for each in build_sections(a_view(tmp_path, text=text), only_changed=False)}
-    assert f"[{task_id(TREE)}] quick: {TREE}" in told["due_tasks"]
-    assert told["urgent_flags"] == f"[{task_id('disk full')}] disk full"
-    assert told["notes"] == f"[{task_id('n')}] n"
+    assert f"[{id_of_task(TREE)}] quick: {TREE}" in told["due_tasks"]
+    assert told["urgent_flags"] == f"[{id_of_task('disk full')}] disk full"
+    assert told["notes"] == f"[{id_of_task('n')}] n"
 
 
 def test_a_beat_remembers_how_long_the_commands_of_a_task_took(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_beat_remembers_how_long_the_commands_of_a_task_took(tmp_path: Path) -
 
 def test_a_proposal_is_gone_once_the_task_was_moved(tmp_path: Path) -> None:
     """By whomever; before its new tier was measured once."""
-    state = SessionState(measured={task_id(TREE): SLOW})
+    state = SessionState(measured={id_of_task(TREE): SLOW})
     session = a_session(tmp_path, beat={"commands": ["df -h"]})
     begun = BeatStart(run_id="beat-1", wake=Wake.INTERVAL, stamp_at=AT, started_at=AT)
     store, cancel = SessionMemory(MemoryStore()), a_view(tmp_path).cancel
