@@ -26,13 +26,9 @@ from bot.domain.playbooks.playbook_lines import PlaybookSection
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 
-_HEADINGS: Final = {
-    PlaybookSection.FLAGS: "Urgent Flags",
-    PlaybookSection.QUICK: "Quick Tasks",
-    PlaybookSection.HOURLY: "Hourly Tasks",
-    PlaybookSection.DAILY: "Daily Tasks",
-    PlaybookSection.NOTES: "Notes",
-}
+_HEADINGS: Final = {PlaybookSection.FLAGS: "Urgent Flags", PlaybookSection.NOTES: "Notes"}
+"""Those of the tiers are made of their names."""
+
 _Meaning = tuple[PlaybookSection, str, bool | None, tuple[str, ...]]
 
 
@@ -118,20 +114,20 @@ def _added(
     meaning: tuple[str, bool | None, tuple[str, ...]],
 ) -> Playbook:
     """Put an entry into a section: in the place of its `(none)`, else at its end; a missing one is added."""
-    expected = Counter([*_meanings(playbook), (section, *meaning)])
-    if section not in playbook.sections:
-        gap = [""] if playbook.lines and playbook.lines[-1].strip() else []
-        edited = playbook.with_lines(len(playbook.lines), [*gap, f"## {_HEADINGS[section]}", *lines])
-        return _verified(playbook, edited.lines, expected)
     held = playbook.in_section(section)
-    nothing = [entry for entry in playbook.entries if entry.section is section and is_placeholder(entry.text)]
-    if nothing and not held:
+    nothing = [entry for entry in playbook.entries if entry.section is section and not held]
+    if section not in playbook.sections:
+        title = _HEADINGS.get(section, f"{section.title()} Tasks")
+        gap = [""] if playbook.lines and playbook.lines[-1].strip() else []
+        edited = playbook.with_lines(len(playbook.lines), [*gap, f"## {title}", *lines]).lines
+    elif nothing:
         start, end = nothing[0].start, nothing[0].end
         filled = playbook.with_lines(end, lines).lines
-        return _verified(playbook, [*filled[:start], *filled[end:]], expected)
-    margin = " " * next((entry.indent for entry in reversed(held) if entry.is_item), 0)
-    edited = playbook.with_lines(playbook.end_of(section), [margin + line for line in lines])
-    return _verified(playbook, edited.lines, expected)
+        edited = (*filled[:start], *filled[end:])
+    else:
+        margin = " " * next((entry.indent for entry in reversed(held) if entry.is_item), 0)
+        edited = playbook.with_lines(playbook.end_of(section), [margin + line for line in lines]).lines
+    return _verified(playbook, edited, Counter([*_meanings(playbook), (section, *meaning)]))
 
 
 def _found(playbook: Playbook, entry: PlaybookEntry) -> PlaybookEntry:
@@ -163,9 +159,7 @@ def _verified(before: Playbook, lines: Sequence[str], expected: Counter[_Meaning
     mark = BOM if before.render().startswith(BOM) and not text.startswith(BOM) else ""
     edited = parse(mark + text)
     if Counter(_meanings(edited)) != expected:
-        raise InputError(
-            "The playbook is written so that this edit would change something else; edit the file by hand."
-        )
+        raise InputError("This edit would change something else in the playbook, too; edit the file by hand.")
     return edited
 
 

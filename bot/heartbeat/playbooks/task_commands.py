@@ -107,10 +107,9 @@ class TaskCommands:
         """Move the task `by` saw as `number`; raises ListChanged if that is another list by now."""
         playbook, one = self._change_task(session_id, number, by, lambda now, task: move_task(now, task, to))
         found = [other for other in numbered(playbook) if other.tier is to and other.task.id == one.task.id][-1]
+        said = f"Moved from {one.tier} to {to} in {session_id}, now number {found.number}"
         return TaskAnswer(
-            text=(
-                f"Moved from {one.tier} to {to} in {session_id}, now number {found.number}: {one_line(one.task.text)}."
-            ),
+            text=f"{said}: {one_line(one.task.text)}.",
             undo=("tiers", session_id, "move", str(found.number), one.tier),
             tasks=self._seen(session_id, playbook, by),
         )
