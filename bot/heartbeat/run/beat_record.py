@@ -191,7 +191,7 @@ def _good(state: SessionState, begun: BeatStart, ending: BeatEnd) -> SessionStat
         return _uncompared(state, ending)  # what the commands print by now was seen by nobody
     return state.evolve(
         probes={**state.probes, **view.probes.digests()},
-        measured=measured_after(state.measured, view, ending.report),
+        measured=measured_after(state.measured, view),
     )
 
 

@@ -180,24 +180,14 @@ class FullRun(Protocol):
         """
 
 
-def measured_after(
-    history: Mapping[str, TaskHistory], view: BeatView, report: BeatReport | None
-) -> dict[str, TaskHistory]:
-    """Return the history with one beat more; a beat without a report looked, but says nothing of findings."""
-    found = {receipt.task: receipt.result == "finding" for receipt in report.receipts} if report else {}
-    skipped = {receipt.task for receipt in report.receipts if receipt.result == "skipped"} if report else set()
+def measured_after(history: Mapping[str, TaskHistory], view: BeatView) -> dict[str, TaskHistory]:
+    """Return the history with one beat more."""
     seen = [
-        Measurement(
-            task_id=task.id,
-            text=task.text,
-            tier=tier_of(task),
-            seconds=_seconds(view, task),
-            found=None if task.id in skipped else found.get(task.id),
-        )
+        Measurement(task_id=task.id, text=task.text, tier=tier_of(task), seconds=_seconds(view, task))
         for task in view.tasks
     ]
     standing = {task.id for _, task in view.playbook.all_tasks}
-    return add_measurement(history, seen, on=view.started_at.date(), standing=standing)
+    return add_measurement(history, seen, standing=standing)
 
 
 def tier_of(task: PlaybookEntry) -> Tier:

@@ -167,7 +167,7 @@ def _check_task(now: Playbook, given: CheckTask, view: BeatView) -> _Change:
     due = next((task for task in view.tasks if task.id == given.id), None)
     if due is None:
         raise InputError("No due task has that id.")
-    return _Change(EditKind.CHECK_TASK, now.with_checked(due, given.ok), due.text)
+    return _Change(EditKind.CHECK_TASK, now.with_boxes([(due, given.ok)]), due.text)
 
 
 def _move_task(now: Playbook, given: MoveTask, _: BeatView) -> _Change:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.config.session_settings import unreachable
-from bot.domain.heartbeats.allowed_commands import Argv, commands_in, is_allowed
+from bot.domain.heartbeats.allowed_commands import Argv, is_allowed
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.hours import ActiveHours
 from bot.domain.playbook import Playbook
@@ -105,7 +105,7 @@ class MissedBeatAlerts:
 
 def empty_text(playbook: Playbook) -> str | None:
     """Return what is said of a playbook that asks for nothing; None where it has tasks, or boxes elsewhere."""
-    asks = playbook.all_tasks or playbook.unscheduled
+    asks = playbook.all_tasks or any(entry.checked is not None for entry in playbook.elsewhere)
     return None if asks else "its HEARTBEAT.md has no tasks, so nothing is checked"
 
 
@@ -116,8 +116,7 @@ def unscheduled_text(playbook: Playbook, commands: Sequence[Argv], cwd: Path) ->
     """
 
     def is_check(entry: PlaybookEntry) -> bool:
-        named = commands_in([entry.text, *entry.details]) if entry.is_item or entry.is_table_of_commands else []
-        return entry.checked is not None or any(is_allowed(argv, commands, cwd) for argv in named)
+        return entry.checked is not None or any(is_allowed(argv, commands, cwd) for argv in entry.commands)
 
     lost = [entry for entry in playbook.elsewhere if is_check(entry)]
     if not lost:
@@ -132,7 +131,7 @@ def unscheduled_text(playbook: Playbook, commands: Sequence[Argv], cwd: Path) ->
 def unanswered_text(playbook: Playbook) -> str | None:
     """Return what is said of tasks that nobody looks at without a model; those of the templates are no news."""
     own = {task.id for is_master in (False, True) for _, task in read_template(is_master=is_master).all_tasks}
-    asks = [task for _, task in playbook.all_tasks if not (task.id in own or commands_in([task.text, *task.details]))]
+    asks = [task for _, task in playbook.all_tasks if not (task.id in own or task.commands)]
     if not asks:
         return None
     count = counted(len(asks), "task in HEARTBEAT.md names no command", "tasks in HEARTBEAT.md name no command")

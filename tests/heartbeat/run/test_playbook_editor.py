@@ -163,7 +163,7 @@ def test_one_beat_makes_so_many_edits_and_no_more(desk: Desk) -> None:
             "move_task",
             {"id": task_id("d"), "to": "quick"},
         ),
-        ("## Urgent\n" + "".join(f"- f{n}\n" for n in range(MOST["urgent"])), "raise_flag", {"text": "x"}),
+        ("## Urgent Flags\n" + "".join(f"- f{n}\n" for n in range(MOST["urgent"])), "raise_flag", {"text": "x"}),
         ("## Notes\n" + "".join(f"- n{n}\n" for n in range(MOST["notes"])), "note", {"text": "x"}),
     ],
 )
