@@ -70,14 +70,22 @@ class Toolbox:
         self._journal.write("Result", text)
         return text
 
-    def call_final(self, name: str, given: object) -> tuple[str, bool]:
-        """Return what a forced call of the final tool leads to, and whether that is an error."""
-        if self._final is None or name != self._final.name:
-            return "not called: only the answer was asked for", True
-        try:
-            return self.call(self._final, given), False
-        except ToolError as problem:
-            return str(problem), True
+    def results(self, calls: list[Any], refusal: str = "") -> dict[str, Any]:
+        """Return the message that answers calls, of which only the final tool's are made; none with a refusal.
+
+        The API wants each call in the history answered.
+        """
+        results = []
+        for call in calls:
+            mend(call.input)
+            try:
+                if refusal or self._final is None or call.name != self._final.name:
+                    raise ToolError(refusal or "not called: only the answer was asked for")
+                result: dict[str, Any] = {"content": self.call(self._final, call.input)}
+            except ToolError as problem:
+                result = {"content": str(problem), "is_error": True}
+            results.append({"type": "tool_result", "tool_use_id": call.id, **result})
+        return {"role": "user", "content": results}
 
     def _answer(self, tool: Tool, given: object) -> str:
         if not isinstance(given, dict):
@@ -167,8 +175,8 @@ class Conversation:
         self.images = tuple(request.images)
         self.turns = 0
         self.is_cut = False
-        self._said, self._was_asked = "", False
-        """The text in which a run with a final tool ended, and whether it was asked for the call since."""
+        self._said: str | None = None
+        """The text in which a run with a final tool ended first, whereupon it was asked for the call."""
         journal.write("Asked", request.prompt)
 
     @property
@@ -215,15 +223,9 @@ class Conversation:
         self._refuse_dead_ends(reply)
         self.is_cut = reply.stop_reason == "max_tokens"
         if calls := _calls_in(reply):
-            self._tools.handed_in.clear()
-            self.history.append(_results(calls, [self._final_result(call) for call in calls]))
+            too_long = f"not called: it was longer than {self._limits.max_tokens} tokens; be brief"
+            self.history.append(self._tools.results(calls, too_long if self.is_cut else ""))
         return model_text(reply)
-
-    def _final_result(self, call: Any) -> tuple[str, bool]:
-        if self.is_cut:
-            return f"not called: it was longer than {self._limits.max_tokens} tokens; be brief", True
-        mend(call.input)
-        return self._tools.call_final(call.name, call.input)
 
     def _turns(self) -> str:
         """Drive the SDK's runner from the history on, to the end of a turn that calls no tool."""
@@ -304,6 +306,7 @@ class Conversation:
         The next request has its retries before it.
         """
         self.turns += 1
+        self._tools.handed_in.clear()
         self._attempts.start_over()
         self._watch.check()
         thoughts = "\n\n".join(block.thinking for block in reply.content if block.type == "thinking")
@@ -322,10 +325,10 @@ class Conversation:
             if self.history[-1]["role"] == "assistant":
                 self.history.pop()
             raise Stuck(f"the reply was longer than {self._limits.max_tokens} tokens; be brief")
-        said, self._said = self._said, model_text(reply)
-        if (final := self._request.final) is None or self._was_asked:
-            return self._said if self._said.strip() else said
-        self._was_asked = True
+        said, before = model_text(reply), self._said
+        if (final := self._request.final) is None or before is not None:
+            return said if said.strip() else before or ""
+        self._said = said
         self.journal.say(f"asked for a call of {final.name}")
         self.history = render_sections(self.history, HAND_IN.format(tool=final.name))
         return None
@@ -339,11 +342,9 @@ class Conversation:
 
     def _use_tools(self, runner: Any, reply: BetaMessage) -> None:
         calls = _calls_in(reply)
-        self._tools.handed_in.clear()
         circle = self._repeats.note([(call.name, call.input) for call in calls])
         if circle is not None:
-            again = "not called again: the same call was answered before"
-            self.history.append(_results(calls, [(again, True)] * len(calls)))
+            self.history.append(self._tools.results(calls, "not called again: the same call was answered before"))
             raise Stuck(circle)
         results = runner.generate_tool_call_response()
         self._watch.check()
@@ -354,12 +355,3 @@ class Conversation:
 
 def _calls_in(reply: BetaMessage) -> list[Any]:
     return [block for block in reply.content if block.type == "tool_use"]
-
-
-def _results(calls: list[Any], answers: list[tuple[str, bool]]) -> dict[str, Any]:
-    """Return the message that answers calls, each by a text and whether it is an error; the API wants all answered."""
-    results = [
-        {"type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": is_error}
-        for call, (text, is_error) in zip(calls, answers, strict=True)
-    ]
-    return {"role": "user", "content": results}

@@ -16,7 +16,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bot.domain.heartbeats.beats import Action, Receipt
-from bot.domain.text.sanitize import mend
+from bot.domain.text.sanitize import mend, one_line
 
 _MAX_REASON_CHARS: Final = 500
 _MAX_STRAY_BRACES: Final = 16
@@ -61,14 +61,9 @@ def parse_decision(text: str) -> Decision:
 def _decision(found: dict[str, Any]) -> Decision:
     named, reason = found["action"], found.get("reason")
     if not isinstance(named, str) or named not in list(Action):
-        raise _Doubt(f"{_one_line(named)[:40]!r} is no action")
-    action, said = Action(named), _one_line(reason)[:_MAX_REASON_CHARS]
+        raise _Doubt("its action is none of those there are")
+    action, said = Action(named), one_line(reason, _MAX_REASON_CHARS) if isinstance(reason, str) else ""
     return Decision(action, said or f"{action}, without a reason given", _receipts(found.get("receipts")))
-
-
-def _one_line(value: object) -> str:
-    """Return a text that fits in a log; JSON may hold halves of characters, which no file takes."""
-    return " ".join(value.encode("utf-8", "replace").decode().split()) if isinstance(value, str) else ""
 
 
 def _receipts(found: object) -> tuple[Receipt, ...]:
