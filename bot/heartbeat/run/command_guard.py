@@ -36,12 +36,11 @@ def main() -> None:
     """Run the command of the command line and say how it ended."""
     limit_mib, argv = int(sys.argv[1]), sys.argv[2:]
     exit_code: int | None = None
-    unanswered: str | None
+    unanswered: str | None = None
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         with suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000")
-    woken = _wake_at_ends()
     try:
         command = subprocess.Popen(argv, stdin=subprocess.DEVNULL, start_new_session=True)  # noqa: S603 - an exact argv
     except FileNotFoundError:
@@ -50,36 +49,29 @@ def main() -> None:
     except OSError as error:
         unanswered = f"cannot be started: {error.strerror}"
     else:
-        is_too_large = _watch(command, woken, limit_mib << 10)
+        is_too_large = _watch(command, limit_mib << 10)
         exit_code = _end(command)
-        unanswered = f"used more than {limit_mib} MiB of memory" if is_too_large else _signalled(exit_code)
+        if is_too_large:
+            unanswered = f"used more than {limit_mib} MiB of memory"
+        elif exit_code < 0:
+            unanswered = f"was ended by a signal: {signal.strsignal(-exit_code)}"
     with suppress(OSError):  # the bot is gone
         os.write(_BOT, json.dumps({"exit_code": exit_code, "unanswered": unanswered}).encode())
 
 
-def _wake_at_ends() -> int:
-    """Return a descriptor that can be read once a child has ended."""
-    woken, wakes = os.pipe()
-    os.set_blocking(wakes, False)
-    signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    return woken
-
-
-def _watch(command: subprocess.Popen[bytes], woken: int, limit_kib: int) -> bool:
+def _watch(command: subprocess.Popen[bytes], limit_kib: int) -> bool:
     """Wait until a command ends or is to be ended; return whether it uses too much memory."""
-    look_at = time.monotonic()
+    signs, look_s = [_BOT], _LOOK_S
+    with suppress(OSError, AttributeError):  # before Linux 5.3, and elsewhere, its end is seen at the next look
+        signs.append(os.pidfd_open(command.pid))
     while command.poll() is None:
-        ready, _, _ = select.select([_BOT, woken], [], [], max(0.0, look_at - time.monotonic()))
+        ready, _, _ = select.select(signs, [], [], look_s)
         if _BOT in ready:
             return False
-        if woken in ready:
-            os.read(woken, select.PIPE_BUF)
-        if (now := time.monotonic()) >= look_at:
-            began = time.process_time()
-            if sum(used for _, used in _descendants()) > limit_kib:
-                return True
-            look_at = now + max(_LOOK_S, _SHARE * (time.process_time() - began))
+        began = time.process_time()
+        if not ready and sum(used for _, used in _descendants()) > limit_kib:
+            return True
+        look_s = max(_LOOK_S, _SHARE * (time.process_time() - began))
     return False
 
 
@@ -114,13 +106,6 @@ def _descendants() -> Iterator[tuple[int, int]]:
     for pid, used in found:
         yield pid, used
         found += children.get(pid, [])
-
-
-def _signalled(exit_code: int) -> str | None:
-    if exit_code >= 0:
-        return None
-    is_known = -exit_code in set(signal.Signals)
-    return f"was ended by {signal.Signals(-exit_code).name if is_known else f'signal {-exit_code}'}"
 
 
 if __name__ == "__main__":

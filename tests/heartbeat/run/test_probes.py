@@ -93,7 +93,7 @@ def test_what_colours_a_terminal_is_left_out(tmp_path: Path) -> None:
 def test_a_command_that_is_killed_names_the_signal(tmp_path: Path) -> None:
     """Not what it printed last, which is no reason."""
     command = script(tmp_path, "import os; print('begun', flush=True); os.kill(os.getpid(), 11)")
-    assert run(tmp_path, command).results[0].problem == f"`{command}` was ended by SIGSEGV"
+    assert run(tmp_path, command).results[0].problem == f"`{command}` was ended by a signal: Segmentation fault"
 
 
 def test_a_failure_is_told_by_its_last_line(tmp_path: Path) -> None:
