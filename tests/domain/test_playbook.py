@@ -348,6 +348,16 @@ def test_a_file_of_one_opening_after_another_is_written_back_as_it_was(piece: st
     assert parse(text).with_stamps((Tier.QUICK,), NOON).render() == text
 
 
+def test_underlined_titles_that_name_a_section_are_headings() -> None:
+    """Another line above a rule opens and ends nothing."""
+    text = "Quick\n-----\n- [ ] disk\n\nA remark\n---\n- [ ] queue\n\nUrgent Flags\n=====\n- f\n"
+    playbook = parse(text)
+    assert texts(playbook, Tier.QUICK) == ["disk", "queue"]
+    assert [flag.text for flag in playbook.flags] == ["f"]
+    assert playbook.render() == text
+    assert not parse("- a\nNotes\n---\n- b\n").notes
+
+
 def test_a_shells_code_block_names_commands() -> None:
     """Of a terminal session only what follows the prompt; of any other block nothing."""
     playbook = parse(

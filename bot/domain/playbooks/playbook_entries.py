@@ -29,7 +29,7 @@ _URGENT: Final = re.compile(r"\s*(?:\[[ xX]?\])?[!\uff01]+(?!\[)\s*")
 """The mark before a task that is to page, also right behind its box; `![` begins a picture."""
 
 _LINK: Final = re.compile(r"!?\[[^\[\]]*\]\([^()]*\)|<?https?://[^\s<>]+>?")
-_MARKUP: Final = " *_`~-–—.…"
+_MARKUP: Final = " *_=`~-–—.…"
 """Signs that say nothing by themselves."""
 
 _STRUCTURE: Final = re.compile(r"<!--|-->|```|~~~|^#{1,6}(?:\s|$)")

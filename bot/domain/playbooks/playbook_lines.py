@@ -37,6 +37,9 @@ _OPAQUE: Final = re.compile(
 )
 """Text in which no Markdown is read, and code spans, in which no comment is. A comment behind words ends with them."""
 
+_UNDERLINED: Final = re.compile(r"(?:(?<=\n\n)|\A)([^\W\d_][^\n]{0,99})\n(?=(?:={2,}|-{2,})[ \t]*$)", re.MULTILINE)
+"""A paragraph of its own above a rule: a heading, as in CommonMark, if it names a section."""
+
 _SHELLS: Final = ("sh", "bash", "zsh", "shell", "console")
 _SECTION: Final = re.compile(r"[\W\d_]*(?:(timestamp|quick|hourly|daily|note)s?|(urgent)\s+flags)\b", re.IGNORECASE)
 _TAB_COLUMNS: Final = 4
@@ -126,6 +129,7 @@ def scan_lines(text: str) -> tuple[MarkdownLine, ...]:
     ['HEADING', 'ITEM', 'CODE', 'CODE', 'CODE', 'BLANK', 'BLANK']
     """
     text = _MARKDOWN.sub(r"\n\g<code>", text)
+    text = _UNDERLINED.sub(lambda found: f"## {found[0]}" if section_of(found[1]) else found[0], text)
     shown: list[str] = []
     inside: dict[int, LineKind] = {}
     at = number = 0
