@@ -3,15 +3,15 @@
 Quick is due at every beat, hourly 60 minutes after its stamp, daily 24 hours after. A stamp that is missing,
 unreadable or in the future never holds a tier back: doubt means more attention, not less.
 
-Of moves code only proposes: a task that keeps taking too long for its tier goes a tier slower, a daily check that found
-something three days running a tier faster. Who acts on it is the session's agent, or its owner.
+Of moves code only proposes: a task that keeps taking too long for its tier goes a tier slower. Who acts on it is the
+session's agent, or its owner.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
@@ -21,8 +21,6 @@ from bot.domain.frozen_value import FrozenValue
 IN_A_ROW: Final = 3
 KEPT: Final = 5
 KEPT_TASKS: Final = 200
-_SLACK_DAYS: Final = 1
-"""A daily beat comes 24 hours after the last or later, so it may drift past a midnight."""
 
 
 class Tier(StrEnum):
@@ -53,7 +51,8 @@ class Stamps:
 
     def stamp_of(self, tier: Tier) -> datetime | None:
         """Return one tier's stamp."""
-        return {Tier.QUICK: self.quick, Tier.HOURLY: self.hourly, Tier.DAILY: self.daily}[tier]
+        stamp: datetime | None = getattr(self, tier)
+        return stamp
 
 
 def due_tier(stamps: Stamps, now: datetime) -> Tier:
@@ -92,26 +91,21 @@ LIMITS_S: Final = MappingProxyType({Tier.QUICK: 10.0, Tier.HOURLY: 60.0})
 
 
 class TaskHistory(FrozenValue):
-    """The latest good beats of one task in one tier, newest last: how long its commands took, when it found something.
-
-    `found_on` are the days of an unbroken row of findings.
-    """
+    """How long the commands of one task took in the latest good beats of one tier, newest last."""
 
     text: str
     tier: Tier
     seconds: tuple[float, ...] = ()
-    found_on: tuple[date, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measurement:
-    """What one good beat says of one task; `seconds` is None where no command ran, `found` None where nobody looked."""
+    """What one good beat says of one task; `seconds` is None where no command ran."""
 
     task_id: str
     text: str
     tier: Tier
     seconds: float | None
-    found: bool | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,7 +120,7 @@ class TierMove:
 
 
 def add_measurement(
-    history: Mapping[str, TaskHistory], seen: Iterable[Measurement], *, on: date, standing: Collection[str]
+    history: Mapping[str, TaskHistory], seen: Iterable[Measurement], *, standing: Collection[str]
 ) -> dict[str, TaskHistory]:
     """Return the history after a good beat; of tasks that no longer stand in the playbook nothing is kept.
 
@@ -136,53 +130,40 @@ def add_measurement(
     fresh: dict[str, TaskHistory] = {}
     for each in seen:
         if each.task_id in standing and each.task_id not in fresh:
-            fresh[each.task_id] = _after(kept.pop(each.task_id, None), each, on)
+            past = kept.pop(each.task_id, None)
+            if past is None or past.tier is not each.tier:
+                past = TaskHistory(text=each.text, tier=each.tier)
+            seconds = past.seconds if each.seconds is None else (*past.seconds, each.seconds)[-KEPT:]
+            fresh[each.task_id] = past.evolve(text=each.text, seconds=seconds)
     return dict([*kept.items(), *fresh.items()][-KEPT_TASKS:])
 
 
 def suggested_moves(history: Mapping[str, TaskHistory]) -> tuple[TierMove, ...]:
-    """Return what should stand in another tier; never more than one move for a task.
+    """Return what should stand in the next slower tier.
 
     >>> slow = TaskHistory(text="Tests: `make test`", tier=Tier.QUICK, seconds=(4.0, 31.0, 28.5, 30.0))
     >>> [(move.from_tier.value, move.to_tier.value, move.why) for move in suggested_moves({"a1b2c3d4": slow})]
     [('quick', 'hourly', 'took 31 s, 28 s and 30 s in the last beats; quick tasks stay under 10 s')]
     """
-    found = ((task_id, past, _slower(past) or _faster(past)) for task_id, past in history.items())
+    slow = {task_id: past for task_id, past in history.items() if _is_too_slow(past)}
     return tuple(
-        TierMove(task_id=task_id, text=past.text, from_tier=past.tier, to_tier=step[0], why=step[1])
-        for task_id, past, step in found
-        if step is not None
+        TierMove(
+            task_id=task_id,
+            text=past.text,
+            from_tier=past.tier,
+            to_tier=tuple(Tier)[tuple(Tier).index(past.tier) + 1],
+            why=_why(past),
+        )
+        for task_id, past in slow.items()
     )
 
 
-def _after(past: TaskHistory | None, seen: Measurement, on: date) -> TaskHistory:
-    if past is None or past.tier is not seen.tier:
-        past = TaskHistory(text=seen.text, tier=seen.tier)
-    seconds = past.seconds if seen.seconds is None else (*past.seconds, seen.seconds)[-KEPT:]
-    found_on = past.found_on
-    if seen.found is not None:
-        found_on = (*(day for day in past.found_on if day < on), on)[-KEPT:] if seen.found else ()
-    return past.model_copy(update={"text": seen.text, "seconds": seconds, "found_on": found_on})
+def _is_too_slow(past: TaskHistory) -> bool:
+    last = past.seconds[-IN_A_ROW:]
+    return past.tier in LIMITS_S and len(last) == IN_A_ROW and min(last) > LIMITS_S[past.tier]
 
 
-def _slower(past: TaskHistory) -> tuple[Tier, str] | None:
-    limit_s, last = LIMITS_S.get(past.tier), past.seconds[-IN_A_ROW:]
-    if limit_s is None or len(last) < IN_A_ROW or min(last) <= limit_s:
-        return None
-    *before, newest = (f"{seconds:.0f} s" for seconds in last)
+def _why(past: TaskHistory) -> str:
+    *before, newest = (f"{seconds:.0f} s" for seconds in past.seconds[-IN_A_ROW:])
     took = f"took {', '.join(before)} and {newest} in the last beats"
-    return _neighbour(past.tier, +1), f"{took}; {past.tier} tasks stay under {limit_s:.0f} s"
-
-
-def _faster(past: TaskHistory) -> tuple[Tier, str] | None:
-    last = past.found_on[-IN_A_ROW:]
-    if past.tier is not Tier.DAILY or len(last) < IN_A_ROW:
-        return None
-    if (last[-1] - last[0]).days > IN_A_ROW - 1 + _SLACK_DAYS:
-        return None
-    return _neighbour(past.tier, -1), f"found something {IN_A_ROW} days running; an hourly look finds it sooner"
-
-
-def _neighbour(tier: Tier, step: int) -> Tier:
-    tiers = tuple(Tier)
-    return tiers[tiers.index(tier) + step]
+    return f"{took}; {past.tier} tasks stay under {LIMITS_S[past.tier]:.0f} s"

@@ -104,11 +104,22 @@ def test_the_master_shares_tasks_and_misses_reports_instead_of_sending_one() -> 
         "~~~\n\n~~~~\n",
         "---\n***\n",
         "## Timestamps\n- Last quick: (never)\n- Last hourly: 2026-03-01T12:00:00Z\n",
-        "## Urgent Flags\n\n- (none)\n\n## Notes\n- (None)\n",
+        "## Urgent Flags\n\n- (none)\n\n## Notes\n- (None)\n- look\n",
+        "## Timestamps\n- Last quick: (never)\n- look\n",
+        "No tasks right now.",
+        "#look",
+        "<!-- a --> look",
+        "```\nlook\n```\n",
+        "```sh\n./look now\n```\n",
+        "---\nevery: 30m\ntasks:\n  - look\n---\n# Heartbeat\n",
+        "- [docs](https://example.com)\n- <https://example.com>, https://example.com/x\n- [![ci](x.svg)](y)\n- [](x)\n",
+        "| what | who |\n|---|---|\n| mail | Ana |\n",
+        "- ``\n- —\n",
+        "> - look\n",
     ],
 )
 def test_a_file_without_anything_to_do_is_effectively_empty(text: str) -> None:
-    """Headings, blanks, empty items, comments, fence markers, and what code itself writes into an idle file."""
+    """Headings, stamps, blanks, empty items, comments, fences, front matter, links, tables without commands, prose."""
     playbook = parse(text)
     assert playbook.is_effectively_empty
     assert [playbook.tasks(tier) for tier in Tier] == [(), (), ()]
@@ -117,25 +128,26 @@ def test_a_file_without_anything_to_do_is_effectively_empty(text: str) -> None:
 @each_row(
     "text",
     [
-        "look",
         "- look",
         "- [ ] look",
         "- [x] look",
-        "#look",
         "# Quick\n\n- [ ]\n- [ ] look\n",
-        "```\nlook\n```\n",
+        "- [ ]\n  - look\n",
         "```markdown\n# Heartbeat\n- look\n```\n",
-        "```markdown\n# Heartbeat\n```\n- look\n",
-        "```\n# a comment in a script\n```\n",
-        "<!-- a --> look",
+        "```markdown\n# Heartbeat\n```\n- look\n```\ncode\n```\n",
         "<!-- never closed\n- look\n",
-        "## Notes\n- look\n",
+        "<!-- never closed\n- look\n<!-- closed -->\n",
+        "```\n- look\n```sh\nx\n```\n",
+        "---\n- look\n---\n",
+        "---\nevery: 30m\n\n- look\n",
+        "# Urgent checks of payments\n- look\n",
         "## Urgent Flags\n- look\n",
-        "## Timestamps\n- Last quick: (never)\n- look\n",
-        "- [](x)",
+        "## Urgent Flags\nThe shop is down.\n",
+        "| API | `curl -f x` |\n",
+        "- [docs](https://example.com) say what to look at\n",
     ],
 )
-def test_a_file_that_says_anything_is_not(text: str) -> None:
+def test_a_file_with_a_task_or_a_flag_is_not(text: str) -> None:
     """A ticked task too: tasks recur whatever their box says."""
     assert not parse(text).is_effectively_empty
 
@@ -146,6 +158,13 @@ def test_headings_match_by_their_first_word_in_any_case_and_level() -> None:
         "# QUICK\n- a\n###### hourly tasks (60 min) ##\n- b\n  ##\t**Daily**\n- c\n## ⏱ Quick again\n- d\n"
     )
     assert [texts(playbook, tier) for tier in Tier] == [["a", "d"], ["b"], ["c"]]
+
+
+@each_row("title", ["Urgent (notify immediately)", "Urgent", "Urgent flagship store", "Non-urgent flags", "Urgently"])
+def test_only_urgent_flags_are_flags(title: str) -> None:
+    """A list of what would be urgent is a list of tasks, as it was meant."""
+    assert texts(parse(f"# Checks\n## {title}\n- production is down\n"), Tier.QUICK) == ["production is down"]
+    assert parse("## 🚨 **URGENT  flags** (read each time)\n- f\n").flags
 
 
 def test_a_deeper_heading_stays_in_its_section_and_another_one_ends_it() -> None:
@@ -188,36 +207,29 @@ def test_a_task_holds_its_sub_items_continuation_lines_and_code() -> None:
 
 
 def test_a_file_without_tiers_is_taken_whole_as_quick_tasks() -> None:
-    """Items and paragraphs alike; flags, notes and stamps keep their meaning."""
+    """Flags, notes and stamps keep their meaning; prose is none."""
     playbook = parse(
-        "# My checks\nLook at CI,\nthen at mail.\n\n- [ ] disk\n\n```\ndf -h\n```\n## Notes\n- n\n## Urgent\n- f\n"
+        "# Mine\nLook at CI,\nthen at mail.\n\n- [ ] disk\n\n```\ndf -h\n```\n## Notes\n- n\n## Urgent Flags\n- f\n"
     )
     assert playbook.is_freeform
-    assert texts(playbook, Tier.QUICK) == ["Look at CI,", "disk"]
-    assert playbook.tasks(Tier.QUICK)[0].details == ("then at mail.",)
-    assert playbook.tasks(Tier.QUICK)[1].details == ("```", "df -h", "```")
+    assert texts(playbook, Tier.QUICK) == ["disk"]
+    assert playbook.tasks(Tier.QUICK)[0].details == ("```", "df -h", "```")
     assert [playbook.tasks(tier) for tier in (Tier.HOURLY, Tier.DAILY)] == [(), ()]
     assert ([note.text for note in playbook.notes], [flag.text for flag in playbook.flags]) == (["n"], ["f"])
 
 
-def test_in_a_tier_a_paragraph_is_a_task_only_where_there_is_no_list() -> None:
-    """An introduction is none; a section that somebody wrote as prose is still done."""
+def test_prose_in_a_tier_is_no_task() -> None:
+    """An introduction is none, nor is a section without a list: that one is named, so that its owner can be told."""
     playbook = parse("# Quick\nKeep these short.\n\n- a\n# Hourly\nFetch everything.\n\nLook at CI.\n")
-    assert texts(playbook, Tier.QUICK) == ["a"]
-    assert texts(playbook, Tier.HOURLY) == ["Fetch everything.", "Look at CI."]
+    assert [texts(playbook, tier) for tier in Tier] == [["a"], [], []]
+    assert [entry.text for entry in playbook.prose] == ["Fetch everything.", "Look at CI."]
 
 
-def test_a_table_of_commands_is_a_task_beside_a_list_too() -> None:
-    """One more item would silence all its checks; a table that names no command is prose."""
-    table = "| API | `curl -f x` |\n| DB | `pg_isready -h db` |\n"
-    playbook = parse(f"## Quick\n{table}\n- [ ] Look\n\n| tier | when |\n| quick | always |\n")
-    assert [task.text for task in playbook.tasks(Tier.QUICK)] == ["| API | `curl -f x` |", "Look"]
-
-
-@each_row("said", ["(none)", "none", "None.", "*None*"])
-def test_that_there_is_no_flag_is_none(said: str) -> None:
-    """In the words of whoever cleared the list."""
-    assert parse(f"## Urgent Flags\n- {said}\n").is_effectively_empty
+def test_each_row_of_a_table_that_names_a_command_is_a_task() -> None:
+    """A row without one is prose, as headers are."""
+    table = "| API | `curl -f x` |\n|---|---|\n| DB | `pg_isready -h db` |\n| CI | Ana |\n"
+    playbook = parse(f"## Quick\n| what | how |\n{table}\n- [ ] Look\n\n| tier | when |\n| quick | always |\n")
+    assert texts(playbook, Tier.QUICK) == ["| API | `curl -f x` |", "| DB | `pg_isready -h db` |", "Look"]
 
 
 def test_a_flag_is_up_until_it_is_ticked_off() -> None:
@@ -299,10 +311,10 @@ def test_a_box_says_how_the_last_time_went() -> None:
     playbook = parse("# Quick\r\n-\t[ ]  a \r- [X] b\n- [] c\n- d")
     tasks = playbook.tasks(Tier.QUICK)
     for task in tasks:
-        playbook = playbook.with_checked(task, ok=True)
+        playbook = playbook.with_boxes([(task, True)])
     assert playbook.render() == "# Quick\r\n-\t[x]  a \r- [X] b\n- [x] c\n- d"
     for task in tasks:
-        playbook = playbook.with_checked(task, ok=False)
+        playbook = playbook.with_boxes([(task, False)])
     assert playbook.render() == "# Quick\r\n-\t[ ]  a \r- [ ] b\n- [ ] c\n- d"
 
 
@@ -310,9 +322,9 @@ def test_a_task_is_found_again_after_somebody_else_edited_the_file() -> None:
     """By its section and what it says; one that is gone changes nothing."""
     task = parse("# Quick\n- [ ] a\n").tasks(Tier.QUICK)[0]
     edited = parse("# Quick\n- [ ] new\n- [ ] A\n# Hourly\n- [ ] a\n")
-    assert edited.with_checked(task, ok=True).render() == "# Quick\n- [ ] new\n- [x] A\n# Hourly\n- [ ] a\n"
+    assert edited.with_boxes([(task, True)]).render() == "# Quick\n- [ ] new\n- [x] A\n# Hourly\n- [ ] a\n"
     gone = parse("# Quick\n- [ ] b\n")
-    assert gone.with_checked(task, ok=True) == gone
+    assert gone.with_boxes([(task, True)]) == gone
 
 
 @given(FILES, st.booleans())
@@ -321,7 +333,7 @@ def test_checking_changes_boxes_only(text: str, ok: bool) -> None:
     before = after = parse(text)
     tasks = [task for tier in Tier for task in before.tasks(tier)]
     for task in tasks:
-        after = after.with_checked(task, ok)
+        after = after.with_boxes([(task, ok)])
     assert len(after.lines) == len(before.lines)
     for tier in Tier:
         assert texts(after, tier) == texts(before, tier)
@@ -338,12 +350,11 @@ def test_a_file_of_one_opening_after_another_is_written_back_as_it_was(piece: st
 
 def test_underlined_titles_that_name_a_section_are_headings() -> None:
     """Another line above a rule opens and ends nothing."""
-    text = "Quick\n-----\n- [ ] disk\n\nA remark\n---\n- [ ] queue\n\nNotes\n=====\n- n\n"
+    text = "Quick\n-----\n- [ ] disk\n\nA remark\n---\n- [ ] queue\n\nUrgent Flags\n=====\n- f\n"
     playbook = parse(text)
     assert texts(playbook, Tier.QUICK) == ["disk", "queue"]
-    assert [note.text for note in playbook.notes] == ["n"]
+    assert [flag.text for flag in playbook.flags] == ["f"]
     assert playbook.render() == text
-    assert parse("- a\nNotes\n---\n- b\n").is_freeform
     assert not parse("- a\nNotes\n---\n- b\n").notes
 
 
@@ -357,12 +368,13 @@ def test_a_shells_code_block_names_commands() -> None:
     assert named == [[("./check", "certs")], [("./check", "nodes")], []]
 
 
-@each_row("said", ["_none right now_", "- None at the moment.", "- keine", "（なし）", "- なし", "- n/a", "-"])
-def test_words_for_nothing_are_no_flag_and_make_room_for_one(said: str) -> None:
-    """In the words of a person; a sentence is a flag."""
+@each_row("said", ["(none)", "- (None)", "_(none right now)_", "- [ ] (NONE)"])
+def test_one_placeholder_says_that_a_list_is_empty_and_makes_room(said: str) -> None:
+    """Whatever follows it on its line; any other words are a flag."""
     playbook = parse(f"## Urgent Flags\n\n{said}\n\n## Quick\n\n- [ ] a\n")
     assert not playbook.flags
     assert [flag.text for flag in raise_flag(playbook, "Fire").flags] == ["Fire"]
+    assert "none" not in raise_flag(playbook, "Fire").render().casefold()
     assert parse("## Urgent Flags\n\n- None of the shops answers\n").flags
 
 

@@ -80,10 +80,7 @@ def test_an_alert_is_acknowledged_said_once_and_resolved_once(open_office: Open,
     office.answered(BEN.user_id, "already acknowledged this")
     shop.becomes("bad, still")
     again = office.beat(shop)
-    assert (again["silent"], again["why"]) == (
-        True,
-        "dedupe: already sent; sent again after dedupe_window, unless acknowledged or snoozed",
-    )
+    assert (again["silent"], again["why"], again["indicator"]) == (True, "probes: nothing changed", "alert")
     assert [each["ts"] for each in office.alerts()] == [card["ts"]]
     shop.becomes("fine")
     office.beat(shop)

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from blocks import ids
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import task_id
+from bot.domain.playbooks.playbook_entries import id_of_task
 from bot.domain.tiers import Tier
 from demo.control import Control
 from demo.headless import shown_text
@@ -33,9 +33,8 @@ Open = Callable[..., BeatOffice]
 
 def answer(*tasks: str) -> Turn:
     """All is well with these tasks."""
-    receipts = [{"task": task_id(task), "result": "ok", "evidence": "looked"} for task in tasks]
-    given = {"status": "ok", "receipts": receipts, "reasoning": "Looked."}
-    return Turn(calls=(Call(name="finish_beat", input=given),))
+    receipts = [{"task": id_of_task(task), "status": "ok", "evidence": "looked"} for task in tasks]
+    return Turn(answer={"message": "HEARTBEAT_OK", "receipts": receipts, "reasoning": "Looked."})
 
 
 def script(*calls: tuple[str, dict[str, Any]], due: tuple[str, ...]) -> Script:
@@ -73,7 +72,7 @@ def test_an_agent_keeps_its_list_and_its_owner_sees_how(open_office: Open, tmp_p
         ("add_task", {"tier": "hourly", "text": DISK}),
         ("add_task", {"tier": "daily", "text": CHORE.upper()}),
         ("note", {"text": "## Quick Tasks"}),
-        ("remove", {"id": task_id(CHORE)}),
+        ("remove_task", {"task": id_of_task(CHORE)}),
         ("raise_flag", {"text": FLAG}),
         due=(CHECKED, CHORE),
     )
@@ -92,11 +91,11 @@ def test_an_agent_keeps_its_list_and_its_owner_sees_how(open_office: Open, tmp_p
         assert (texts(shop, Tier.QUICK), texts(shop, Tier.HOURLY)) == ([CHECKED], [DISK])
 
         model.script = script(
-            ("move_task", {"id": task_id(DISK), "to": "daily"}),
-            ("remove", {"id": task_id(FLAG)}),
+            ("move_task", {"task": id_of_task(DISK), "to": "daily"}),
+            ("clear_flag", {"flag": id_of_task(FLAG)}),
             due=(CHECKED,),
         )
-        quiet = office.beat(shop, result="ok-empty")
+        quiet = office.beat(shop, result="ok-token")
         assert (quiet["silent"], quiet["why"]) == (True, "2 edits to HEARTBEAT.md")
         assert "Resolved" in shown_text(office.alert(FLAG))
         assert (texts(shop, Tier.HOURLY), texts(shop, Tier.DAILY)) == ([], [DISK])
@@ -124,9 +123,9 @@ def test_a_file_from_elsewhere_is_worked_and_keeps_its_form(open_office: Open, t
     """No sections, CRLF, no final newline: quick tasks, of which an edit changes one line."""
     shop = watched(tmp_path, "shop")
     (shop.cwd / "HEARTBEAT.md").write_bytes(FREEFORM.encode())
-    edits = script(("add_task", {"tier": "quick", "text": "Backups"}), due=("Look after the shop.", CHECKED, CHORE))
+    edits = script(("add_task", {"tier": "quick", "text": "Backups"}), due=(CHECKED, CHORE))
     with ModelServer(edits) as model:
-        open_office(shop, model=model).beat(shop, result="ok-empty")
+        open_office(shop, model=model).beat(shop, result="ok-token")
     assert (shop.cwd / "HEARTBEAT.md").read_bytes() == f"{FREEFORM}\r\n- [ ] Backups".encode()
 
 
@@ -147,7 +146,7 @@ def test_a_human_who_edits_during_a_beat_wins(open_office: Open, tmp_path: Path)
     assert "- [ ] Mine\n- [x] The check" in shop.playbook
     assert "(never)" not in shop.playbook
     assert json.loads((office.home / "runs" / beat["trace_id"] / "trace.json").read_text())["edits"] == []
-    (took_s,) = office.beats.sessions.store.load(shop.id).measured[task_id(CHECKED)].seconds
+    (took_s,) = office.beats.sessions.store.load(shop.id).measured[id_of_task(CHECKED)].seconds
     assert took_s > 0
 
 

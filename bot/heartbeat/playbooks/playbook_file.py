@@ -8,6 +8,7 @@ the lines of the template whose commands can work in its folder; none of them is
 from __future__ import annotations
 
 import codecs
+import contextlib
 import errno
 import logging
 import os
@@ -21,13 +22,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ValidationError
 
 from bot.agent.git.git_process import GitProcess
 from bot.domain.heartbeats.alerts import Removal
-from bot.domain.heartbeats.allowed_commands import Argv, checks_in, commands_in
+from bot.domain.heartbeats.allowed_commands import Argv
+from bot.domain.heartbeats.checks import checks_in
 from bot.domain.playbook import Playbook, parse
 from bot.domain.playbooks.playbook_edits import remove
 from bot.errors import StoreError, TriageError
@@ -41,7 +43,9 @@ _HOST: Final = re.compile(r"(?:[a-z+]{2,10}://)?(?:[^@/\s]{1,200}@)?([A-Za-z0-9.
 
 Which = Callable[[str], str | None]
 
-MAX_BYTES: Final = 1024 * 1024
+MAX_BYTES: Final = 256 * 1024
+"""A playbook is a page or two; reading this much takes a fraction of a second."""
+
 _READ_ONLY: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 TRIES: Final = 5
@@ -66,14 +70,14 @@ class Checkout:
 def checkout_at(cwd: Path) -> Checkout:
     """Return what a folder has; one that git cannot read has nothing."""
     remotes = _said(cwd, "remote", "-v")
-    lines = [line.split("\t") for line in (remotes or "").splitlines() if "\t" in line]
-    urls = [url.partition(" ")[0] for _, url in lines]
+    named = [line.split() for line in (remotes or "").splitlines()]
+    hosts = (_HOST.match(words[1]) for words in named if len(words) > 1)
     return Checkout(
         folder=cwd,
         is_repository=remotes is not None,
-        has_origin=any(name == "origin" for name, _ in lines),
+        has_origin=any(words[:1] == ["origin"] for words in named),
         has_origin_head=_said(cwd, "rev-parse", "--verify", "--quiet", "origin/HEAD") is not None,
-        hosts=tuple({found[1].casefold() for url in urls if (found := _HOST.match(url))}),
+        hosts=tuple({host[1].casefold() for host in hosts if host}),
     )
 
 
@@ -84,12 +88,15 @@ def can_work(argv: Argv, checkout: Checkout, which: Which = shutil.which) -> boo
     >>> can_work(("git", "status"), bare), can_work(("git", "log", "HEAD..origin/HEAD"), bare)
     (True, False)
     """
-    if argv[0] in _HOSTS:
-        own = os.environ.get("GH_HOST" if argv[0] == "gh" else "GITLAB_HOST", "").casefold()
-        reached = any(_HOSTS[argv[0]] in host or host == own for host in checkout.hosts)
-        return reached and which(argv[0]) is not None
-    if argv[0] != "git":
-        return "/" not in argv[0] or (checkout.folder / argv[0]).is_file()
+    program = argv[0]
+    if "/" in program:
+        return (checkout.folder / program).is_file()
+    if program in _HOSTS:
+        own = os.environ.get("GH_HOST" if program == "gh" else "GITLAB_HOST", "").casefold()
+        reached = any(_HOSTS[program] in host or host == own for host in checkout.hosts)
+        return reached and which(program) is not None
+    if program != "git":
+        return True
     if any("origin/HEAD" in word for word in argv):
         return checkout.has_origin_head
     return checkout.has_origin if any("origin" in word for word in argv) else checkout.is_repository
@@ -103,10 +110,10 @@ def read_template(*, is_master: bool) -> Playbook:
 
 def seeded(template: Playbook, checkout: Checkout, which: Which = shutil.which) -> Playbook:
     """Return the template without the tasks whose commands cannot work here."""
-    for _, task in template.all_tasks:
-        if not all(can_work(argv, checkout, which) for argv in commands_in([task.text, *task.details])):
-            template = remove(template, task)
-    return template
+    tasks = [task for _, task in template.all_tasks]
+    return remove(
+        template, *(each for each in tasks if not all(can_work(argv, checkout, which) for argv in each.commands))
+    )
 
 
 def _said(cwd: Path, *args: str) -> str | None:
@@ -120,7 +127,7 @@ def read_plain(path: Path) -> str | None:
     """Return the text, or None if there is no such file; bytes that are no UTF-8 survive `replace_plain`.
 
     Raises:
-        StoreError: it is not a plain file, is larger than 1 MiB, is UTF-16, or cannot be read.
+        StoreError: it is not a plain file, is larger than `MAX_BYTES`, is UTF-16, or cannot be read.
     """
     try:
         descriptor = os.open(path, _READ_ONLY)
@@ -135,7 +142,7 @@ def read_plain(path: Path) -> str | None:
             raise StoreError(f"{path} is a link; put a plain file in its place") from error
         raise StoreError(f"cannot read {path}: {error.strerror}") from error
     if len(data) > MAX_BYTES:
-        raise StoreError(f"{path} is larger than 1 MiB; a playbook is a page or two")
+        raise StoreError(f"{path} is larger than {MAX_BYTES // 1024} KiB; a playbook is a page or two")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise StoreError(f"{path} is UTF-16, in which no task can be read; save it as UTF-8")
     return data.decode("utf-8", "surrogateescape")
@@ -252,7 +259,7 @@ class Removals:
 
     def note_removals(self, session_id: str, before: Playbook, after: Playbook, *, by: str, at: datetime) -> None:
         """Remember who edited checks away; a disk that refuses costs the name, not the edit."""
-        gone = checks_in(before).keys() - checks_in(after).keys()
+        gone = checks_in(before) - checks_in(after)
         if not gone:
             return
         entry = Removal(at=at, by=by).model_dump(mode="json")
@@ -264,16 +271,10 @@ class Removals:
 
     def load(self, session_id: str) -> dict[str, Removal]:
         """Return the removals of one session by the identity of the check; none where they cannot be read."""
-        try:
-            entries = self._stored.read()
-        except StoreError:
-            return {}
-        mine = {key.partition("/")[2]: entry for key, entry in entries.items() if key.startswith(f"{session_id}/")}
-        return {identity: removal for identity, entry in mine.items() if (removal := _read(entry)) is not None}
-
-
-def _read(entry: Any) -> Removal | None:
-    try:
-        return Removal.model_validate(entry, extra="allow")
-    except ValidationError:
-        return None
+        found: dict[str, Removal] = {}
+        with contextlib.suppress(StoreError):
+            for key, entry in self._stored.read().items():
+                if key.startswith(f"{session_id}/"):
+                    with contextlib.suppress(ValidationError):
+                        found[key.partition("/")[2]] = Removal.model_validate(entry, extra="allow")
+        return found

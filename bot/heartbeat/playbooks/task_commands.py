@@ -21,7 +21,7 @@ from bot.domain.playbooks.playbook_edits import (
     remove,
     task_of,
 )
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text, task_id
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, id_of_task, plain_text
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
@@ -81,7 +81,7 @@ class TaskCommands:
         session, said = self._sessions.get(session_id), plain_text(text)
         playbook_of(session).read()
         playbook = self._change(session_id, lambda now: add_task(now, tier, said), by)
-        found = next(one for one in numbered(playbook) if one.tier is tier and one.task.id == task_id(said))
+        found = next(one for one in numbered(playbook) if one.tier is tier and one.task.id == id_of_task(said))
         runs = [f"`{' '.join(argv)}` is not among `commands` in triage.yml" for argv in session.refused_commands(said)]
         note = f" {'; '.join(runs)}, so it does not run without a model." if runs else ""
         return TaskAnswer(
@@ -107,10 +107,9 @@ class TaskCommands:
         """Move the task `by` saw as `number`; raises ListChanged if that is another list by now."""
         playbook, one = self._change_task(session_id, number, by, lambda now, task: move_task(now, task, to))
         found = [other for other in numbered(playbook) if other.tier is to and other.task.id == one.task.id][-1]
+        said = f"Moved from {one.tier} to {to} in {session_id}, now number {found.number}"
         return TaskAnswer(
-            text=(
-                f"Moved from {one.tier} to {to} in {session_id}, now number {found.number}: {one_line(one.task.text)}."
-            ),
+            text=f"{said}: {one_line(one.task.text)}.",
             undo=("tiers", session_id, "move", str(found.number), one.tier),
             tasks=self._seen(session_id, playbook, by),
         )
@@ -129,7 +128,8 @@ class TaskCommands:
         self, session_id: str, number: int, by: str, edit: Callable[[Playbook, PlaybookEntry], Playbook]
     ) -> tuple[Playbook, NumberedTask]:
         """Edit the task `by` saw as `number`; return the playbook after it, and the task as it was."""
-        shown = self._shown_to(session_id, by)
+        digest = self._shown.read().get(_key(session_id, by))
+        shown = digest if isinstance(digest, str) else None
         found: list[NumberedTask] = []
 
         def change(now: Playbook) -> Playbook:
@@ -154,10 +154,6 @@ class TaskCommands:
 
     def _list(self, session_id: str, playbook: Playbook) -> TaskList:
         return task_list(self._sessions.get(session_id), playbook, self._store, self._zones, self._clock.now())
-
-    def _shown_to(self, session_id: str, by: str) -> str | None:
-        digest = self._shown.read().get(_key(session_id, by))
-        return digest if isinstance(digest, str) else None
 
 
 def _is_plain(text: str) -> bool:

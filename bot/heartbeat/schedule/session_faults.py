@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from bot.domain.heartbeats.allowed_commands import commands_in, not_run_notice
+from bot.domain.heartbeats.allowed_commands import not_run_notice
 from bot.domain.heartbeats.beats import BeatStep, Wake
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.text.sanitize import one_line
@@ -66,7 +66,7 @@ def playbook_faults(session: Session, *, has_model: bool) -> Faults:
     tasks = [task for _, task in playbook.all_tasks]
     templates = (read_template(is_master=is_master) for is_master in (False, True))
     seeded = {task.id for template in templates for _, task in template.all_tasks}
-    mute = [task for task in tasks if not (has_model or task.id in seeded or commands_in(_lines(task)))]
+    mute = [task for task in tasks if not (has_model or task.id in seeded or task.commands)]
     refused = session.refused_commands(*(line for task in tasks for line in _lines(task)))
     lost = [entry for entry in playbook.elsewhere if _is_meant_to_run(session, entry)]
     return {
@@ -79,9 +79,7 @@ def playbook_faults(session: Session, *, has_model: bool) -> Faults:
 
 def _is_meant_to_run(session: Session, entry: PlaybookEntry) -> bool:
     """Whether somebody takes an entry for a check: it has a box, or is an item that names a command that may run."""
-    may_hold = entry.is_item or entry.is_table_of_commands
-    named = commands_in(_lines(entry)) if may_hold else []
-    return entry.checked is not None or len(session.refused_commands(*_lines(entry))) < len(named)
+    return entry.checked is not None or len(session.refused_commands(*_lines(entry))) < len(entry.commands)
 
 
 def _lines(entry: PlaybookEntry) -> list[str]:

@@ -48,9 +48,10 @@ def daily_report(session: Session, ending: BeatEnd) -> str:
     receipts = ending.report.receipts if ending.report else ()
     found = [f"Found: {_line(one.evidence)}" for one in receipts if one.result == "finding"]
     seen = [f"Saw: {_line(one.evidence)}" for one in receipts if one.result == "ok" and one.evidence.strip()]
+    new = [f"New: {_line(line)}" for line in ending.changes]
     skipped = sum(receipt.result == "skipped" for receipt in receipts)
     head = f"Daily report of {session.id}: {ending.result}, {len(receipts)} tasks, {skipped} skipped."
-    return "\n".join([head, *found[:LISTED], *seen[:LISTED]])[:MAX_CHARS]
+    return "\n".join([head, *found[:LISTED], *new[:LISTED], *seen[:LISTED]])[:MAX_CHARS]
 
 
 def _line(text: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.domain.heartbeats.allowed_commands import checks_of
+from bot.domain.heartbeats.checks import checks_of
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.sharing.suggestions import MAX_TASK_CHARS, is_same_task, suggestion_id

@@ -18,7 +18,7 @@ from pydantic import Field
 from bot.agent.tools.base import Arguments, Tool, ToolProblem
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import add_task, move_task
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, id_of_task
 from bot.domain.sharing.suggestions import (
     SUGGESTION_ID,
     DecidedBy,
@@ -152,7 +152,7 @@ def with_suggested(playbook: Playbook, suggestion: Suggestion) -> Playbook:
 
 
 def _standing(playbook: Playbook, tier: Tier, text: str) -> PlaybookEntry | None:
-    return next((task for task in playbook.tasks(tier) if task.id == task_id(text)), None)
+    return next((task for task in playbook.tasks(tier) if task.id == id_of_task(text)), None)
 
 
 class Choice(Arguments):

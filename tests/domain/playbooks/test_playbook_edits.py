@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from bot.domain.playbook import Playbook, line_end, parse
 from bot.domain.playbooks.playbook_edits import add_note, add_task, move_task, raise_flag, remove
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, PlaybookSection, plain_text
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text, task_id
+from bot.domain.playbooks.playbook_lines import PlaybookSection
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 from tests.playbooks import FILES, template
@@ -116,26 +117,23 @@ def test_a_playbook_without_tiers_takes_quick_tasks_only() -> None:
     with pytest.raises(InputError, match="no tiers"):
         add_task(before, Tier.HOURLY, "disk")
     with pytest.raises(InputError, match="no tiers"):
-        move_task(before, before.tasks(Tier.QUICK)[1], Tier.HOURLY)
+        move_task(before, before.tasks(Tier.QUICK)[0], Tier.HOURLY)
 
 
-def test_a_tier_written_as_prose_takes_no_list_item() -> None:
-    """The prose would stop being its task."""
-    before = parse("# Quick\nLook at CI.\n")
-    with pytest.raises(InputError, match="make them a list first"):
-        add_task(before, Tier.QUICK, "disk")
-    with pytest.raises(InputError, match="is a paragraph"):
+def test_a_list_may_begin_below_prose_and_tables() -> None:
+    """They stay what they were; a row of a table is edited by hand."""
+    before = parse("# Quick\nKeep these short.\n\n| Check |\n|---|\n| `./check nodes` |\n")
+    after = add_task(before, Tier.QUICK, "disk")
+    assert lines_changed(before, after) == ([], ["- [ ] disk\n"])
+    assert [task.text for task in after.tasks(Tier.QUICK)] == ["| `./check nodes` |", "disk"]
+    with pytest.raises(InputError, match="is no list item"):
         move_task(before, before.tasks(Tier.QUICK)[0], Tier.DAILY)
 
 
-def test_a_list_below_a_table_takes_a_task() -> None:
-    """The table stays a task beside it."""
-    before = parse("# Quick\n\n| Check |\n|---|\n| `./check nodes` |\n\n- [ ] a\n")
-    assert [task.text for task in add_task(before, Tier.QUICK, "disk").tasks(Tier.QUICK)] == ["| Check |", "a", "disk"]
-
-
 def test_no_task_stands_twice_in_a_tier() -> None:
-    """Its receipts would be one."""
+    """Its receipts would be one; a command is the same under any title."""
+    with pytest.raises(InputError, match="already"):
+        add_task(parse("# Quick\n- Tree: `git status`\n"), Tier.QUICK, "Is it clean? `git  status`")
     before = parse("# Quick\n- a\n# Daily\n- A\n")
     with pytest.raises(InputError, match="already"):
         add_task(before, Tier.QUICK, " A ")
@@ -282,3 +280,28 @@ def _blocks(playbook: Playbook) -> dict[str, list[str]]:
         entry.text: [line.rstrip("\r\n") for line in playbook.lines[entry.start : entry.end]]
         for entry in playbook.entries
     }
+
+
+@given(tidy_files(), st.sampled_from([*Tier]), st.integers(0, 999))
+def test_a_task_that_was_added_and_removed_leaves_every_byte(text: str, tier: Tier, number: int) -> None:
+    """Property: in any file that has the tier's section and an end to its last line."""
+    before = parse(text + "\n")
+    after = add_task(before, tier, f"new {number}")
+    assert remove(after, after.tasks(tier)[-1]) == before
+
+
+def test_many_entries_go_in_one_edit() -> None:
+    """The file is read once for all of them; what they leave is what one after the other leave."""
+    before = parse("## Quick\n- a\n- [ ] b\n## Urgent Flags\n- f\n- g\n")
+    gone = [*before.tasks(Tier.QUICK), *before.flags]
+    one_by_one = before
+    for entry in gone:
+        one_by_one = remove(one_by_one, entry)
+    assert remove(before, *gone) == one_by_one == parse("## Quick\n## Urgent Flags\n- (none)\n")
+
+
+def test_an_id_is_the_first_command_else_the_title() -> None:
+    """Flags and notes go by their text."""
+    playbook = parse("## Quick\n- Tree: `git status`\n- look\n## Notes\n- Tree: `git status`\n")
+    assert [task.id for task in playbook.tasks(Tier.QUICK)] == [task_id("git status"), task_id("LOOK")]
+    assert playbook.notes[0].id == task_id("Tree: `git status`")

@@ -207,7 +207,7 @@ def test_a_session_without_a_playbook_says_how_to_get_one(edge: Edge) -> None:
     assert "has no HEARTBEAT.md yet" in edge.types("shop", OWNER)
     assert not edge.file.exists()
     assert "Added to the daily tasks" in edge.types("shop add daily Certificates")
-    assert "- [ ] Urgent flags above: `triage flags`\n" in edge.text
+    assert "- [ ] Urgent flags above: `sed -n " in edge.text
     assert "`git" not in edge.text
     assert "- [ ] Certificates\n" in edge.text
 

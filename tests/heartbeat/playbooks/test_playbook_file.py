@@ -14,7 +14,7 @@ from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import add_task
 from bot.domain.tiers import Tier
 from bot.errors import StoreError
-from bot.heartbeat.playbooks.playbook_file import PlaybookFile
+from bot.heartbeat.playbooks.playbook_file import MAX_BYTES, PlaybookFile
 from tests.tables import each_row
 
 FILE = "## Timestamps\n- Last quick: (never)\n## Quick\n- [ ] one\n"
@@ -148,6 +148,13 @@ def test_a_file_in_which_no_task_can_be_found_is_refused(tmp_path: Path, encodin
     """Some editors save so; read as UTF-8 it holds no command."""
     (tmp_path / "HEARTBEAT.md").write_bytes(f"\ufeff{FILE}".encode(encoding))
     with pytest.raises(StoreError, match="UTF-16"):
+        PlaybookFile(tmp_path).read()
+
+
+def test_a_file_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    """With the limit in the message."""
+    (tmp_path / "HEARTBEAT.md").write_text("- look\n" * (MAX_BYTES // 7 + 1))
+    with pytest.raises(StoreError, match="larger than 256 KiB"):
         PlaybookFile(tmp_path).read()
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.agent.git.git_process import GitProcess
+from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS, is_allowed
 from bot.domain.playbook import parse
+from bot.domain.playbooks.playbook_edits import raise_flag
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile, checkout_at, seeded
 from tests.gitrepo import make_repo
 from tests.heartbeat.garden import BASICS
 from tests.tables import each_row
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def texts(cwd: Path, *programs: str) -> str:
@@ -61,5 +67,18 @@ def test_a_folder_without_git_gets_what_needs_none(tmp_path: Path) -> None:
     named = "\n".join(task.text for tier in Tier for task in tasks.tasks(tier))
     assert "`git" not in named
     assert "`gh" not in named
-    assert "`triage flags`" in named
+    assert "`sed -n '/^## Urgent Flags/,/^## /p' HEARTBEAT.md`" in named
     assert "Prune and evolve" in named
+
+
+def test_the_seeded_line_for_flags_prints_them(tmp_path: Path) -> None:
+    """Typed into a terminal, too; whatever stands below the section changes nothing."""
+    file = PlaybookFile(tmp_path)
+    seeded_tasks = file.read().tasks(Tier.QUICK)
+    argv = next(argv for task in seeded_tasks for argv in task.commands if argv[0] == "sed")
+    assert is_allowed(argv, DEFAULT_COMMANDS, tmp_path)
+    file.change(lambda playbook: raise_flag(playbook, "Disk full").with_stamps([Tier.QUICK], NOON))
+    printed = subprocess.run(argv, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert "- Disk full" in printed
+    assert "Working-tree" not in printed
+    assert "Last quick" not in printed

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import task_id
+from bot.domain.playbooks.playbook_entries import id_of_task, task_id
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_tools import BeatTools
 from bot.heartbeat.run.beat_view import BeatView, EditKind, PlaybookEdit
@@ -21,7 +21,7 @@ from tests.heartbeat.builders import AT, PLAYBOOK, a_view
 from tests.tables import each_row
 
 TREE, DEPLOYS, COMMITS = (
-    task_id(text)
+    id_of_task(text)
     for text in (
         "Working tree: `git status --porcelain`",
         "Deploys look healthy",

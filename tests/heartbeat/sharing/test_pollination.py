@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.allowed_commands import checks_of_lines
+from bot.domain.heartbeats.checks import checks_of_lines
 from bot.domain.heartbeats.session_state import MessageKind
-from bot.domain.playbooks.playbook_entries import task_id
+from bot.domain.playbooks.playbook_entries import id_of_task
 from bot.domain.sharing.suggestions import SuggestionStatus
 from bot.domain.tiers import TaskHistory, Tier
 from bot.errors import InputError
@@ -68,7 +68,7 @@ def test_the_master_is_neither_taught_nor_copied(tmp_path: Path) -> None:
 
 def test_a_basic_check_that_is_missing_is_offered(tmp_path: Path) -> None:
     """Also where no other session has it; reworded, it is not missing."""
-    lacking = BASICS.replace("- [ ] Urgent flags above: `triage flags`\n", "")
+    lacking = BASICS.replace("- [ ] Urgent flags above: `sed -n '/^## Urgent Flags/,/^## /p' HEARTBEAT.md`\n", "")
     reworded = BASICS.replace("- [ ] Working-tree status:", "- [ ] How the working tree stands:")
     garden = Garden(tmp_path, shop=lacking, api=reworded)
     offers = [each for each in garden.pollination.offers() if each.weight == 4]
@@ -119,23 +119,14 @@ def test_what_many_sessions_do_comes_before_what_one_does(tmp_path: Path) -> Non
     assert for_api[0].reason == "shop and web make this check."
 
 
-@each_row(
-    "tier, measured, to",
-    [
-        (Tier.QUICK, {"seconds": (12.0, 15.0, 11.0)}, Tier.HOURLY),
-        (Tier.DAILY, {"found_on": ("2026-11-18", "2026-11-19", "2026-11-20")}, Tier.HOURLY),
-    ],
-)
-def test_a_task_in_the_wrong_tier_is_offered_another(
-    tmp_path: Path, tier: Tier, measured: dict[str, tuple[object, ...]], to: Tier
-) -> None:
+def test_a_task_in_the_wrong_tier_is_offered_another(tmp_path: Path) -> None:
     """What was measured says so; where it was moved meanwhile, nothing does."""
-    garden = Garden(tmp_path, shop=with_task(tier, MOVED))
-    past = TaskHistory.model_validate({"text": MOVED, "tier": tier, **measured})
-    garden.store.save("shop", lambda state: state.evolve(measured={task_id(MOVED): past}))
+    garden = Garden(tmp_path, shop=with_task(Tier.QUICK, MOVED))
+    past = TaskHistory(text=MOVED, tier=Tier.QUICK, seconds=(12.0, 15.0, 11.0))
+    garden.store.save("shop", lambda state: state.evolve(measured={id_of_task(MOVED): past}))
     (offer,) = garden.pollination.offers()
-    assert (offer.to, offer.tier, offer.moves_from, offer.from_) == ("shop", to, tier, "master")
-    (tmp_path / "shop" / "HEARTBEAT.md").write_text(with_task(to, MOVED))
+    assert (offer.to, offer.tier, offer.moves_from, offer.from_) == ("shop", Tier.HOURLY, Tier.QUICK, "master")
+    (tmp_path / "shop" / "HEARTBEAT.md").write_text(with_task(Tier.HOURLY, MOVED))
     assert garden.pollination.offers() == []
 
 
