@@ -326,3 +326,32 @@ def test_a_bot_killed_while_its_alert_is_being_posted_posts_no_second_one(
         control.wait_for(lambda: lines(home), "the beat's line")
         assert [line["result"] for line in lines(home)] == ["sent"]
         assert len(direct_messages(control)) == 1
+
+
+def test_a_bot_killed_while_its_question_is_being_posted_asks_no_second_one(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """The question stands and nobody noted that; the next start finds it, and its card follows."""
+    place, home = watched(tmp_path, "watched", state="bad"), tmp_path / "home"
+    config = write_config(home, shop, sessions=sessions_of(place))
+    leave_wake(home, config, place)
+    with (
+        slow_proxy(slack.api_url, method="chat.postMessage", marker="triage_asked") as proxy,
+        running(slack, control, home, config, SLACK_API_URL=proxy.url) as process,
+    ):
+        control.wait_for(lambda: direct_messages(control), "the alert")
+        (alert,) = direct_messages(control)
+        element = find_element(alert, ids.INVESTIGATE)
+        assert element is not None
+        control.click(alert["channel"], alert["ts"], ANA.user_id, **element.click_fields())
+        assert proxy.held.wait(LIMIT_S)
+        process.kill()
+        process.wait()
+        proxy.release.set()
+    control.wait_for(lambda: asked_about(control), "the question to stand")
+    with running(slack, control, home, config):
+        asked = "A heartbeat of watched reports"
+        control.wait_for(
+            lambda: [m for m in control.messages(OPS.channel_id) if asked in shown_text(m)][1:], "its card"
+        )
+        assert len(asked_about(control)) == 1
