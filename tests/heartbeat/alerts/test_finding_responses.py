@@ -11,8 +11,7 @@ from bot.domain.events import MessageType, Sender
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.severity import Severity
 from bot.errors import ProviderError
-from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.alerts.page_threads import PageThreads
+from bot.heartbeat.alerts.finding_responses import FindingResponses, PageThreads
 from bot.heartbeat.sessions.owners import Owners
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
