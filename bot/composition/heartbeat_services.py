@@ -20,10 +20,9 @@ from bot.config.environment import Environment
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import Wake
 from bot.heartbeat.alerts.alert_routing import AlertRouter
-from bot.heartbeat.alerts.finding_responses import FindingResponses
+from bot.heartbeat.alerts.finding_responses import FindingResponses, PageThreads
 from bot.heartbeat.alerts.notifications import question_about
 from bot.heartbeat.alerts.page_reminders import Rings
-from bot.heartbeat.alerts.page_threads import PageThreads
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_answers import TaskAnswers
 from bot.heartbeat.playbooks.task_commands import TaskCommands

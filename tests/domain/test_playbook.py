@@ -219,10 +219,9 @@ def test_a_file_without_tiers_is_taken_whole_as_quick_tasks() -> None:
 
 
 def test_prose_in_a_tier_is_no_task() -> None:
-    """An introduction is none, nor is a section without a list: that one is named, so that its owner can be told."""
+    """An introduction is none, nor is a section without a list."""
     playbook = parse("# Quick\nKeep these short.\n\n- a\n# Hourly\nFetch everything.\n\nLook at CI.\n")
     assert [texts(playbook, tier) for tier in Tier] == [["a"], [], []]
-    assert [entry.text for entry in playbook.prose] == ["Fetch everything.", "Look at CI."]
 
 
 def test_each_row_of_a_table_that_names_a_command_is_a_task() -> None:

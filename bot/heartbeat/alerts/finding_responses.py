@@ -1,22 +1,31 @@
 """What a human says about a finding: acknowledged, snoozed, fixed, to be looked into. Whoever comes second is told who
-was first.
+was first; what changed is shown on every card of the finding in Slack.
 
-Who may is asked by the caller. What changed is shown on every card of the finding in Slack.
+A page also ends when somebody who is answerable for it writes in the thread under its alert, in whatever words: an
+approver, the session's owner (any member of an owner group), or whoever was told next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from typing import Final
 
+from bot.domain.events import Event, MessageType
 from bot.domain.heartbeats.alerts import SNOOZES, OpenFinding, Place, Posted, finding_digest, removal_words
 from bot.domain.heartbeats.beats import Delivered, Wake
 from bot.domain.heartbeats.session_state import SessionState
-from bot.errors import Conflict, InputError
+from bot.domain.severity import Severity
+from bot.errors import Conflict, InputError, ProviderError
 from bot.heartbeat.alerts.notifications import alert_about, list_about
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory
+from bot.heartbeat.sessions.owners import Owners
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, Surface
 
-_SLACK = ("C", "D", "G")
+log = logging.getLogger(__name__)
+
+_SLACK: Final = ("C", "D", "G")
+_CHANGES: Final = frozenset({MessageType.EDIT, MessageType.DELETE})
 
 
 class FindingResponses:
@@ -110,9 +119,81 @@ class FindingResponses:
         return changed[0]
 
 
+class PageThreads:
+    """The threads under alerts, of which nothing is kept in memory; hearing a message twice changes nothing.
+
+    `allows` takes a user, a team and who of a session's own people that is, or "".
+    """
+
+    def __init__(
+        self,
+        sessions: SessionRegistry,
+        store: SessionMemory,
+        owners: Owners,
+        responses: FindingResponses,
+        *,
+        allows: Callable[[str, str, str], bool],
+    ) -> None:
+        self._sessions, self._store, self._owners = sessions, store, owners
+        self._responses, self._allows = responses, allows
+
+    def holds(self, event: Event) -> bool:
+        """Whether a new message stands in the thread under an alert."""
+        return event.msg_type not in _CHANGES and any(True for _ in self._under(event))
+
+    def chats(self) -> frozenset[str]:
+        """Return the chats where pages stand that nobody has yet: what is missed there has to be read back."""
+        findings = (each for session in self._sessions.all() for each in self._store.load(session.id).findings.values())
+        pages = (each.posted.all for each in findings if each.posted and _is_unanswered(each))
+        return frozenset(place for places in pages for place, _ in places if place.startswith(_SLACK))
+
+    def hear(self, event: Event) -> None:
+        """Take a message under a page as its writer's acknowledgement, if they are answerable; the card says so.
+
+        Raises:
+            ProviderError: the chat cannot say who is answerable.
+            StoreError: the disk refuses.
+        """
+        if event.sender.type != "user" or event.msg_type in _CHANGES:
+            return
+        by = event.sender.id
+        for session, finding in self._under(event):
+            if not _is_unanswered(finding):
+                continue
+            owner = self._owners.answerable(session, by, event.chat_id)
+            if self._allows(by, event.team_id, owner):
+                self._acknowledge(session, finding, by)
+
+    def _acknowledge(self, session: Session, finding: OpenFinding, by: str) -> None:
+        try:
+            stands = self._responses.acknowledge(session.id, finding_digest(finding.key), by=by)
+        except Conflict:  # somebody was quicker
+            return
+        log.info("a page was answered in its thread", extra={"action": "page_answered", "session": session.id})
+        try:
+            self._responses.show(session, stands)
+        except ProviderError:
+            log.warning("alert not updated", extra={"action": "alert_stale", "session": session.id}, exc_info=True)
+
+    def _under(self, event: Event) -> Iterator[tuple[Session, OpenFinding]]:
+        """Yield the findings under whose alert a message stands; only chats are looked at where alerts are sent."""
+        if event.thread_id is None:
+            return
+        for session in self._sessions.all():
+            beat = session.beat
+            if event.chat_id[:1] == "D" or event.chat_id in (beat.deliver.to, beat.then):
+                for finding in self._store.load(session.id).findings.values():
+                    if finding.is_at(event.chat_id, event.thread_id):
+                        yield session, finding
+
+
 def _ending(finding: OpenFinding | None) -> str:
     if finding is None:
         return "it is not on file any more"
     if finding.removed is not None:
         return removal_words(finding.removed)
     return f"<@{finding.fixed_by}> said it is fixed" if finding.fixed_by else "a later beat no longer found it"
+
+
+def _is_unanswered(finding: OpenFinding) -> bool:
+    return finding.severity is Severity.PAGE and finding.is_open and not finding.acknowledged_by

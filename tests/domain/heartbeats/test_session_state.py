@@ -101,3 +101,15 @@ def test_faults_that_earlier_versions_told_of_are_read() -> None:
     assert not {key for key in state.model_dump() if key.endswith("_at") and key in stored}
     assert SessionState.model_validate(state.model_dump(), extra="allow") == state
     assert state.with_told("tracked", None).told == {"missed": START}
+
+
+def test_what_an_earlier_version_sent_holds_its_finding_back_and_no_other() -> None:
+    """It kept the stamps beside the findings; an upgrade rings nothing twice."""
+    known = OpenFinding(key="shop/ci/red", task="ci", text="Red.", first_at=START, last_at=START)
+    stored = SessionState(findings={known.key: known}).model_dump(mode="json")
+    stored["findings"][known.key].pop("stamps")
+    at = START.isoformat()
+    stored["sent"] = {"stamps": {"slack:U0ANA finding shop/ci/red": at, "slack:U0ANA text 0123 shop/ci/red": at}}
+    state = SessionState.model_validate(stored)
+    assert dict(state.findings[known.key].stamps) == {"slack:U0ANA": START}
+    assert SessionState.model_validate({**stored, "sent": "odd"}, extra="allow").findings[known.key].stamps == {}
