@@ -21,7 +21,7 @@ from bot.composition.team_homes import REMOVED
 from bot.config.settings import Settings
 from bot.domain.jobs import Job, RunBeat
 from bot.errors import StoreError
-from bot.heartbeat.sharing.suggestion_candidates import TeamCheck
+from bot.heartbeat.sharing.pollination import TeamCheck
 from bot.runtime.config_reload import TeamReload
 from bot.runtime.duties import Duty
 from bot.runtime.job_table import build_job_table

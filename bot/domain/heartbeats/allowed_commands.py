@@ -17,11 +17,10 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Final
 
-from bot.domain.heartbeats.alerts import OpenFinding, check_named, name_in, rekeyed
+from bot.domain.heartbeats.alerts import OpenFinding, check_named, name_in, normalised, rekeyed
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
-from bot.domain.sharing.suggestions import is_same_task
 from bot.domain.tables import read_table
 from bot.errors import ConfigError
 
@@ -301,5 +300,5 @@ def _moved(findings: Sequence[OpenFinding], playbook: Playbook) -> Iterator[tupl
 
 def _same(finding: OpenFinding, checks: Mapping[str, str], held: Collection[str]) -> str:
     """Return a finding's check in other words, or nothing; one that has findings of its own is another check."""
-    same = (check for check, line in checks.items() if check not in held and is_same_task(line, finding.check))
+    same = (check for check, line in checks.items() if check not in held and normalised(line) == normalised(finding.check))
     return next(same, "") if finding.check else ""

@@ -91,8 +91,6 @@ def _exchange(exchange: PeerData) -> Iterator[PromptSection]:
     if exchange.offers:
         lines = [f"[{one.id}] to {one.to}, {one.tier}: {one.task}\n    why: {one.reason}" for one in exchange.offers]
         yield PromptSection(name="suggestions_to_send", text="\n".join(lines))
-    for worker, text in exchange.playbooks.items():
-        yield PromptSection(name="playbook", text=text, sender=worker)
     if exchange.silent:
         yield PromptSection(name="sessions_without_a_report", text="\n".join(exchange.silent))
 
