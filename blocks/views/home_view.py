@@ -19,11 +19,12 @@ from blocks.cards.draft_card import draft_fits
 from blocks.elements import button
 from blocks.text.outgoing_text import answer_text, context, escape, local_time, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of, split, truncate
+from blocks.views.answers import line_text
 from blocks.views.brief_view import card_link, draft_lines
-from blocks.views.heartbeat_view import row_text
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
 from bot.domain.text.humanize import counted, time_ago
 from bot.domain.threads import ThreadState
+from bot.heartbeat.schedule.session_answers import session_line
 from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
 
 MAX_SECTIONS: Final = 3
@@ -207,7 +208,9 @@ def session_rows(home: HomeData, user: str, may_approve: bool) -> list[Block]:
 
 def _session(row: SessionRow, now: datetime, *, may_run: bool) -> Block:
     run = button("Run now", ids.RUN_SESSION, row.id) if may_run and row.standing is SessionStatus.ON else None
-    return section(row_text(row, now), block_id=ids.session_block_id(row.id), accessory=run, limit=SESSION_CHARS)
+    return section(
+        line_text(session_line(row, now)), block_id=ids.session_block_id(row.id), accessory=run, limit=SESSION_CHARS
+    )
 
 
 def numbers_text(day: DayCounts, seen: Overview) -> str:

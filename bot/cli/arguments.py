@@ -11,10 +11,11 @@ from typing import Any
 
 from bot.cli.data_directory import home_of, names_at, settings_at
 from bot.cli.options import config_option, home_option, team_option
-from bot.cli.output import terminal_words, to_json
+from bot.cli.output import show, terminal_words, to_json
 from bot.config.environment import TEAMS, process_home, team_home
 from bot.config.settings import Settings, find_config, load_settings
 from bot.config.team_settings import DEFAULT_TEAM
+from bot.domain.answers import Answer
 from bot.errors import ConfigError, InputError
 
 
@@ -98,21 +99,23 @@ def scoped(command: Callable[..., int]) -> Callable[..., int]:
     return with_scope
 
 
-def prints(make: Callable[[Path | None, Path | None], object]) -> Callable[[Callable[..., str]], Callable[..., int]]:
+def prints(
+    make: Callable[[Path | None, Path | None], object],
+) -> Callable[[Callable[..., str | Answer]], Callable[..., int]]:
     """Decorate what returns a command's answer: it is given what --home and --config make, and is printed.
 
     Of several teams it is the one of `--team`, else the one whose session is named; a list is made for each, and
     anything else needs the team's name.
     """
 
-    def decorated(answer: Callable[..., str]) -> Callable[..., int]:
+    def decorated(answer: Callable[..., str | Answer]) -> Callable[..., int]:
         @scoped
         @wraps(answer)
         def command(scope: Scope, **arguments: Any) -> int:
             as_json = bool(arguments.get("as_json"))
 
             def report(of_team: Path) -> str:
-                return terminal_words(answer(make(of_team, scope.config), **arguments))
+                return printed(answer(make(of_team, scope.config), **arguments), as_json=as_json)
 
             if answer.__name__.startswith("list_"):
                 return scope.print_each(report, as_json=as_json)
@@ -123,6 +126,13 @@ def prints(make: Callable[[Path | None, Path | None], object]) -> Callable[[Call
         return command
 
     return decorated
+
+
+def printed(answer: str | Answer, *, as_json: bool) -> str:
+    """Return an answer as it is printed."""
+    if isinstance(answer, str):
+        return terminal_words(answer)
+    return to_json(answer.data) if as_json else show(answer)
 
 
 def _with_names(said: str, of_team: Path, as_json: bool) -> str:

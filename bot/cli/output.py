@@ -7,7 +7,10 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from bot.domain.text.sanitize import one_line
+
 if TYPE_CHECKING:  # the ports import the whole domain, and every command imports this module
+    from bot.domain.answers import Answer, Line
     from bot.ports import Progress
 
 WIDTH: Final = 80
@@ -37,6 +40,35 @@ def wrapped(text: str, *, lead: str = "", indent: str | None = None) -> str:
         *(_fill(line.lstrip(), _indent(line), _indent(line)) for line in rest),
     ]
     return "\n".join(lines)
+
+
+def show(answer: Answer) -> str:
+    """Return an answer of a command as the terminal shows it; nothing is cut, columns are as wide as they need."""
+    import shlex  # here: not every command answers so
+
+    lines = [line for part in answer.parts for line in part.lines]
+    mark, name = (max((len(getattr(line, column)) for line in lines), default=0) for column in ("mark", "name"))
+    # Quoted, for what is to be typed may hold backticks.
+    undo = [f"To undo: triage {one_line(shlex.join(answer.undo))}"] if answer.undo else []
+    shown: list[str] = []
+    for place, part in enumerate(answer.parts):
+        shown += ["", wrapped(one_line(part.title))] if part.title else []
+        margin = "  " if part.title else ""
+        shown += [row for line in part.lines for row in _rows(line, margin, mark, name)]
+        shown += [wrapped(one_line(line), lead="  | ", indent="  | ") for line in part.quoted.splitlines()]
+        shown += [] if place else undo
+    shown += ["", f"Next: triage {answer.following}"] if answer.following else []
+    return terminal_words("\n".join(shown).lstrip("\n"))
+
+
+def _rows(line: Line, margin: str, mark: int, name: int) -> list[str]:
+    """Return a line under its margin, its columns so wide, and what stands below it under its text."""
+    when = f"{line.at:%d %b %H:%M}  " if line.at else ""
+    lead = f"{line.mark:<{mark}} " * bool(line.mark) + f"{line.name:<{name}}  " * bool(line.name)
+    indent = f"{margin}{' ' * len(when + lead)}"
+    hanging = indent if when or lead else f"{margin}  " * bool(margin)
+    first = wrapped(one_line(line.text), lead=f"{margin}{when}{lead}", indent=hanging)
+    return [first.rstrip(), *(wrapped(one_line(text), lead=indent) for text in line.more)]
 
 
 def cut(line: str) -> str:

@@ -21,6 +21,7 @@ from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.page_reminders import Rings
 from bot.heartbeat.playbooks.playbook_file import Removals
+from bot.heartbeat.playbooks.task_answers import TaskAnswers
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_tools import BeatTools
@@ -33,6 +34,7 @@ from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.scheduler import Scheduler
+from bot.heartbeat.schedule.session_answers import SessionAnswers
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.schedule.session_faults import MissedBeatAlerts, SessionFaults
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
@@ -220,18 +222,20 @@ class HeartbeatSlack:
         self.suggestions = SuggestionButtons(self.suggestion_actions, say=say)
         self.pollinate = PollinateCommand(actions=self.suggestion_actions, pollination=sharing.pollination)
         self.heartbeat = HeartbeatCommand(
-            sessions=registry,
+            answers=SessionAnswers(
+                sessions=registry,
+                store=store,
+                zones=of.zones,
+                record=of.log,
+                controls=SessionControls(registry, of.overrides, beats.scheduler.wake, beats.worker.cancel),
+                inbox=sharing.inbox,
+            ),
             owners=owners,
-            store=store,
-            controls=SessionControls(registry, of.overrides, beats.scheduler.wake, beats.worker.cancel),
-            inbox=sharing.inbox,
-            record=of.log,
-            zones=of.zones,
             approvers=on.approvers,
             clock=on.clock,
         )
         tasks = TaskCommands(registry, store, of.zones, on.clock, on.single(TASK_LISTS), of.removals)
-        self.tiers = TiersCommand(sessions=registry, owners=owners, tasks=tasks, approvers=on.approvers)
+        self.tiers = TiersCommand(sessions=registry, owners=owners, answers=TaskAnswers(tasks), approvers=on.approvers)
 
 
 def _alert_buttons(on: SharedServices, beats: Heartbeats, surface: SlackAlerts) -> AlertButtons:

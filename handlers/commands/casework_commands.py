@@ -11,8 +11,8 @@ from typing import Final
 
 from slack_sdk.models.blocks import Block
 
+from blocks.views.answers import message_blocks
 from blocks.views.brief_view import brief_blocks, open_blocks
-from blocks.views.heartbeat_view import message_blocks
 from blocks.views.help_view import unknown_verb
 from blocks.views.report_views import approver_blocks, autonomy_blocks, metrics_blocks, status_blocks
 from bot.casework.approvers import Approvers

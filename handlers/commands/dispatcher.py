@@ -16,7 +16,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import answer_text
-from blocks.views.heartbeat_view import message_blocks
+from blocks.views.answers import message_blocks
 from blocks.views.help_view import WORD_CHARS, entry_blocks, help_blocks, typed_blocks, unknown_text
 from bot.domain.commands.command_line import CommandLine, read_line
 from bot.domain.commands.command_specs import MANUAL, command_names, near_commands, subcommands

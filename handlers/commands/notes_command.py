@@ -10,7 +10,7 @@ from slack_sdk.models.blocks import Block
 from blocks.text.mrkdwn import to_mrkdwn
 from blocks.text.outgoing_text import context, escape, inline_code, section, verbatim
 from blocks.text.splitting import SECTION_CHARS, lines_that_fit, split
-from blocks.views.heartbeat_view import message_blocks
+from blocks.views.answers import message_blocks
 from blocks.views.help_view import unknown_verb
 from bot.casework.approvers import Approvers
 from bot.casework.note_commands import find_note, note_lines, retire_note

@@ -12,7 +12,7 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks.cards.playbook_cards import suggestion_list, unread_blocks
-from blocks.views.heartbeat_view import message_blocks
+from blocks.views.answers import message_blocks
 from blocks.views.help_view import unknown_verb
 from bot.domain.commands.command_specs import command_names
 from bot.domain.sharing.suggestions import ANYWAY, DecidedBy, accepted, ran, rejected

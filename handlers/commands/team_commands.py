@@ -16,7 +16,7 @@ from slack_sdk.models.blocks import Block
 
 from blocks.text.message_size import fit_together
 from blocks.text.outgoing_text import context, escape, section
-from blocks.views.heartbeat_view import message_blocks
+from blocks.views.answers import message_blocks
 from blocks.views.help_view import WORD_CHARS
 from bot.domain.commands.command_specs import MANUAL, NOTHING, OF_TEAMS, subcommands
 from handlers.commands.dispatcher import HELP_WORDS, PATIENCE_S, Answer, DeferredAnswer, TypedCommand, answer_in_time

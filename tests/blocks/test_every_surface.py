@@ -39,16 +39,16 @@ from blocks.cards.reply_cards import (
 )
 from blocks.elements import text_input
 from blocks.text.outgoing_text import given_back
+from blocks.views.answers import answer_blocks, message_blocks
 from blocks.views.brief_view import brief_blocks, open_blocks, reminder_blocks
-from blocks.views.heartbeat_view import list_blocks, log_blocks, message_blocks, why_blocks
 from blocks.views.help_view import unknown_text
 from blocks.views.home_view import Notice, home_view
 from blocks.views.report_views import autonomy_blocks, status_blocks
 from blocks.views.teams_home_view import TeamHome, teams_home_view
-from blocks.views.tiers_view import answer_blocks, tasks_blocks
 from bot.adapters.notify import TelegramSurface, WebhookSurface
 from bot.casework.checks.sources import Lines, Missing
 from bot.casework.reports.status_overview import FindingLine
+from bot.domain.answers import Part, lines_of
 from bot.domain.citations.links import code_links
 from bot.domain.fixes.fixes import FixMark
 from bot.domain.paging import Paging
@@ -57,7 +57,9 @@ from bot.domain.playbooks.playbook_edits import numbered
 from bot.domain.returns import EvidenceKind, SuspectChange, Verdict
 from bot.domain.severity import Severity
 from bot.domain.threads import EarlierReply, Followup, PendingReason, Resolution, ThreadState, ThreadStatus
+from bot.heartbeat.playbooks.task_answers import change_answer, tasks_answer
 from bot.heartbeat.playbooks.task_commands import TaskAnswer
+from bot.heartbeat.schedule.session_answers import list_answer, log_answer, why_answer
 from bot.ports import PageRing
 from tests.blocks.cards.test_alert_card import FINDING, alert
 from tests.blocks.cards.test_evidence_modal import a_citation
@@ -185,9 +187,11 @@ def sessions(text: str) -> Iterator[Any]:
     beats, rows = filled(answers._BEATS, text), filled(answers._ROWS, text)
     playbook = parse(f"## Quick\n\n- [ ] {' '.join(text.split())}\n")
     tasks = replace(answers._tasks(), tasks=tuple(numbered(playbook)))
-    yield from (list_blocks(rows, NOW), log_blocks("shop", beats, may_read=True), message_blocks(text))
-    yield why_blocks("shop", beats, may_read=True, beside_ok=[text])
-    yield from (tasks_blocks(tasks), answer_blocks(TaskAnswer(text=text, undo=(), tasks=tasks, kept=text)))
+    remarks = Part(title=text, lines=lines_of([text]))
+    changed = TaskAnswer(text=text, undo=("tiers", text), tasks=tasks, kept=text)
+    said = (list_answer(rows, NOW), log_answer("shop", beats, may_read=True), tasks_answer(tasks, problem=text))
+    yield from map(answer_blocks, (*said, why_answer("shop", beats, remarks, may_read=True), change_answer(changed)))
+    yield message_blocks(text)
 
 
 def dialogues(text: str) -> Iterator[Any]:

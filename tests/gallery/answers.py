@@ -11,13 +11,12 @@ from typing import Any
 from slack_sdk.models.blocks import Block
 
 from blocks.cards.draft_card import CardFacts, card_blocks
+from blocks.views.answers import answer_blocks
 from blocks.views.brief_view import brief_blocks, open_blocks, reminder_blocks
-from blocks.views.heartbeat_view import list_blocks, log_blocks, why_blocks
 from blocks.views.help_view import entry_blocks, help_blocks
 from blocks.views.home_view import HomeData, Notice, home_view
 from blocks.views.report_views import approver_blocks, autonomy_blocks, metrics_blocks, status_blocks
 from blocks.views.teams_home_view import TeamHome, teams_home_view
-from blocks.views.tiers_view import due_blocks, tasks_blocks
 from bot.casework.approvers import ApproverList
 from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive
 from bot.casework.reports.daily_brief import BriefKind, DailyBrief
@@ -36,7 +35,9 @@ from bot.domain.returns import Verdict
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.domain.tiers import Stamps, Tier
+from bot.heartbeat.playbooks.task_answers import due_answer, tasks_answer
 from bot.heartbeat.playbooks.task_list import TaskList
+from bot.heartbeat.schedule.session_answers import list_answer, log_answer, why_answer
 from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
 from bot.heartbeat.sessions.session_registry import Session
 from demo.workspace import ANA, BEN, DEMO, HELP, OPS
@@ -156,7 +157,7 @@ def _row(session_id: str, name: str, **changes: Any) -> SessionRow:
 
 
 _ROWS = (
-    _row("shop", "Shop", indicator=Indicator.ALERT, last=_SENT, open_findings=1),
+    _row("shop", "Shop", indicator=Indicator.ALERT, last=_SENT, open_findings=1, told_at=_SENT.ts),
     _row("shop-api", "shop-api", owner=BEN.user_id, is_master=True),
     _row(
         "storefront",
@@ -316,21 +317,21 @@ ANSWERS = Chapter(
             name="heartbeat-list",
             title="/triage heartbeat list",
             meaning="Every watched repository: green is well, red has something open, ⚠ failed, ⏸ paused.",
-            shows=list_blocks(_ROWS, NOW),
+            shows=answer_blocks(list_answer(_ROWS, NOW)),
             private=True,
         ),
         Scene(
             name="heartbeat-why",
             title="/triage heartbeat why shop",
             meaning="Step by step how the latest beat went: ✓ passed, – not asked, ■ where it ended.",
-            shows=why_blocks("shop", _BEATS, may_read=True),
+            shows=answer_blocks(why_answer("shop", _BEATS, None, may_read=True)),
             private=True,
         ),
         Scene(
             name="heartbeat-log",
             title="/triage heartbeat log shop",
             meaning="The latest beats, one line each.",
-            shows=log_blocks("shop", _BEATS, may_read=True),
+            shows=answer_blocks(log_answer("shop", _BEATS, may_read=True)),
             private=True,
         ),
         Scene(
@@ -339,14 +340,14 @@ ANSWERS = Chapter(
             meaning=(
                 "What a session looks at, how often, and what is due. `remove` and `move` take the numbers shown here."
             ),
-            shows=tasks_blocks(_tasks()),
+            shows=answer_blocks(tasks_answer(_tasks())),
             private=True,
         ),
         Scene(
             name="tiers-due",
             title="/triage tiers shop due",
             meaning="What the next beat does, and when each tier's turn is.",
-            shows=due_blocks(_tasks()),
+            shows=answer_blocks(due_answer(_tasks())),
             private=True,
         ),
     ),

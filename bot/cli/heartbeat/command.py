@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import getpass
 import sys
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -20,33 +19,22 @@ from bot.adapters.storage.files.file_leases import FileLeases
 from bot.cli.arguments import prints
 from bot.cli.data_directory import environment_at, settings_at, store_at
 from bot.cli.options import json_option
-from bot.cli.output import WIDTH, cut, to_json, wrapped
 from bot.cli.verb_group import VerbGroup
 from bot.config.environment import process_home
-from bot.domain.heartbeats.beats import Envelope, Wake
+from bot.domain.answers import Answer
+from bot.domain.commands.command_specs import MANUAL, command_names
+from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import ChangedBy
-from bot.heartbeat.schedule.session_controls import SessionControls, SessionRow, rows
-from bot.heartbeat.schedule.session_wording import (
-    NO_BEAT,
-    NO_SESSIONS,
-    beat_words,
-    beside_ok_today,
-    describe_session,
-    heading,
-    path_lines,
-    status_of,
-)
+from bot.heartbeat.schedule.session_answers import SessionAnswers
+from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.sessions.owners import OwnerZones
 from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
-from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry
 from bot.ports.collections import HEARTBEATS, HOME, OVERRIDES, Collection
 
-LOG_LINES: Final = 20
-EARLIER: Final = 4
-_STEP_COLUMN: Final = 14
-"""Where the detail of a step begins."""
-
-session_argument = click.argument("session")
+NAME: Final = "heartbeat"
+_MORE: Final = {"every": "interval", "assign": "text"}
+"""What follows the session, by the verb."""
 
 
 class WatchedSessions:
@@ -77,169 +65,53 @@ class HeartbeatCli(WatchedSessions):
 
     def __init__(self, home: Path | None, config: Path | None) -> None:
         super().__init__(home, config)
-        self.now = datetime.now(UTC)
-        self.by = ChangedBy(id="terminal", name=getpass.getuser(), at=self.now)
-        self.record = BeatLog(self.storage.journal(HEARTBEATS))
-        self.controls = SessionControls(self.registry, self.overrides, self.drop, cancel=lambda _: False)
+        self.by = ChangedBy(id="terminal", name=getpass.getuser(), at=datetime.now(UTC))
+        self.answers = SessionAnswers(
+            sessions=self.registry,
+            store=self.states,
+            zones=self.zones,
+            record=BeatLog(self.storage.journal(HEARTBEATS)),
+            controls=SessionControls(self.registry, self.overrides, self.drop, cancel=lambda _: False),
+            inbox=SessionInbox(self.registry, self.states, self.drop, self.environment.secrets()),
+        )
 
     def drop(self, session_id: str, wake: Wake) -> str:
         """Leave a wake for the bot; return what becomes of it."""
         WakeBox(self.documents).drop(session_id, wake)
         process = FileLeases(process_home(self.home)).holder(HOME)
         if process is None:
-            return f"triage is not running on {self.home}; the beat of {session_id} starts when it does: triage run"
-        return f"triage (process {process}) starts it in a few seconds. Next: triage heartbeat why {session_id}"
-
-    def beside_ok(self, session: Session) -> list[str]:
-        """Return what stood with OK since midnight, in the session's zone as far as it is known here."""
-        return beside_ok_today(self.record, session.id, self.now, self.zones.zone_name(session), may_read=True)
+            return f"triage is not running on {self.home}; the beat of {session_id} starts when it does: `triage run`"
+        return f"triage (process {process}) starts it in a few seconds. Next: `triage heartbeat why {session_id}`"
 
 
-@click.group("heartbeat", cls=VerbGroup, help="Sessions and their beats.")
+@click.group(NAME, cls=VerbGroup, help="Sessions and their beats.")
 def command() -> None:
     """Hold the verbs."""
 
 
-@command.command("list", help="every session: interval and status")
+@command.command("list", help=MANUAL["heartbeat list"].does)
 @json_option
 @prints(HeartbeatCli)
-def list_sessions(bench: HeartbeatCli, as_json: bool) -> str:
+def list_sessions(bench: HeartbeatCli, as_json: bool) -> Answer:  # noqa: ARG001 - `prints` reads it
     """Return the sessions."""
-    found = rows(bench.registry, bench.states, bench.zones, bench.record, bench.now)
-    return to_json([_row_json(row) for row in found]) if as_json else render_list(found, bench.now)
+    return bench.answers.listed(bench.by.at)
 
 
-@command.command("on", help="switch a session on")
-@session_argument
-@prints(HeartbeatCli)
-def switch_on(bench: HeartbeatCli, session: str) -> str:
-    """Switch on from the bot's next tick."""
-    return bench.controls.switch(session, bench.by, on=True)
+def _add_verb(verb: str, does: str) -> None:
+    """Add a verb that is about one session."""
+
+    def answer(bench: HeartbeatCli, session: str, words: tuple[str, ...] = (), *, as_json: bool = False) -> Answer:  # noqa: ARG001
+        return bench.answers.answer(verb, session.lower(), " ".join(words), bench.by)
+
+    run = prints(HeartbeatCli)(answer)
+    if verb in ("log", "why"):
+        run = json_option(run)
+    if verb in _MORE:
+        run = click.argument("words", nargs=-1, required=True, metavar=_MORE[verb].upper())(run)
+    command.command(verb, help=does)(click.argument("session")(run))
 
 
-@command.command("off", help="switch a session off")
-@session_argument
-@prints(HeartbeatCli)
-def switch_off(bench: HeartbeatCli, session: str) -> str:
-    """Switch off from the bot's next tick."""
-    return bench.controls.switch(session, bench.by, on=False)
-
-
-@command.command("every", help="set the interval: 15m, 2h, or default for the one in triage.yml")
-@session_argument
-@click.argument("interval")
-@prints(HeartbeatCli)
-def set_interval(bench: HeartbeatCli, session: str, interval: str) -> str:
-    """Set an interval over the one of triage.yml."""
-    return bench.controls.pace(session, interval, bench.by)
-
-
-@command.command("run", help="run a beat now")
-@session_argument
-@prints(HeartbeatCli)
-def run(bench: HeartbeatCli, session: str) -> str:
-    """Leave a wake on demand."""
-    return bench.controls.run(session, Wake.ON_DEMAND)
-
-
-@command.command("wake", help="run a beat now, recorded as asked by a program")
-@session_argument
-@prints(HeartbeatCli)
-def wake(bench: HeartbeatCli, session: str) -> str:
-    """Leave a wake of a program."""
-    return bench.controls.run(session, Wake.AUTOMATION)
-
-
-@command.command("assign", help="give a session something to look into, now")
-@session_argument
-@click.argument("text", nargs=-1, required=True, help="what to look into, at most 2,000 characters")
-@prints(HeartbeatCli)
-def assign(bench: HeartbeatCli, session: str, text: tuple[str, ...]) -> str:
-    """Leave a message in the inbox, and a wake."""
-    inbox = SessionInbox(bench.registry, bench.states, bench.drop, bench.environment.secrets())
-    return wrapped(inbox.assign(session, " ".join(text), bench.by))
-
-
-@command.command("log", help="a session's latest beats")
-@session_argument
-@json_option
-@prints(HeartbeatCli)
-def log(bench: HeartbeatCli, session: str, as_json: bool) -> str:
-    """Return the latest beats."""
-    beats = bench.record.recent(bench.registry.get(session).id, LOG_LINES)
-    return _beats_json(beats) if as_json else render_log(beats) if beats else _no_beat(session)
-
-
-@command.command("why", help="a session's latest beat, step by step")
-@session_argument
-@json_option
-@prints(HeartbeatCli)
-def why(bench: HeartbeatCli, session: str, as_json: bool) -> str:
-    """Return the steps of the latest beat."""
-    found = bench.registry.get(session)
-    beats = bench.record.recent(found.id, 1 + EARLIER)
-    if as_json:
-        return _beats_json(beats)
-    return render_why(beats, bench.beside_ok(found)) if beats else _no_beat(session)
-
-
-def _no_beat(session_id: str) -> str:
-    return f"{session_id} {NO_BEAT} Next: triage heartbeat run {session_id}"
-
-
-def _beats_json(beats: Sequence[Envelope]) -> str:
-    return to_json([beat.model_dump(mode="json") for beat in beats])
-
-
-def render_list(found: Sequence[SessionRow], now: datetime) -> str:
-    """Return the sessions, at most 80 columns wide."""
-    if not found:
-        return wrapped(NO_SESSIONS)
-    width = min(24, max(len(row.id) for row in found))
-    lines: list[str] = []
-    for row in found:
-        lead, indent = f"{row.id:<{width}} {status_of(row):<6} ", " " * (width + 8)
-        first, *rest = describe_session(row, now)
-        lines += [wrapped(first, lead=lead), *(wrapped(line, lead=indent) for line in rest)]
-    return "\n".join([*lines, "", f"Next: triage heartbeat why {found[0].id}"])
-
-
-def render_log(beats: Sequence[Envelope]) -> str:
-    """Return the latest beats, newest first, a line of at most 80 columns each; times are UTC."""
-    return "\n".join(_beat_line(beat) for beat in beats)
-
-
-def render_why(beats: Sequence[Envelope], beside_ok: Sequence[str]) -> str:
-    """Return the way of the latest beat, on a line each the ones before it, and what stood with OK."""
-    latest, *earlier = beats
-    before = ["", "before it:", *map(_beat_line, earlier)] if earlier else []
-    way = map(_wrapped_step, path_lines(latest, may_read=True))
-    remarks = ["", *map(wrapped, beside_ok)] if beside_ok else []
-    return "\n".join([wrapped(heading(latest)), *way, *before, *remarks])
-
-
-def _beat_line(beat: Envelope) -> str:
-    return cut(f"{beat.ts:%d %b %H:%M}  {beat_words(beat, may_read=True)}")
-
-
-def _wrapped_step(line: str) -> str:
-    """Return a step of the way, its detail kept in its column."""
-    lead, detail = line[:_STEP_COLUMN], line[_STEP_COLUMN:]
-    return wrapped(detail, lead=lead) if len(line) > WIDTH else line
-
-
-def _row_json(row: SessionRow) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "name": row.name,
-        "owner": row.owner or None,
-        "master": row.is_master,
-        "status": status_of(row),
-        "every": row.every,
-        "hours": row.hours,
-        "last": row.last.model_dump(mode="json") if row.last else None,
-        "next_at": row.next_at,
-        "open_findings": row.open_findings,
-        "open_pages": row.open_pages,
-        "notes": row.notes,
-    }
+for _verb in command_names(NAME):
+    if _verb != "list":
+        _add_verb(_verb, MANUAL[f"{NAME} {_verb}"].does)
+_add_verb("wake", "a beat now, recorded as asked by a program")

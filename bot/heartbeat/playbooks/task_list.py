@@ -1,7 +1,4 @@
-"""A session's tasks as people see them, and the words of `tiers` commands; the same in Slack and on the terminal.
-
-Only reads. Nothing here is escaped; a word that names no tier or task is refused with what to type instead.
-"""
+"""A session's tasks as people see them, the same in Slack and on the terminal. Only reads; nothing is escaped."""
 
 from __future__ import annotations
 
@@ -12,11 +9,9 @@ from datetime import datetime, timedelta
 from bot.domain.heartbeats.allowed_commands import Argv
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import NumberedTask, numbered
-from bot.domain.text.did_you_mean import near_ones
 from bot.domain.text.humanize import duration, time_ago, utc_text
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import PERIODS, Stamps, Tier, due_tier, includes
-from bot.errors import InputError
 from bot.heartbeat.run.inputs import stamps_of
 from bot.heartbeat.schedule.session_controls import next_beat
 from bot.heartbeat.sessions.owners import OwnerZones
@@ -117,27 +112,3 @@ def _due_in(seen: TaskList, tier: Tier) -> str:
 
 def _no_beat(seen: TaskList) -> str:
     return "no beat is scheduled" if seen.session.beat.enabled else "but the session is off"
-
-
-def parse_tier(word: str, session_id: str) -> Tier:
-    """Return the tier a word names; raises InputError, with the near ones, for any other word."""
-    if word.lower() in tuple(Tier):
-        return Tier(word.lower())
-    near = near_ones(word, Tier, most=1)
-    hint = f"did you mean {near[0]}?" if near else "there are quick, hourly and daily"
-    if not word:
-        raise InputError("Name a tier:", next_step=f"/triage tiers {session_id} …; {hint}")
-    raise InputError(f"{word[:40]!r} is not a tier; {hint}")
-
-
-def parse_number(word: str, session_id: str) -> int:
-    """Return a task's number; raises InputError for any other word.
-
-    >>> parse_number("#3", "shop")
-    3
-    """
-    bare = word.removeprefix("#").removesuffix(".")
-    if bare.isascii() and bare.isdigit() and len(bare) <= 6:
-        return int(bare)
-    said = f"{word[:40]!r} is not a task's number" if word else "Which task? Name its number"
-    raise InputError(f"{said};", next_step=f"to see them: /triage tiers {session_id}")

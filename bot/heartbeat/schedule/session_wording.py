@@ -1,24 +1,18 @@
-"""Sessions and beats in plain words, the same in Slack and on the terminal. Pure; nothing here is escaped.
+"""Beats in plain words: how one ended, and the way it went, read off its line in heartbeats.ndjson. Pure.
 
-The way a beat went is read off its line in heartbeats.ndjson: what it passed, where it ended and why.
+Nothing here is escaped. What was found is for those who may read it; everybody sees how a beat went.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-from enum import StrEnum
+from datetime import datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bot.domain.heartbeats.beats import BeatResult, BeatStep, Delivered, Envelope, Indicator, Wake
-from bot.domain.text.humanize import counted, duration, time_ago, utc_text
+from bot.domain.answers import Line
+from bot.domain.heartbeats.beats import Action, BeatResult, BeatStep, Delivered, Envelope, Indicator, Wake
+from bot.domain.text.humanize import counted, duration, utc_text
 from bot.domain.text.sanitize import one_line
-from bot.heartbeat.schedule.session_controls import SessionRow, SessionStatus
-from bot.heartbeat.sessions.session_registry import BeatLog
-
-GATE: Final = tuple(BeatStep)[: list(BeatStep).index(BeatStep.DUE)]
-"""The refusals of SPEC 5.2, in its order."""
 
 NAMES: Final = {
     BeatStep.DISABLED: "Switch",
@@ -42,53 +36,59 @@ NAMES: Final = {
 }
 """The steps as people read them, in order."""
 
+GATE: Final = tuple(NAMES)[: list(NAMES).index(BeatStep.DUE)]
+"""The refusals, in the order in which they are asked."""
+
+PASSED, NOT_ASKED, ENDED = "✓", "–", "■"
+"""What stands before a step; at the last one the beat ended."""
+
 _NOT_ASKED: Final = {
     BeatStep.PAUSED: frozenset({Wake.ON_DEMAND}),
     BeatStep.HOURS: frozenset(Wake) - {Wake.INTERVAL},
     BeatStep.EMPTY: frozenset(Wake) - {Wake.INTERVAL},
 }
 
-ENDED: Final = {
-    BeatResult.SENT: "alert sent",
-    BeatResult.OK_TOKEN: "all well",
-    BeatResult.OK_EMPTY: "nothing new",
-    BeatResult.SKIPPED: "skipped",
-    BeatResult.FAILED: "failed",
-}
-"""How a beat ended, for who does not read the journal."""
-
-REMARKS_SHOWN: Final = 8
-NO_BEAT: Final = "has had no beat yet."
-NO_SESSIONS: Final = (
-    "No sessions are configured. Add one under `sessions:` in triage.yml, then reload or restart triage."
-)
-
-STATUS: Final = {Indicator.OK: "ok", Indicator.ALERT: "alert", Indicator.ERROR: "error", Indicator.NONE: "new"}
+_SAY_ALL: Final = (BeatStep.CANCELLED, BeatStep.DEDUPE, BeatStep.DELIVERY)
+"""Ends whose reason `ending` tells."""
 
 
-class StepMark(StrEnum):
-    """What became of a beat at one step."""
-
-    PASSED = "passed"
-    NOT_ASKED = "not checked"
-    ENDED = "ended"
+def has_run(beat: Envelope) -> bool:
+    """Whether a beat began; one that was refused did not, one whose finding nobody was told of did."""
+    return beat.result is not BeatResult.SKIPPED or not (beat.step is None or beat.step in GATE)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StepLine:
-    """One step of the way; `detail` may be empty."""
+def ending(beat: Envelope, *, is_open: bool) -> str:
+    """Return what a beat did in the end; nothing is well while a finding is open (`is_open`)."""
+    match beat.result:
+        case BeatResult.FAILED:
+            return "failed" if beat.silent else "failed, alert sent"
+        case BeatResult.SENT if beat.delivered is None:
+            return f"told nobody, {_place(None)}"
+        case BeatResult.SENT if beat.step is BeatStep.ACK or beat.indicator is Indicator.OK:
+            return "said that nothing is new" if is_open else "said that all is well"
+        case BeatResult.SENT:
+            return "alert sent"
+        case BeatResult.SKIPPED if beat.step is BeatStep.CANCELLED:
+            return "cancelled"
+        case BeatResult.SKIPPED if beat.step is BeatStep.DELIVERY:
+            return f"told nobody, {beat.detail or _place(None)}"
+        case BeatResult.SKIPPED if beat.step is BeatStep.DEDUPE:
+            return "nothing new to tell"
+        case BeatResult.SKIPPED:
+            return "skipped"
+    if beat.changes:
+        return f"{counted(len(beat.changes), 'change')} for the daily report"
+    if beat.prescreen is Action.HANDLE:
+        return "handled by the pre-screen"
+    return "all well" if beat.result is BeatResult.OK_TOKEN and not is_open else "nothing new"
 
-    name: str
-    mark: StepMark
-    detail: str = ""
 
-
-def steps_of_beat(beat: Envelope) -> tuple[StepLine, ...]:
+def steps_of_beat(beat: Envelope) -> tuple[Line, ...]:
     """Return the steps of one beat up to the one where it ended."""
     end, why = _end(beat)
     steps = list(NAMES)
     passed = [_passed(beat, step) for step in steps[: steps.index(end)]]
-    return (*passed, StepLine(name=NAMES[end], mark=StepMark.ENDED, detail=why))
+    return (*passed, Line(mark=ENDED, name=NAMES[end], text=why))
 
 
 def _end(beat: Envelope) -> tuple[BeatStep, str]:
@@ -115,14 +115,12 @@ def _furthest(beat: Envelope) -> BeatStep:
     return BeatStep.PROBES if beat.tier is not None else BeatStep.DUE
 
 
-def _passed(beat: Envelope, step: BeatStep) -> StepLine:
+def _passed(beat: Envelope, step: BeatStep) -> Line:
     if beat.reason in _NOT_ASKED.get(step, ()):
-        return StepLine(name=NAMES[step], mark=StepMark.NOT_ASKED, detail=f"the wake is {beat.reason}")
-    if step in GATE:
-        return StepLine(name=NAMES[step], mark=StepMark.PASSED)
+        return Line(mark=NOT_ASKED, name=NAMES[step], text=f"the wake is {beat.reason}")
     if step is BeatStep.PRESCREEN and beat.prescreen is None:
-        return StepLine(name=NAMES[step], mark=StepMark.NOT_ASKED)
-    return StepLine(name=NAMES[step], mark=StepMark.PASSED, detail=_detail(beat, step))
+        return Line(mark=NOT_ASKED, name=NAMES[step], text="not asked")
+    return Line(mark=PASSED, name=NAMES[step], text=_detail(beat, step) or "ok")
 
 
 def _detail(beat: Envelope, step: BeatStep) -> str:
@@ -147,84 +145,27 @@ def _place(delivered: Delivered | None) -> str:
     return f"sent to {delivered.channel} {delivered.to or ''}".rstrip()
 
 
-SIGNS: Final = {StepMark.PASSED: "✓", StepMark.NOT_ASKED: "–", StepMark.ENDED: "■"}
-"""What stands before a step; the last one is where the beat ended."""
-
-
-def status_of(row: SessionRow) -> str:
-    """Return one word for how a session stands; one with an open finding is never ok."""
-    if row.standing is not SessionStatus.ON:
-        return str(row.standing)
-    return STATUS[row.indicator] if row.indicator is not None else str(SessionStatus.ON)
-
-
-def open_findings(row: SessionRow) -> str:
-    """Return how many findings of a session are open, the number of pages first.
-
-    `2 open findings, 1 page`
-    """
-    pages = f", {counted(row.open_pages, 'page')}" if row.open_pages else ""
-    return f"{counted(row.open_findings, 'open finding')}{pages}"
-
-
-def describe_session(row: SessionRow, now: datetime) -> tuple[str, ...]:
-    """Return what a list says of a session: its settings, how it goes, then what is out of the ordinary."""
-    last = f"last beat {time_ago(now, row.last.ts)}: {_ended(row, row.last)}" if row.last else "no beat yet"
-    coming = [f"next in {duration(row.next_at - now)}"] if row.next_at else []
-    found = [open_findings(row)] if row.open_findings else []
-    master = ["master"] if row.is_master else []
-    return (
-        " · ".join([row.every, row.hours, *master]),
-        " · ".join([last, *coming, *found]),
-        *map(one_line, row.notes),
-    )
-
-
-def _ended(row: SessionRow, last: Envelope) -> str:
-    """Return how the last beat ended; nothing is well while a finding is open."""
-    is_well = last.result is BeatResult.OK_TOKEN
-    return ENDED[BeatResult.OK_EMPTY] if is_well and row.open_findings else ENDED[last.result]
-
-
-def beat_words(beat: Envelope, *, may_read: bool) -> str:
-    """Return a beat on one line without its time; what it found is for those who may read it."""
-    beat = beat if may_read else _without_findings(beat)
-    said = "; ".join([*_given(beat, 60), *filter(None, [beat.why or beat.error or beat.preview])])
+def beat_line(beat: Envelope, *, may_read: bool) -> Line:
+    """Return a beat on one line: why it began, what it did in the end, and of that what may be read."""
+    beat = beat if may_read else without_findings(beat)
     tier = f" {beat.tier}" if beat.tier else ""
-    return f"{beat.reason}{tier}  {beat.result}  {one_line(said)}".rstrip()
+    did = ending(beat, is_open=beat.indicator is Indicator.ALERT)
+    is_told = beat.result is BeatResult.SENT or beat.step in _SAY_ALL
+    why = "" if is_told else beat.error or beat.why or ""
+    said = [*_given(beat, 60), one_line(why or beat.preview, 200)]
+    return Line(at=beat.ts, text=" · ".join(filter(None, [f"{beat.reason}{tier}", did, *said])))
 
 
-def path_lines(beat: Envelope, *, may_read: bool) -> list[str]:
-    """Return the way a beat went, a line for each step, aligned."""
-    beat = beat if may_read else _without_findings(beat)
-    lines = [_line(step) for step in steps_of_beat(beat)]
-    preview = one_line(beat.preview)
-    said = [f"{'sent' if beat.delivered else 'not sent'}: {preview}"] if preview else []
-    return [*lines, *(f"  {line}" for line in [*_given(beat, 200), *said])]
+def found_lines(beat: Envelope) -> tuple[Line, ...]:
+    """Return what a beat was given, found and said, for those who may read it."""
+    preview = [f"{'sent' if beat.delivered else 'not sent'}: {beat.preview}"] if beat.preview else []
+    changed = [f"changed: {change}" for change in beat.changes]
+    return tuple(Line(text=text) for text in [*_given(beat, 200), *preview, *changed])
 
 
 def _given(beat: Envelope, chars: int) -> list[str]:
     """Return who gave the beat what to do."""
     return [f"assigned by {one_line(each.by, 40)}: “{one_line(each.text, chars)}”" for each in beat.assignments]
-
-
-def beside_ok_today(log: BeatLog, session_id: str, now: datetime, zone: str, *, may_read: bool) -> list[str]:
-    """Return what a session's beats said with OK since midnight in a zone, newest first, under a line that counts them.
-
-    Who may not read what was found gets the count alone.
-    """
-    midnight = midnight_in(zone, now)
-    said = [beat for beat in log.since(session_id, midnight) if beat.beside_ok]
-    if not said:
-        return []
-    count = f"{counted(len(said), 'remark')} with OK since midnight ({zone})"
-    if not may_read:
-        return [count]
-    lines = [
-        f"{beat.ts.astimezone(midnight.tzinfo):%H:%M}  “{one_line(beat.beside_ok)}”" for beat in said[:REMARKS_SHOWN]
-    ]
-    more = [f"… and {len(said) - REMARKS_SHOWN} more"] if len(said) > REMARKS_SHOWN else []
-    return [f"{count}:", *lines, *more]
 
 
 def midnight_in(zone: str, now: datetime) -> datetime:
@@ -237,29 +178,25 @@ def midnight_in(zone: str, now: datetime) -> datetime:
     return now.astimezone(ZoneInfo(zone)).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
 
 
-def _without_findings(beat: Envelope) -> Envelope:
-    """Return a beat without its texts: its message, its assignments, why its pre-screen saw nothing to do."""
-    is_screened = beat.step is BeatStep.PRESCREEN
-    texts = {"preview": "", "assignments": (), "beside_ok": ""}
-    return beat.model_copy(update={**texts, "why": str(BeatStep.PRESCREEN) if is_screened else beat.why})
+def without_findings(beat: Envelope) -> Envelope:
+    """Return a beat without its texts: its message, its assignments, what changed, why its pre-screen saw nothing."""
+    texts = {"preview": "", "assignments": (), "beside_ok": "", "changes": ()}
+    why = str(BeatStep.PRESCREEN) if beat.step is BeatStep.PRESCREEN else beat.why
+    return beat.model_copy(update={**texts, "why": why})
 
 
 def heading(beat: Envelope) -> str:
     """Return the line above the way a beat went."""
-    took = f", {span_ms(beat.duration_ms)}" if beat.result is not BeatResult.SKIPPED else ""
+    took = f", {span_ms(beat.duration_ms)}" if has_run(beat) else ""
     run = f", run {beat.trace_id}" if beat.trace_id else ""
-    return f"{utc_text(beat.ts)}, {beat.reason}: {beat.result}{took}{run}"
+    did = ending(beat, is_open=beat.indicator is Indicator.ALERT)
+    return f"{utc_text(beat.ts)}, {beat.reason}: {did}{took}{run}"
 
 
 def span_ms(duration_ms: int) -> str:
-    """Return a duration as people read it.
+    """Return how long a beat took, as people read it.
 
     >>> span_ms(2140), span_ms(75_000)
     ('2.1 s', '1 min')
     """
-    return f"{duration_ms / 1000:.1f} s" if duration_ms < 60_000 else f"{duration_ms // 60_000} min"
-
-
-def _line(step: StepLine) -> str:
-    said = step.detail or ("ok" if step.mark is StepMark.PASSED else str(step.mark))
-    return f"{SIGNS[step.mark]} {f'{step.name}:':<12}{one_line(said)}"
+    return f"{duration_ms / 1000:.1f} s" if duration_ms < 60_000 else duration(timedelta(milliseconds=duration_ms))

@@ -50,7 +50,7 @@ def test_the_list_fits_eighty_columns(home: Path, capsys: pytest.CaptureFixture[
     assert max(map(len, seen.splitlines())) <= 80
     assert "config says 30m" in " ".join(seen.split())
     assert "hours as in Asia/Tokyo" in seen
-    assert "tooling  off" in seen
+    assert "off tooling" in seen
     assert "Next: triage heartbeat why shop-api" in seen
     assert "\x1b" not in seen
 
@@ -75,8 +75,9 @@ def test_programs_get_json(home: Path, capsys: pytest.CaptureFixture[str]) -> No
     BeatLog(NdjsonJournal(home / "heartbeats.ndjson")).append(beat)
     assert json.loads(typed(capsys, "log", "shop-api", "--json")) == [beat.model_dump(mode="json")]
     assert "no route: nobody" in typed(capsys, "log", "shop-api")
-    assert "■ Recipient:  nobody" in typed(capsys, "why", "shop-api")
-    assert "had no beat yet" in typed(capsys, "why", "tooling")
+    assert "■ Recipient   nobody" in typed(capsys, "why", "shop-api")
+    assert "Next: triage heartbeat run tooling" in typed(capsys, "why", "tooling")
+    assert json.loads(typed(capsys, "why", "tooling", "--json")) == []
 
 
 def test_a_wake_is_left_and_it_is_said_whether_a_bot_finds_it(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,7 +86,7 @@ def test_a_wake_is_left_and_it_is_said_whether_a_bot_finds_it(home: Path, capsys
     lock = FileLeases(home).take(HOME)
     try:
         assert "starts it in a few seconds" in typed(capsys, "run", "shop-api")
-        assert "starts it" in typed(capsys, "run", "tooling")
+        assert "starts it" in typed(capsys, "run", "Tooling")
     finally:
         lock.release()
     assert sorted(path.name for path in (home / "wakes").glob("[!.]*")) == [
@@ -126,7 +127,7 @@ def test_why_gathers_what_stood_beside_ok_since_midnight(home: Path, capsys: pyt
             )
         )
     seen = typed(capsys, "why", "shop-api")
-    assert "2 remarks with OK since midnight (Asia/Tokyo):" in seen
+    assert "2 remarks with OK since midnight (Asia/Tokyo)" in seen
     assert "“a branch is old”" in seen
     assert max(map(len, seen.splitlines())) <= 80
 
@@ -134,9 +135,9 @@ def test_why_gathers_what_stood_beside_ok_since_midnight(home: Path, capsys: pyt
 def test_switches_are_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With what to type to go back."""
     assert "triage heartbeat on shop-api" in typed(capsys, "off", "shop-api")
-    assert "shop-api off" in typed(capsys, "list")
+    assert "off shop-api" in typed(capsys, "list")
     assert "is on" in typed(capsys, "on", "shop-api")
-    assert "shop-api new" in typed(capsys, "list")
+    assert "new shop-api" in typed(capsys, "list")
 
 
 @pytest.mark.parametrize(

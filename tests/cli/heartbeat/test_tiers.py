@@ -46,7 +46,7 @@ def test_tasks_are_listed_added_moved_and_removed(playbook: Path, capsys: pytest
     lock = FileLeases(playbook.parent.parent / "home").take(HOME)
     seen = typed(capsys, "shop")
     assert "Quick, at every beat · due now · never ran\n  1. Tree: `git status --porcelain`\n" in seen
-    assert "Not among `commands` in triage.yml, so never run:\n  df -h (task 2)" in seen
+    assert "Not among the commands of triage.yml, so never run\n  df -h (task 2)" in seen
     said = " ".join(typed(capsys, "shop", "add", "daily", "Stale", "branches").split())
     assert "Added to the daily tasks of shop as number 3: Stale branches. To undo: triage tiers shop remove 3 " in said
     assert "now number 3: Tree" in " ".join(typed(capsys, "shop", "move", "1", "daily").split())

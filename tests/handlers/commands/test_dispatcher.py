@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 from slack_sdk.webhook import WebhookResponse
 
+from blocks.views.answers import message_blocks
 from blocks.views.brief_view import draft_lines
-from blocks.views.heartbeat_view import message_blocks
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.approvers import Approvers

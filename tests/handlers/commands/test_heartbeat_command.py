@@ -10,8 +10,9 @@ import pytest
 
 from bot.casework.approvers import Approvers
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.beats import Assigned, BeatResult, Envelope, Indicator, Wake
+from bot.domain.heartbeats.beats import Assigned, BeatResult, BeatStep, Delivered, Envelope, Indicator, Wake
 from bot.domain.heartbeats.session_state import Failures
+from bot.heartbeat.schedule.session_answers import SessionAnswers
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.sessions.session_inbox import MAX_CHARS, SessionInbox
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
@@ -42,14 +43,16 @@ def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1", ru
     approvers.refresh()
     command = HeartbeatCommand(
         owners=OWNERS,
-        sessions=works.sessions,
-        store=works.store,
-        controls=SessionControls(
-            works.sessions, works.overrides, works.scheduler.wake, lambda session_id: session_id == running
+        answers=SessionAnswers(
+            sessions=works.sessions,
+            store=works.store,
+            controls=SessionControls(
+                works.sessions, works.overrides, works.scheduler.wake, lambda session_id: session_id == running
+            ),
+            inbox=SessionInbox(works.sessions, works.store, works.scheduler.wake, {"known-to-us"}),
+            record=works.record,
+            zones=works.zones,
         ),
-        inbox=SessionInbox(works.sessions, works.store, works.scheduler.wake, {"known-to-us"}),
-        record=works.record,
-        zones=works.zones,
         approvers=approvers,
         clock=works.clock,
     )
@@ -73,21 +76,38 @@ def note(works: Clockwork, result: BeatResult, indicator: Indicator, **given: An
 
 def test_the_list_says_how_every_session_stands(works: Clockwork) -> None:
     """Its emoji is that of its last beat that ran; refusals at night do not hide it."""
-    note(works, BeatResult.SENT, Indicator.ALERT)
+    note(works, BeatResult.SENT, Indicator.ALERT, delivered=Delivered(mode="last", channel="slack", to="D0ANN"))
     note(works, BeatResult.SKIPPED, Indicator.NONE, why="outside hours: night", ts=START + timedelta(hours=1))
-    finding = OpenFinding(key="k", task="t", text="red", first_at=START, last_at=START)
+    finding = OpenFinding(key="k", task="t", text="red", first_at=START, last_at=START, sent_at=START)
     works.store.save("shop-api", lambda state: state.evolve(findings={"k": finding}))
     paused = Failures(key="refused", count=6, paused_until=START + timedelta(hours=3))
     works.store.save("tooling", lambda state: state.evolve(failures=paused))
     works.clock.advance(720)
     seen = answer(works, "heartbeat list", by=OTHER)
-    assert ":red_circle: *shop-api* · <@U0ANN> · every 30m · 00:00-24:00 UTC" in seen
+    assert ":red_circle: *shop-api* alert · <@U0ANN> · every 30m · 00:00-24:00 UTC" in seen
     assert "last beat 12 min ago: alert sent · next in " in seen
-    assert "1 open finding" in seen
-    assert ":double_vertical_bar: *tooling* · <@U0ANN> · paused" in seen
+    assert "· 1 finding open, told 12 min ago" in seen
+    assert ":double_vertical_bar: *tooling* paused · <@U0ANN> ·" in seen
     assert "paused after 6 failures: refused" in seen
     assert "Next: `/triage heartbeat why shop-api`" in seen
     assert answer(works, "heartbeat") == answer(works, "heartbeat list")
+
+
+def test_a_repeat_that_cost_a_run_is_the_last_beat_and_says_what_still_stands(works: Clockwork) -> None:
+    """Not skipped, and not the beat before it; what nobody was told of says so."""
+    note(works, BeatResult.OK_TOKEN, Indicator.OK, ts=START - timedelta(hours=3))
+    note(works, BeatResult.SKIPPED, Indicator.ALERT, step=BeatStep.DEDUPE, why="dedupe: already sent", preview="red")
+    told = OpenFinding(key="k", task="t", text="red", first_at=START, last_at=START, sent_at=START - timedelta(hours=2))
+    works.store.save("shop-api", lambda state: state.evolve(findings={"k": told}))
+    works.clock.advance(600)
+    assert "nothing new to tell · next in " in answer(works, "heartbeat list")
+    assert "still 1 finding open, told 2 h ago" in answer(works, "heartbeat list")
+    works.store.save("shop-api", lambda state: state.evolve(findings={"k": told.evolve(sent_at=None)}))
+    note(works, BeatResult.SKIPPED, Indicator.ALERT, step=BeatStep.DELIVERY, why="delivery: only to the log")
+    seen = answer(works, "heartbeat list", by=OTHER)
+    assert ":red_circle: *shop-api* alert" in seen
+    assert "told nobody, only to the log · next in " in seen
+    assert "· 1 finding open, told nobody" in seen
 
 
 def test_without_sessions_the_list_says_where_to_add_one(tmp_path: Path) -> None:
@@ -200,7 +220,7 @@ def test_why_gathers_what_stood_beside_ok_since_midnight(works: Clockwork) -> No
     for hours, said in ((-13, "yesterday"), (-11, "two PRs wait"), (-1, "a branch is old"), (0, "")):
         note(works, BeatResult.OK_TOKEN, Indicator.OK, ts=START + timedelta(hours=hours), beside_ok=said)
     seen = answer(works, "heartbeat why shop-api", OWNER)
-    assert "2 remarks with OK since midnight (UTC):\n11:00 “a branch is old”\n01:00 “two PRs wait”" in seen
+    assert "2 remarks with OK since midnight (UTC)*\n11:00 “a branch is old”\n01:00 “two PRs wait”" in seen
     assert "yesterday" not in seen
     others = answer(works, "heartbeat why shop-api", OTHER)
     assert "2 remarks with OK since midnight (UTC)" in others
@@ -219,8 +239,8 @@ def test_what_a_beat_found_is_for_the_owner_and_approvers(works: Clockwork) -> N
             assert "the &lt;key&gt; leaked" in answer(works, f"heartbeat {verb} shop-api", by)
         assert "leaked" not in answer(works, f"heartbeat {verb} shop-api", OTHER)
     seen = answer(works, "heartbeat why shop-api", OTHER)
-    assert "■ Delivery:" in seen
-    assert "ok-token" in seen
+    assert "■ *Delivery*" in seen
+    assert "interval · all well" in seen
     assert "had no beat yet" in answer(works, "heartbeat why tooling")
     assert "had no beat yet" in answer(works, "heartbeat log tooling")
 
@@ -255,7 +275,7 @@ def test_a_long_history_fits_one_screen(works: Clockwork) -> None:
 def test_many_sessions_fit_one_screen(tmp_path: Path) -> None:
     """The rest is on the terminal."""
     works = Clockwork(tmp_path, *(f"s{n}" for n in range(30)))
-    assert "18 more: `triage heartbeat list` on the terminal" in answer(works, "heartbeat list")
+    assert "18 more on the terminal" in answer(works, "heartbeat list")
 
 
 def test_a_full_disk_is_told(works: Clockwork) -> None:

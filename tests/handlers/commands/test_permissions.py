@@ -19,7 +19,9 @@ from bot.domain.commands.command_specs import MANUAL, NOTHING
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from bot.heartbeat.playbooks.playbook_file import Removals
+from bot.heartbeat.playbooks.task_answers import TaskAnswers
 from bot.heartbeat.playbooks.task_commands import TaskCommands
+from bot.heartbeat.schedule.session_answers import SessionAnswers
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.ports import Person
 from bot.ports.collections import AUTONOMY, SingleDocument
@@ -124,20 +126,24 @@ class Everything:
         )
         heartbeat = HeartbeatCommand(
             owners=OWNERS,
-            sessions=works.sessions,
-            store=works.store,
-            controls=SessionControls(works.sessions, works.overrides, works.scheduler.wake, lambda _: False),
-            inbox=works.mail,
-            record=works.record,
-            zones=works.zones,
+            answers=SessionAnswers(
+                sessions=works.sessions,
+                store=works.store,
+                controls=SessionControls(works.sessions, works.overrides, works.scheduler.wake, lambda _: False),
+                inbox=works.mail,
+                record=works.record,
+                zones=works.zones,
+            ),
             approvers=self.approvers,
             clock=works.clock,
         )
         tiers = TiersCommand(
             owners=OWNERS,
             sessions=works.sessions,
-            tasks=TaskCommands(
-                works.sessions, works.store, works.zones, works.clock, MemorySingle(), Removals(MemorySingle())
+            answers=TaskAnswers(
+                TaskCommands(
+                    works.sessions, works.store, works.zones, works.clock, MemorySingle(), Removals(MemorySingle())
+                )
             ),
             approvers=self.approvers,
         )

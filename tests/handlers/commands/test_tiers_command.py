@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from bot.casework.approvers import Approvers
 from bot.heartbeat.playbooks.playbook_file import Removals
+from bot.heartbeat.playbooks.task_answers import TaskAnswers
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.ports import Person
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
@@ -58,8 +60,10 @@ class Edge:
         self.tiers = TiersCommand(
             owners=OWNERS,
             sessions=works.sessions,
-            tasks=TaskCommands(
-                works.sessions, works.store, works.zones, works.clock, self.stored, Removals(MemorySingle())
+            answers=TaskAnswers(
+                TaskCommands(
+                    works.sessions, works.store, works.zones, works.clock, self.stored, Removals(MemorySingle())
+                )
             ),
             approvers=self.approvers,
         )
@@ -96,7 +100,7 @@ def test_the_list_is_numbered_and_says_what_is_due_and_what_may_not_run(edge: Ed
     )
     assert "*Hourly · due now · last ran 20 min ago*\n3. Disk: `df -h` (+1 lines)" in seen
     assert "*Daily · due now · never ran*\n4. Stale branches" in seen
-    assert "Not among `commands` in triage.yml, so never run: `df -h (task 3)`" in seen
+    assert "Not among the commands of triage.yml, so never run*\ndf -h (task 3)" in seen
     assert "<!channel>" not in seen
     assert "<@U1>" not in seen
     other = edge.types("shop", OTHER)
@@ -221,7 +225,9 @@ def test_a_long_tier_is_counted_and_not_shown_in_full(edge: Edge) -> None:
     """The list still fits a screen, and says how many tasks it leaves out."""
     many = "".join(f"- [ ] Task {n} {'x' * 200}\n" for n in range(30))
     edge.file.write_text(f"## Quick\n{many}")
-    assert "more in HEARTBEAT.md" in edge.types("shop")
+    seen = edge.types("shop")
+    assert "1. Task 0 xxx" in seen
+    assert re.search(r"… and \d+ more\n", seen)
 
 
 def test_the_clock_of_these_tests(edge: Edge) -> None:

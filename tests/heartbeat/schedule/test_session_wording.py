@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.domain.answers import Line
 from bot.domain.heartbeats.beats import (
     Action,
     BeatResult,
@@ -21,11 +22,26 @@ from bot.domain.heartbeats.beats import (
     indicator_of,
 )
 from bot.domain.tiers import Tier
-from bot.heartbeat.schedule.session_wording import GATE, NAMES, StepMark, beat_words, heading, path_lines, steps_of_beat
+from bot.heartbeat.schedule.session_wording import (
+    ENDED,
+    GATE,
+    NAMES,
+    NOT_ASKED,
+    PASSED,
+    beat_line,
+    ending,
+    found_lines,
+    has_run,
+    heading,
+    steps_of_beat,
+    without_findings,
+)
 from bot.heartbeat.sessions.session_registry import BeatLog
 from tests.fakes import MemoryJournal
 from tests.heartbeat.clockwork import START
 from tests.tables import each_row
+
+NOBODY, FAILED_LOUD = "told nobody, only to the log", "failed, alert sent"
 
 
 def beat(result: BeatResult, **given: Any) -> Envelope:
@@ -39,10 +55,10 @@ def stopped(result: BeatResult, step: BeatStep, detail: str, **given: Any) -> En
 
 def ended(envelope: Envelope) -> tuple[str, str]:
     *before, last = steps_of_beat(envelope)
-    assert last.mark is StepMark.ENDED
-    assert all(step.mark is not StepMark.ENDED for step in before)
+    assert last.mark is ENDED
+    assert all(step.mark is not ENDED for step in before)
     assert [step.name for step in steps_of_beat(envelope)] == list(NAMES.values())[: len(before) + 1]
-    return last.name, last.detail
+    return last.name, last.text
 
 
 @each_row("step", GATE)
@@ -88,7 +104,7 @@ def test_words_that_look_like_a_step_decide_nothing() -> None:
     """A model's reason is shown and read as what it is."""
     said = stopped(BeatResult.OK_EMPTY, BeatStep.PRESCREEN, "the pre-screen failed: no", prescreen=Action.NONE)
     steps = {step.name: step for step in steps_of_beat(Envelope.read(said.model_dump(mode="json")))}
-    assert steps["Pre-screen"].detail == "the pre-screen failed: no"
+    assert steps["Pre-screen"].text == "the pre-screen failed: no"
     assert Envelope.read(said.model_dump(mode="json")) == said
     assert said.screen_error == ""
 
@@ -108,50 +124,94 @@ def test_a_line_of_an_older_version_is_read_by_its_words(step: BeatStep) -> None
 def test_what_a_wake_is_not_asked_says_so(wake: Wake) -> None:
     """A manual wake is not kept by the hours."""
     lines = {line.name: line for line in steps_of_beat(beat(BeatResult.OK_TOKEN, reason=wake))}
-    assert lines["Hours"].mark is StepMark.NOT_ASKED
-    assert lines["Hours"].detail == f"the wake is {wake}"
-    assert lines["Recipient"].mark is StepMark.PASSED
+    assert lines["Hours"].mark is NOT_ASKED
+    assert lines["Hours"].text == f"the wake is {wake}"
+    assert lines["Recipient"].mark is PASSED
 
 
-def test_the_lines_are_short_and_aligned() -> None:
-    """And hold what the steps found out; the words of an alert are for those who may read them."""
+SLACK_DM = Delivered(mode="last", channel="slack", to="D0ANN")
+
+
+@each_row(
+    "given, is_open, says",
+    [
+        ({"result": "sent", "delivered": SLACK_DM, "indicator": "alert"}, True, "alert sent"),
+        ({"result": "sent", "delivered": SLACK_DM, "indicator": "alert"}, False, "alert sent"),
+        ({"result": "sent", "delivered": SLACK_DM, "indicator": "ok"}, False, "said that all is well"),
+        ({"result": "sent", "delivered": SLACK_DM, "step": "ack"}, False, "said that all is well"),
+        ({"result": "sent", "delivered": SLACK_DM, "step": "ack"}, True, "said that nothing is new"),
+        ({"result": "sent", "delivered": SLACK_DM, "step": "probes"}, True, "alert sent"),
+        ({"result": "sent"}, True, "told nobody, only to the log"),
+        ({"result": "ok-token"}, False, "all well"),
+        ({"result": "ok-token"}, True, "nothing new"),
+        ({"result": "ok-empty"}, False, "nothing new"),
+        ({"result": "ok-empty"}, True, "nothing new"),
+        ({"result": "ok-empty", "prescreen": "none", "step": "pre-screen"}, False, "nothing new"),
+        ({"result": "ok-empty", "prescreen": "handle", "step": "pre-screen"}, False, "handled by the pre-screen"),
+        ({"result": "ok-empty", "changes": ("git log", "df -h")}, False, "2 changes for the daily report"),
+        ({"result": "skipped", "step": "dedupe", "why": "dedupe: already sent"}, True, "nothing new to tell"),
+        ({"result": "skipped", "step": "delivery", "why": "delivery: only to the log"}, True, NOBODY),
+        (
+            {"result": "skipped", "step": "delivery", "why": "delivery: muted"},
+            True,
+            "told nobody, muted",
+        ),
+        ({"result": "skipped", "step": "cancelled", "why": "cancelled"}, True, "cancelled"),
+        ({"result": "skipped", "step": "outside hours", "why": "outside hours: night"}, True, "skipped"),
+        ({"result": "failed", "error": "refused: 401"}, True, "failed"),
+        ({"result": "failed", "error": "refused: 401", "silent": False, "delivered": SLACK_DM}, True, FAILED_LOUD),
+    ],
+)
+def test_every_end_of_a_beat_in_words(given: dict[str, Any], is_open: bool, says: str) -> None:
+    """What happened, and never that all is well while a finding is open; a line on disk says the same."""
+    indicator = Indicator.ALERT if is_open else Indicator.OK
+    rest = {name: value for name, value in given.items() if name != "result"}
+    known = beat(BeatResult(given["result"]), **{"indicator": indicator, **rest})
+    assert ending(Envelope.read(known.model_dump(mode="json")), is_open=is_open) == says
+    assert has_run(known) is (given.get("step") != "outside hours")
+
+
+def shown(*lines: Line) -> list[str]:
+    return [" ".join(filter(None, [line.mark, line.name, line.text])) for line in lines]
+
+
+def test_the_way_of_a_beat_holds_what_its_steps_found_out() -> None:
+    """The words of an alert, and what changed, are for those who may read them."""
     envelope = beat(
         BeatResult.SENT,
         tier=Tier.HOURLY,
         prescreen=Action.ESCALATE,
         tool_calls=1,
         usage=BeatUsage(input_tokens=5, output_tokens=2, cost_usd=0.0123),
-        delivered=Delivered(mode="last", channel="slack", to="D0ANN"),
+        delivered=SLACK_DM,
         preview="CI is red\non main",
         duration_ms=2_140,
         trace_id="beat-1",
         indicator=Indicator.ALERT,
+        changes=("git log: 2 lines",),
     )
-    assert path_lines(envelope, may_read=True)[11:] == [
-        "✓ Due:        hourly tasks",
-        "✓ Commands:   ok",
-        "✓ Pre-screen: escalate",
-        "✓ Full run:   1 tool call, $0.0123",
-        "✓ Answer:     ok",
-        "✓ Repeats:    ok",
-        "■ Delivery:   sent as a direct message in Slack",
-        "  sent: CI is red on main",
+    assert shown(*steps_of_beat(envelope)[11:], *found_lines(envelope)) == [
+        "✓ Due hourly tasks",
+        "✓ Commands ok",
+        "✓ Pre-screen escalate",
+        "✓ Full run 1 tool call, $0.0123",
+        "✓ Answer ok",
+        "✓ Repeats ok",
+        "■ Delivery sent as a direct message in Slack",
+        "sent: CI is red\non main",
+        "changed: git log: 2 lines",
     ]
-    unsent = beat(BeatResult.OK_EMPTY, preview="CI is red")
-    assert path_lines(unsent, may_read=True)[-1] == "  not sent: CI is red"
-    assert "CI is red" not in "\n".join(path_lines(envelope, may_read=False))
-    assert heading(envelope) == "2026-11-21 12:00 UTC, interval: sent, 2.1 s, run beat-1"
-    assert beat_words(envelope, may_read=True) == "interval hourly  sent  CI is red on main"
-    assert beat_words(envelope, may_read=False) == "interval hourly  sent"
+    assert shown(*found_lines(beat(BeatResult.OK_EMPTY, preview="CI is red"))) == ["not sent: CI is red"]
+    assert found_lines(without_findings(envelope)) == ()
+    assert heading(envelope) == "2026-11-21 12:00 UTC, interval: alert sent, 2.1 s, run beat-1"
+    assert beat_line(envelope, may_read=True).text == "interval hourly · alert sent · CI is red on main"
+    assert beat_line(envelope, may_read=False).text == "interval hourly · alert sent"
 
 
-def test_nothing_a_terminal_would_obey_gets_through() -> None:
-    """What models and commands wrote is shown and does nothing."""
-    envelope = beat(BeatResult.FAILED, error="\x1b[2Jgone\r\nnext\u202e", preview="\x1b]0;title\x07said", tool_calls=1)
-    shown = "\n".join([*path_lines(envelope, may_read=True), beat_words(envelope, may_read=True)])
-    assert "\x1b" not in shown
-    assert "\u202e" not in shown
-    assert "■ Full run:   failed: [2Jgone next" in shown
+def test_a_repeat_shows_what_still_stands() -> None:
+    """The reason why nobody was told again is in its words already."""
+    repeat = stopped(BeatResult.SKIPPED, BeatStep.DEDUPE, "already sent", preview="CI is red", tier=Tier.QUICK)
+    assert beat_line(repeat, may_read=True).text == "interval quick · nothing new to tell · CI is red"
 
 
 def test_the_latest_beats_are_found_behind_any_number_of_others() -> None:
@@ -184,5 +244,5 @@ def test_a_pre_screen_that_fails_is_told_of_whatever_became_of_the_beat() -> Non
     for step, detail in ((None, ""), (BeatStep.DEDUPE, "nothing new")):
         given = {"step": step, "screen_error": error, "why": ending_text(step, detail, error)}
         steps = steps_of_beat(beat(BeatResult.OK_TOKEN, prescreen=Action.ESCALATE, tier=Tier.QUICK, **given))
-        said = next(step.detail for step in steps if step.name == NAMES[BeatStep.PRESCREEN])
+        said = next(step.text for step in steps if step.name == NAMES[BeatStep.PRESCREEN])
         assert said == "escalate: it failed: no price is known for x; add it to `pricing`"

@@ -1,0 +1,67 @@
+"""An answer of a command as Slack shows it: a section for each part, then what to type next. One screen. Pure."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Final
+
+from slack_sdk.models.blocks import Block
+
+from blocks.text.message_size import fit_message
+from blocks.text.outgoing_text import context, escape, fence, local_time, mention, section
+from blocks.text.splitting import ROOMY_SECTION_CHARS, lines_that_fit, truncate
+from bot.domain.answers import Answer, Line, Part
+from bot.domain.text.sanitize import one_line
+
+MAX_PARTS: Final = 12
+LINE_CHARS: Final = 500
+"""Five times as long when escaped, and a section holds 3,000."""
+
+EMOJI: Final = {
+    "ok": ":large_green_circle:",
+    "alert": ":red_circle:",
+    "error": ":warning:",
+    "new": ":white_circle:",
+    "none": ":white_circle:",
+    "off": ":no_entry:",
+    "paused": ":double_vertical_bar:",
+}
+"""What stands before the word for how something stands."""
+
+
+def answer_blocks(answer: Answer) -> list[Block]:
+    """Return the blocks of an answer; the terminal shows what is left out of very many parts."""
+    problem = message_blocks(answer.problem) if answer.problem else []
+    first, *others = [_part(part) for part in answer.parts[:MAX_PARTS]]
+    undo = message_blocks(f"To undo: /triage {' '.join(answer.undo)}") if answer.undo else []
+    left = len(answer.parts) - MAX_PARTS
+    print_ = [f"{left} more on the terminal."] if left > 0 else []
+    print_ += [f"Next: `/triage {escape(answer.following)}`"] if answer.following else []
+    small = [context(" ".join(print_))] if print_ else []
+    return fit_message([*problem, *first, *undo, *chain(*others), *small])
+
+
+def message_blocks(text: str) -> list[Block]:
+    """Return one sentence."""
+    return [section(escape(text))]
+
+
+def line_text(line: Line) -> str:
+    """Return a line as mrkdwn, with what stands below it."""
+    emoji, word = EMOJI.get(line.mark, line.mark), line.mark if line.mark in EMOJI else ""
+    when = local_time(line.at) if line.at else ""
+    lead = " ".join(filter(None, [when, emoji, f"*{escape(line.name)}*" if line.name else "", word]))
+    said = " · ".join(filter(None, [mention(line.who) if line.who else "", _plain(line.text)]))
+    between = " · " if word else " "
+    return "\n".join([between.join(filter(None, [lead, said])), *map(_plain, line.more)])
+
+
+def _part(part: Part) -> list[Block]:
+    title = [f"*{_plain(part.title)}*"] if part.title else []
+    lines = [*title, *map(line_text, part.lines)]
+    quoted = [section(truncate(fence(part.quoted), ROOMY_SECTION_CHARS))] if part.quoted else []
+    return [*([section(lines_that_fit(lines, len(lines)))] if lines else []), *quoted]
+
+
+def _plain(text: str) -> str:
+    return escape(one_line(text, LINE_CHARS))
