@@ -18,14 +18,13 @@ from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.inputs import InputCollector
 from bot.heartbeat.run.probes import ProbeReport, Probes
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
-from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions
 from bot.ports import Clock, Surface
 from bot.ports.collections import OVERRIDES, SUGGESTIONS
-from tests.fakes import FakeClock, FakeWorkspace, MemorySingle, in_memory
+from tests.fakes import FakeClock, FakeWorkspace, MemoryDecisionLog, MemorySingle, in_memory
 
 AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 

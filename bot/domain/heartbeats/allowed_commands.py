@@ -300,5 +300,7 @@ def _moved(findings: Sequence[OpenFinding], playbook: Playbook) -> Iterator[tupl
 
 def _same(finding: OpenFinding, checks: Mapping[str, str], held: Collection[str]) -> str:
     """Return a finding's check in other words, or nothing; one that has findings of its own is another check."""
-    same = (check for check, line in checks.items() if check not in held and normalised(line) == normalised(finding.check))
+    same = (
+        check for check, line in checks.items() if check not in held and normalised(line) == normalised(finding.check)
+    )
     return next(same, "") if finding.check else ""

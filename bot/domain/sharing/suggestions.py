@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Final, NamedTuple, Self
@@ -43,26 +43,44 @@ class DecidedBy(NamedTuple):
     name: str
 
 
-class Suggestion(FrozenValue):
-    """One line of suggestions/: the offer, the decision, and where its card stands.
+class Offer(FrozenValue):
+    """A task that sessions could use, from a session or a team, and why.
 
-    `moves_from` is the tier the task stands in already, where only its tier is wrong; `settled_at` is when what its
-    status says had been carried out and written down; `card_shows` is what the card said last.
+    `moves_from` is the tier it stands in already, where only its tier is wrong; `quarantine` says why only a human may
+    look at it, and stays after the decision.
     """
 
     model_config = WITHOUT_UNDERSCORE
 
-    id: Annotated[str, StringConstraints(pattern=SUGGESTION_ID.pattern)]
-    to: str
     tier: Tier
     task: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TASK_CHARS)]
     from_: str
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARS)]
-    at: AwareDatetime
-    status: SuggestionStatus = SuggestionStatus.OPEN
     moves_from: Tier | None = None
     quarantine: str | None = None
-    """Why only a human may look at it; stays after the decision."""
+
+    def made_to(self, session_id: str, at: datetime) -> Suggestion:
+        """Return it as a suggestion to a session."""
+        return Suggestion(
+            id=suggestion_id(session_id, self.task, self.tier if self.moves_from else None),
+            to=session_id,
+            at=at,
+            status=SuggestionStatus.QUARANTINED if self.quarantine else SuggestionStatus.OPEN,
+            **dict(self),
+        )
+
+
+class Suggestion(Offer):
+    """One line of suggestions/: the offer, the decision, and where its card stands.
+
+    `settled_at` is when what its status says had been carried out and written down; `card_shows` is what the card said
+    last.
+    """
+
+    id: Annotated[str, StringConstraints(pattern=SUGGESTION_ID.pattern)]
+    to: str
+    at: AwareDatetime
+    status: SuggestionStatus = SuggestionStatus.OPEN
     decided_by: str | None = None
     decided_by_name: str | None = None
     decided_at: AwareDatetime | None = None
@@ -76,11 +94,6 @@ class Suggestion(FrozenValue):
     def is_waiting(self) -> bool:
         """Whether nobody has decided."""
         return self.status in (SuggestionStatus.OPEN, SuggestionStatus.QUARANTINED)
-
-    @property
-    def decider(self) -> str:
-        """Who decided, as people read it."""
-        return one_line(self.decided_by_name or "somebody")
 
     def decided(self, status: SuggestionStatus, by: DecidedBy, at: datetime, reason: str | None) -> Self:
         """Return it with a decision; raises Conflict, saying who was first, where there is one."""
@@ -106,32 +119,6 @@ def suggestion_id(to: str, task: str, move_to: Tier | None = None) -> str:
     return f"{to}-{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
 
 
-def new_suggestion(
-    to: str,
-    tier: Tier,
-    task: str,
-    *,
-    from_: str,
-    reason: str,
-    at: datetime,
-    moves_from: Tier | None,
-    quarantine: str | None,
-) -> Suggestion:
-    """Return a suggestion that nobody has seen yet."""
-    return Suggestion(
-        id=suggestion_id(to, task, tier if moves_from else None),
-        to=to,
-        tier=tier,
-        task=task,
-        from_=from_,
-        reason=reason[:MAX_REASON_CHARS],
-        at=at,
-        status=SuggestionStatus.QUARANTINED if quarantine else SuggestionStatus.OPEN,
-        moves_from=moves_from,
-        quarantine=quarantine,
-    )
-
-
 def check_suggestion_id(suggestion_id: str) -> str:
     """Return an id that is safe as a file name; raises InputError for anything else."""
     if not SUGGESTION_ID.fullmatch(suggestion_id):
@@ -146,26 +133,27 @@ def describe_suggestion(suggestion: Suggestion) -> str:
     return f"{suggestion.tier}, for {suggestion.to}"
 
 
-def decision_lines(suggestion: Suggestion) -> Sequence[tuple[str, str]]:
-    """Return its lines of decisions.md, each with what no other line there holds: that it was sent, what became of it.
+def describe_decision(suggestion: Suggestion) -> str:
+    """Return who decided and why: `by ana: too noisy`."""
+    why = f": {suggestion.decision_reason}" if suggestion.decision_reason else ""
+    return f"by {suggestion.decided_by_name or 'somebody'}{why}"
 
-    Whatever was typed stands in them on one line and without links of its own: no text gets past `_inert` with a
-    bracket.
+
+def decision_lines(suggestion: Suggestion) -> Iterator[tuple[str, str]]:
+    """Yield its lines of decisions.md, each with what no other line there holds: that it was sent, what became of it.
+
+    Whatever was typed stands on one line there, and makes no link: no text gets past `_inert` with a bracket.
     """
-    sent = "quarantined" if suggestion.quarantine else "suggested"
-    why = f"Why: {suggestion.quarantine}; from" if suggestion.quarantine else f"{suggestion.reason} From"
-    lines = [_line(suggestion, sent, suggestion.at, f"{why} {suggestion.from_}.")]
+    what = "quarantined" if suggestion.quarantine else "suggested"
+    yield _line(suggestion, what, suggestion.at, suggestion.quarantine or suggestion.reason)
     if suggestion.decided_at:
-        reason = f": {suggestion.decision_reason}" if suggestion.decision_reason else ""
-        by = f"From {suggestion.from_}; by {suggestion.decider}{reason}"
-        lines.append(_line(suggestion, suggestion.status, suggestion.decided_at, by))
-    return lines
+        yield _line(suggestion, suggestion.status, suggestion.decided_at, describe_decision(suggestion))
 
 
 def _line(suggestion: Suggestion, what: str, at: datetime, said: str) -> tuple[str, str]:
     mark = f"{what} [{suggestion.id}](suggestions/{suggestion.id}.json)"
-    task = _inert(suggestion.task)
-    return mark, f"{at:%Y-%m-%d %H:%M} UTC {mark}, {describe_suggestion(suggestion)}: “{task}”. {_inert(said)}"
+    told = f"“{_inert(suggestion.task)}”, from {_inert(suggestion.from_)}; {_inert(said)}"
+    return mark, f"{at:%Y-%m-%d %H:%M} UTC {mark}, {describe_suggestion(suggestion)}: {told}"
 
 
 def _inert(text: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from bot.domain.heartbeats.allowed_commands import PLACEHOLDERS, commands_in, matches
 from bot.domain.heartbeats.session_state import SessionState
@@ -21,7 +21,7 @@ from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.secrets import redact
 from bot.domain.sharing.same_check import CheckKey, check_keys
-from bot.domain.sharing.suggestions import MAX_TASK_CHARS, Suggestion, SuggestionStatus, new_suggestion
+from bot.domain.sharing.suggestions import MAX_TASK_CHARS, Offer, Suggestion, SuggestionStatus
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.tiers import Tier, suggested_moves
@@ -34,30 +34,14 @@ SUGGESTIONS_PER_DAY: Final = 3
 """How many suggestions a session gets in a UTC day, and how many lines a day are set aside for humans."""
 
 UNREAD: Final = "it is no line of the template and no command that is allowed there"
-PROVED, BASIC, MISPLACED, MANY_MAKE_IT, ONE_MAKES_IT, OF_A_TEAM = range(6)
-"""What is offered first."""
+PROVED, BASIC, MANY_MAKE_IT, ONE_MAKES_IT, OF_A_TEAM = range(5)
+"""What is offered first, after tasks in the wrong tier."""
+
+OF_TEAM: Final = "it comes from the team {}, so a human decides"
+NAME_CHARS: Final = 60
 
 _FREE_HOLES: Final = tuple(f"{{{name}}}" for name in PLACEHOLDERS if name not in ("number", "sha"))
 """Holes that take words; what fills one may be a sentence."""
-
-
-class TeamCheck(NamedTuple):
-    """A check as another team gets to see it: no session, nobody, no words of its own."""
-
-    team: str
-    tier: Tier
-    task: str
-
-
-class _Check(NamedTuple):
-    """A line of a session, of the template or of a team, for whoever lacks it; a move is for the session itself."""
-
-    rank: int
-    source: str
-    tier: Tier
-    text: str
-    reason: str
-    moves_from: Tier | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +58,11 @@ class _Worker:
         return frozenset().union(*(check_keys(task.text, *task.details) for _, task in self.playbook.all_tasks))
 
     @cached_property
+    def tasks(self) -> list[tuple[Tier, PlaybookEntry]]:
+        """The tasks that can be offered: none too long for a card."""
+        return [(tier, task) for tier, task in self.playbook.all_tasks if 0 < len(task.text) <= MAX_TASK_CHARS]
+
+    @cached_property
     def checkout(self) -> Checkout:
         """What its folder has that commands need."""
         return checkout_at(self.session.cwd)
@@ -84,31 +73,34 @@ class _Worker:
         ids = {task.id, *(task_id(" ".join(argv)) for argv in commands_in((task.text, *task.details)))}
         return any(f"/{each}/" in key for key in acted for each in ids)
 
-    def checks(self, known: Sequence[_Worker]) -> Iterator[_Check]:
-        """Yield what the session makes and others may lack, and what stands in the wrong tier, as was measured."""
-        name = self.session.name
-        for tier, task in self.playbook.all_tasks:
+    def makes(self, known: Sequence[_Worker]) -> Iterator[tuple[int, Offer]]:
+        """Yield its checks, and why others should make them."""
+        name = self.session.name[:NAME_CHARS]
+        for tier, task in self.tasks:
             others = sum(other is not self and check_keys(task.text) <= other.keys for other in known)
             rank, why = ONE_MAKES_IT, f"{name} makes this check."
             if others:
                 rank, why = MANY_MAKE_IT, f"{name} and {counted(others, 'other session')} make this check."
             if self.is_proved(task):
                 rank, why = PROVED, f"In {name} it found something that people acted on."
-            yield _Check(rank, self.session.id, tier, task.text, why)
-            for move in suggested_moves(self.state.measured) if task.is_item else ():
-                if (move.from_tier, move.task_id) == (tier, task.id) and not self.playbook.is_freeform:
-                    yield _Check(MISPLACED, self.session.id, move.to_tier, task.text, f"It {move.why}.", tier)
+            yield rank, Offer(tier=tier, task=task.text, from_=self.session.id, reason=why)
 
-    def wants(self, check: _Check) -> bool:
-        """Whether it lacks a check and can take it: no file without tiers takes an hourly task, no idle one any."""
-        is_own = check.source == self.session.id and check.rank != OF_A_TEAM
-        if check.moves_from or is_own:
-            return is_own and check.moves_from is not None
+    def moves(self, master: str) -> Iterator[Offer]:
+        """Yield its tasks in the wrong tier, by what was measured; only where they still stand where that was."""
+        measured = () if self.playbook.is_freeform else suggested_moves(self.state.measured)
+        for tier, task in self.tasks:
+            for move in measured:
+                if task.is_item and (move.from_tier, move.task_id) == (tier, task.id):
+                    text, why = task.text, f"It {move.why}."
+                    yield Offer(tier=move.to_tier, task=text, from_=master, reason=why, moves_from=tier)
+
+    def can_use(self, offer: Offer) -> bool:
+        """Whether it lacks a check and can make it: no file without tiers takes an hourly task, no idle one any."""
         is_idle = self.playbook.is_effectively_empty or not self.playbook.all_tasks
-        has_tier = check.tier is Tier.QUICK or not self.playbook.is_freeform
-        if is_idle or not has_tier or check_keys(check.text) <= self.keys:
+        has_tier = offer.tier is Tier.QUICK or not self.playbook.is_freeform
+        if is_idle or not has_tier or check_keys(offer.task) <= self.keys:
             return False
-        return all(can_work(argv, self.checkout) for argv in commands_in([check.text]))
+        return all(can_work(argv, self.checkout) for argv in commands_in([offer.task]))
 
 
 class Pollination:
@@ -117,20 +109,22 @@ class Pollination:
     def __init__(self, decisions: SuggestionDecisions, *, known_secrets: frozenset[str] = frozenset()) -> None:
         self._decisions, self._on, self._secrets = decisions, decisions.on, known_secrets
         self._basics = {task.text: tier for tier, task in read_template(is_master=False).all_tasks}
-        self._of_teams: Sequence[TeamCheck] = ()
+        self._of_teams: Sequence[Offer] = ()
 
-    def take_checks(self, checks: Sequence[TeamCheck]) -> None:
+    def take_checks(self, checks: Sequence[Offer]) -> None:
         """Learn what other teams share at the moment; of it only what a session here allows is ever offered."""
         self._of_teams = tuple(checks)
 
-    def checks_to_share(self, team: str) -> list[TeamCheck]:
-        """Return the checks that people acted on or several sessions make, in the form that travels unread."""
-        known = self._known()
-        good = [
-            (each.session, one) for each in known for one in each.checks(known) if one.rank in (PROVED, MANY_MAKE_IT)
-        ]
-        forms = {self._form(one.text, session): one.tier for session, one in good}
-        return [TeamCheck(team, tier, form) for form, tier in forms.items() if form]
+    def checks_to_share(self, team: str) -> list[Offer]:
+        """Return the checks that people acted on or several sessions make: no session's name, nobody's own words."""
+        known, shared = self._known(), {}
+        for worker in known:
+            for rank, offer in worker.makes(known):
+                form = self._form(offer.task, worker.session)
+                if form and rank in (PROVED, MANY_MAKE_IT):
+                    why = f"The team {team} shares this check."
+                    shared[form] = offer.evolve(task=form, from_=team, reason=why, quarantine=OF_TEAM.format(team))
+        return list(shared.values())
 
     def offers(self) -> list[Suggestion]:
         """Return what the master's model may send now, the best first; nobody's own words are in it."""
@@ -191,41 +185,31 @@ class Pollination:
 
     def _found(self) -> Iterator[Suggestion]:
         """Yield all that could be suggested, the best first; nothing without a master session."""
-        master, known = self._on.master, self._known()
+        master, known, now = self._on.master, self._known(), self._on.clock.now()
         if master is None:
             return
-        checks = [one for each in known for one in each.checks(known)]
+        for worker in known:
+            yield from (offer.made_to(worker.session.id, now) for offer in worker.moves(master.id))
+        offers = [one for worker in known for one in worker.makes(known)]
+        offers += [(OF_A_TEAM, offer) for offer in self._of_teams]
         for text, tier in self._basics.items():
             if commands_in([text]):
-                checks.append(_Check(BASIC, master.id, tier, text, "Every session begins with this check."))
-        for team, tier, text in self._of_teams:
-            checks.append(_Check(OF_A_TEAM, team, tier, text, f"The team {team} shares this check."))
-        for check in sorted(checks, key=lambda check: check.rank):
-            wanting = [worker.session for worker in known if worker.wants(check)]
-            yield from (made for session in wanting if (made := self._made(session, check, master.id)))
+                why = "Every session begins with this check."
+                offers.append((BASIC, Offer(tier=tier, task=text, from_=master.id, reason=why)))
+        for rank, offer in sorted(offers, key=lambda one: one[0]):
+            for worker in known:
+                is_its_own = rank != OF_A_TEAM and offer.from_ == worker.session.id
+                if not is_its_own and worker.can_use(offer) and (form := self._readable(offer, worker.session)):
+                    yield form.made_to(worker.session.id, now)
 
-    def _made(self, to: Session, check: _Check, master: str) -> Suggestion | None:
-        """Return a check as a suggestion for a session; None for a line of others than its team that it cannot use."""
-        is_public, why = check.rank in (BASIC, OF_A_TEAM), None
-        task = check.text if check.moves_from else self._form(check.text, to)
-        if task is None and not is_public:
-            task, why = strip_hidden(redact(check.text, self._secrets))[0].strip(), UNREAD
-        elif check.rank == OF_A_TEAM:
-            why = f"it comes from the team {check.source}, so a human decides"
-        return (
-            new_suggestion(
-                to.id,
-                check.tier,
-                task[:MAX_TASK_CHARS],
-                from_=master if check.moves_from else check.source,
-                reason=check.reason,
-                at=self._on.clock.now(),
-                moves_from=check.moves_from,
-                quarantine=why,
-            )
-            if task
-            else None
-        )
+    def _readable(self, offer: Offer, to: Session) -> Offer | None:
+        """Return an offer as it travels, else as a human reads it; None for another team's line of no known form."""
+        if form := self._form(offer.task, to):
+            return offer.evolve(task=form)
+        shown = strip_hidden(redact(offer.task, self._secrets))[0].strip()
+        if offer.quarantine or offer.task in self._basics or not shown:
+            return None
+        return offer.evolve(task=shown[:MAX_TASK_CHARS], quarantine=UNREAD)
 
     def _form(self, text: str, session: Session) -> str | None:
         """Return a line as it travels unread: a line of the template, or its one command alone; None where it may not.

@@ -43,7 +43,7 @@ _ACCEPT: Final = "Accept one of `suggestions_for_you`: its task is added to your
 _REJECT: Final = "Reject one of `suggestions_for_you`: it is not offered again. Say why."
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class SharingStores:
     """What sharing reads and writes: sessions, what is remembered of them, suggestions and decisions.md."""
 
@@ -90,13 +90,7 @@ class SuggestionDecisions:
             return self._settled(suggestion)
 
     def decide(
-        self,
-        of: Suggestion,
-        status: SuggestionStatus,
-        by: DecidedBy,
-        reason: str | None = None,
-        *,
-        has_read: bool = False,
+        self, offer: Suggestion, status: SuggestionStatus, by: DecidedBy, why: str = "", *, has_read: bool = False
     ) -> Suggestion:
         """Accept or reject: add the task to its session's playbook, or remember that the session does not want it.
 
@@ -109,7 +103,7 @@ class SuggestionDecisions:
         """
 
         def decided(now: Suggestion) -> Suggestion:
-            after = now.decided(status, by, self.on.clock.now(), reason)
+            after = now.decided(status, by, self.on.clock.now(), why)
             if status is SuggestionStatus.ACCEPTED:
                 if now.quarantine and not has_read:
                     raise InputError(f"{now.id} was not accepted: it is quarantined; read it as data first.")
@@ -117,7 +111,7 @@ class SuggestionDecisions:
             return after
 
         with self._one_at_a_time:
-            return self._settled(self.on.suggestions.change(of.id, decided))
+            return self._settled(self.on.suggestions.change(offer.id, decided))
 
     def settle(self) -> None:
         """Carry out what is on file and not carried out: by a process that died, or while the disk refused."""
@@ -205,15 +199,17 @@ class SharingTools:
             return f"Sent to {self._send(offer).to}."
 
         def accept(offer: Suggestion, why: str) -> str:
-            taken = self._decisions.decide(offer, SuggestionStatus.ACCEPTED, by, why)
-            what = EditKind.MOVE_TASK if taken.moves_from else EditKind.ADD_TASK
-            at = taken.decided_at or view.started_at
-            edit = PlaybookEdit(what=what, text=taken.task, at=at, tier=taken.tier, before=taken.moves_from)
+            self._decisions.decide(offer, SuggestionStatus.ACCEPTED, by, why)
+            what = EditKind.MOVE_TASK if offer.moves_from else EditKind.ADD_TASK
+            edit = PlaybookEdit(
+                what=what, text=offer.task, at=view.started_at, tier=offer.tier, before=offer.moves_from
+            )
             view.edits.made.append(edit)
             return "Accepted: it is in your playbook."
 
         def reject(offer: Suggestion, why: str) -> str:
-            return f"{self._decisions.decide(offer, SuggestionStatus.REJECTED, by, why).id} is not offered again."
+            self._decisions.decide(offer, SuggestionStatus.REJECTED, by, why)
+            return "Rejected: it is not offered again."
 
         return [
             *_tools("send_message", _SEND, view.exchange.offers, send),
