@@ -58,4 +58,4 @@ class PollinateCommand:
         found = actions.decisions.find(line.word(2))
         actions.require(*typed.who, found)
         by = DecidedBy(typed.user_id, typed.user_name)
-        return decide_suggestion(actions.decisions, verb, found, line.words[3:], by)
+        return decide_suggestion(actions.decisions, verb, found, line.words_after(3), by)

@@ -48,7 +48,7 @@ def _answer(bench: PollinateCli, verb: str, name: str = "", words: tuple[str, ..
         return send_suggestions(Pollination(bench.decisions, known_secrets=bench.environment.secrets()))
     if verb == "list":
         return list_suggestions(bench.suggestions.all())
-    return decide_suggestion(bench.decisions, verb, bench.decisions.find(name), words, bench.by)
+    return decide_suggestion(bench.decisions, verb, bench.decisions.find(name), " ".join(words), bench.by)
 
 
 def _add_verb(verb: str, does: str, form: str) -> None:

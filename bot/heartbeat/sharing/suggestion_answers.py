@@ -46,19 +46,17 @@ def send_suggestions(pollination: Pollination) -> Answer:
     return Answer(parts=(*head.parts, *map(_part, sent)), following=f"pollinate accept {sent[0].id}")
 
 
-def decide_suggestion(
-    decisions: SuggestionDecisions, verb: str, found: Suggestion, words: Sequence[str], by: DecidedBy
-) -> Answer:
+def decide_suggestion(decisions: SuggestionDecisions, verb: str, found: Suggestion, rest: str, by: DecidedBy) -> Answer:
     """Accept or reject with what was typed after the id; of a quarantined one first only its text is shown, as data."""
     if verb == "reject":
-        decisions.decide(found, SuggestionStatus.REJECTED, by, " ".join(words))
+        decisions.decide(found, SuggestionStatus.REJECTED, by, rest)
         return sentence(f"{found.id} rejected; {found.to} is not offered it again.", "pollinate list")
-    if [*words] not in ([], [ANYWAY]):
+    if rest not in ("", ANYWAY):
         said = "Nothing was changed: accept takes the id and no more."
         raise InputError(said, next_step=f"/triage pollinate accept {found.id}")
-    if found.quarantine and found.is_waiting and not words:
+    if found.quarantine and found.is_waiting and not rest:
         return Answer(parts=(_part(found),), following=f"pollinate accept {found.id} {ANYWAY}")
-    decisions.decide(found, SuggestionStatus.ACCEPTED, by, has_read=bool(words))
+    decisions.decide(found, SuggestionStatus.ACCEPTED, by, has_read=bool(rest))
     done = f"moved to {found.tier}" if found.moves_from else f"added to the {found.tier} tasks"
     return sentence(f"{found.id} accepted: {done} of {found.to}.", f"heartbeat run {found.to}")
 
