@@ -116,7 +116,7 @@ def test_what_the_disk_refused_is_carried_out_later(garden: Garden) -> None:
     assert len(garden.lines) == 2
 
 
-def test_a_process_that_dies_anywhere_sends_adds_and_writes_down_once(tmp_path: Path) -> None:
+def test_a_process_that_dies_anywhere_adds_the_line_once(tmp_path: Path) -> None:
     """Killed before and after every effect of sending and accepting, then started again."""
     died = 0
     for point in range(1, 60):
