@@ -42,7 +42,7 @@ from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
 from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SharingTools, SuggestionDecisions
+from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions, sharing_tools
 from bot.ports import Surface
 from bot.ports.collections import HEARTBEATS, OVERRIDES, REMOVED_CHECKS, SUGGESTIONS, TASK_LISTS
 from bot.runtime.duties import SessionDuties
@@ -129,7 +129,7 @@ class Heartbeats:
         probes = Probes(on.environment.variables, secrets=secrets)
         inputs = InputCollector(registry, store, probes, on.clock, sessions.removals, peers)
         self.commands = CommandPool(inputs.run_ahead, on.jobs.look_again)
-        exchange = SharingTools(sharing.pollination.send, sharing.decisions).tools_for
+        exchange = partial(sharing_tools, sharing.pollination.send, sharing.decisions)
         tools = BeatTools(probes, on.clock, exchange, known_secrets=secrets)
         prescreen, full = _build_models(on, models, tools)
         pipeline = BeatPipeline(inputs, self.commands, prescreen, full, alerts, store)

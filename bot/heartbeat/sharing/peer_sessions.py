@@ -58,22 +58,18 @@ class PeerSessions:
         waiting = [one for one in self._on.suggestions.all() if one.to == session.id]
         offers: Sequence[Suggestion] = ()
         silent: Sequence[str] = ()
-        receipts: list[Receipt] = []
+        receipts = {}
         if session.is_master and (task := _due(tasks, _POLLINATE)):
             offers = self._pollination.offers()[:OFFERS]
             said = f"{len(offers)} tasks could be suggested; code sends the best of them"
-            receipts.append(Receipt(task=task.id, result="ok", evidence=said))
+            receipts[task.id] = Receipt(task=task.id, result="ok", evidence=said)
         if session.is_master and (task := _due(tasks, _SILENCE)):
             silent = self._silent(now)
-            receipts.append(_silence(task, silent))
+            receipts[task.id] = _silence(task, silent)
         if not session.is_master and (task := _due(tasks, _REPORT)):
-            receipts.append(Receipt(task=task.id, result="ok", evidence="code sends the report"))
-        return PeerData(
-            offers=tuple(offers),
-            silent=tuple(silent),
-            offered=tuple(one for one in waiting if one.status is SuggestionStatus.OPEN),
-            receipts={one.task: one for one in receipts},
-        )
+            receipts[task.id] = Receipt(task=task.id, result="ok", evidence="code sends the report")
+        offered = tuple(one for one in waiting if one.status is SuggestionStatus.OPEN)
+        return PeerData(offers=tuple(offers), silent=tuple(silent), offered=offered, receipts=receipts)
 
     def report_to_master(self, session: Session, ending: BeatEnd, now: datetime) -> None:
         """Send what a good daily beat sends; where a model chose among the offers, only what it could not choose.
@@ -112,7 +108,6 @@ def _due(tasks: Sequence[PlaybookEntry], words: str) -> PlaybookEntry | None:
 def _silence(task: PlaybookEntry, silent: Sequence[str]) -> Receipt:
     if not silent:
         return Receipt(task=task.id, result="ok", evidence="every session reported")
-    hours = int(SILENT_AFTER.total_seconds() // 3600)
-    text = f"No daily report for more than {hours} hours: {', '.join(silent)}"
+    text = f"No daily report for more than {SILENT_AFTER // timedelta(hours=1)} hours: {', '.join(silent)}"
     found = Reported(key="silent-" + "-".join(silent)[:60], text=text)
     return Receipt(task=task.id, result="finding", evidence=text, finding=found)

@@ -189,7 +189,8 @@ class Pollination:
         if master is None:
             return
         for worker in known:
-            yield from (offer.made_to(worker.session.id, now) for offer in worker.moves(master.id))
+            moves = (offer for offer in worker.moves(master.id) if redact(offer.task, self._secrets) == offer.task)
+            yield from (offer.made_to(worker.session.id, now) for offer in moves)
         offers = [one for worker in known for one in worker.makes(known)]
         offers += [(OF_A_TEAM, offer) for offer in self._of_teams]
         for text, tier in self._basics.items():

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -35,10 +36,7 @@ from bot.ports.collections import Collection
 
 log = logging.getLogger(__name__)
 
-_SEND: Final = (
-    "Send one of `suggestions_to_send` to its session, by its id; your reason stays in this beat's record. "
-    "Nothing else can be sent."
-)
+_SEND: Final = "Send one of `suggestions_to_send` to its session, by its id, and nothing else; say why."
 _ACCEPT: Final = "Accept one of `suggestions_for_you`: its task is added to your own HEARTBEAT.md. Say why."
 _REJECT: Final = "Reject one of `suggestions_for_you`: it is not offered again. Say why."
 
@@ -185,51 +183,37 @@ class Choice(Arguments):
     reason: Annotated[str, Field(min_length=1, max_length=300)]
 
 
-class SharingTools:
-    """Makes the tools of one beat; `send` is Pollination's."""
+def sharing_tools(
+    send: Callable[[Suggestion], Suggestion], decisions: SuggestionDecisions, view: BeatView
+) -> list[Tool]:
+    """Return the tools a beat has a use for; `send` is Pollination's."""
+    by = DecidedBy(f"session:{view.session.id}", f"the model of {view.session.id}")
 
-    def __init__(self, send: Callable[[Suggestion], Suggestion], decisions: SuggestionDecisions) -> None:
-        self._send, self._decisions = send, decisions
-
-    def tools_for(self, view: BeatView) -> list[Tool]:
-        """Return the tools this beat has a use for."""
-        by = DecidedBy(f"session:{view.session.id}", f"the model of {view.session.id}")
-
-        def send(offer: Suggestion, _: str) -> str:
-            return f"Sent to {self._send(offer).to}."
-
-        def accept(offer: Suggestion, why: str) -> str:
-            self._decisions.decide(offer, SuggestionStatus.ACCEPTED, by, why)
+    def decide(status: SuggestionStatus, offer: Suggestion, why: str) -> None:
+        decisions.decide(offer, status, by, why)
+        if status is SuggestionStatus.ACCEPTED:
             what = EditKind.MOVE_TASK if offer.moves_from else EditKind.ADD_TASK
             edit = PlaybookEdit(
                 what=what, text=offer.task, at=view.started_at, tier=offer.tier, before=offer.moves_from
             )
             view.edits.made.append(edit)
-            return "Accepted: it is in your playbook."
 
-        def reject(offer: Suggestion, why: str) -> str:
-            self._decisions.decide(offer, SuggestionStatus.REJECTED, by, why)
-            return "Rejected: it is not offered again."
+    def tool(name: str, does: str, among: Sequence[Suggestion], act: Callable[[Suggestion, str], object]) -> list[Tool]:
+        def call(choice: Choice) -> str:
+            chosen = next((one for one in among if one.id == choice.suggestion), None)
+            if chosen is None:
+                raise ToolProblem("no suggestion for this session has that id")
+            try:
+                act(chosen, choice.reason)
+            except (InputError, StoreError) as error:
+                raise ToolProblem(str(error)) from error
+            return "Done."
 
-        return [
-            *_tools("send_message", _SEND, view.exchange.offers, send),
-            *_tools("accept_suggestion", _ACCEPT, view.exchange.offered, accept),
-            *_tools("reject_suggestion", _REJECT, view.exchange.offered, reject),
-        ]
+        return [Tool(name=name, description=does, arguments=Choice, call=call)] if among else []
 
-
-def _tools(
-    name: str, description: str, among: Sequence[Suggestion], act: Callable[[Suggestion, str], str]
-) -> list[Tool]:
-    """Return the tool that acts on one of the suggestions; none where there are none."""
-
-    def call(choice: Choice) -> str:
-        chosen = next((one for one in among if one.id == choice.suggestion), None)
-        if chosen is None:
-            raise ToolProblem("no suggestion for this session has that id")
-        try:
-            return act(chosen, choice.reason)
-        except (InputError, StoreError) as error:
-            raise ToolProblem(str(error)) from error
-
-    return [Tool(name=name, description=description, arguments=Choice, call=call)] if among else []
+    offers, offered = view.exchange.offers, view.exchange.offered
+    return [
+        *tool("send_message", _SEND, offers, lambda offer, _: send(offer)),
+        *tool("accept_suggestion", _ACCEPT, offered, partial(decide, SuggestionStatus.ACCEPTED)),
+        *tool("reject_suggestion", _REJECT, offered, partial(decide, SuggestionStatus.REJECTED)),
+    ]
