@@ -142,7 +142,7 @@ def test_what_many_sessions_do_comes_before_what_one_does(tmp_path: Path) -> Non
     "tier, measured, to",
     [
         (Tier.QUICK, {"seconds": (12.0, 15.0, 11.0)}, Tier.HOURLY),
-        (Tier.DAILY, {"found_on": ("2026-11-18", "2026-11-19", "2026-11-20")}, Tier.HOURLY),
+        (Tier.HOURLY, {"seconds": (61.0, 75.0, 90.0)}, Tier.DAILY),
     ],
 )
 def test_a_task_in_the_wrong_tier_is_offered_another(
