@@ -25,6 +25,7 @@ from bot.domain.heartbeats.beats import Action, BeatReport, Receipt, Reported
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
+from bot.domain.severity import Severity
 from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.beat_worker import BeatWorker
@@ -158,14 +159,15 @@ class ScriptedRun:
     def run(self, view: BeatView) -> BeatReport:
         """Report every change worth an alert."""
         receipts = tuple(self._receipt(task, view.session.id) for task in view.tasks)
-        return BeatReport(message=view.session.beat.ack_token, receipts=receipts, usage=self._bill.charge(FULL))
+        return BeatReport(message="", receipts=receipts, status="ok", usage=self._bill.charge(FULL))
 
     def _receipt(self, task: PlaybookEntry, session: str) -> Receipt:
         check = _check_of(task)
         bad = [change for change in self._world.now(session, check) if change.alert] if check else []
         if not bad:
             return Receipt(task=task.id, result="ok")
-        return Receipt(task=task.id, result="finding", evidence=bad[0].name, finding=Reported(key=bad[0].name))
+        found = Reported(key=bad[0].name, severity=Severity.PAGE if check == "ci" else None, text=bad[0].name)
+        return Receipt(task=task.id, result="finding", finding=found)
 
 
 class ScriptedScreen(PrescreenStep):

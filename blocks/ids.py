@@ -259,6 +259,22 @@ def alert_list_block_id(session_id: str, listed: Sequence[OpenFinding]) -> str:
     return f"{_ALERT}{session_id}:list:{finding_digest(chr(10).join(one_by_one))}"
 
 
+def alert_closing_block_id(session_id: str, closed: Sequence[OpenFinding]) -> str:
+    """Return the block id that marks the line which says that findings ended: these, once for each time they began."""
+    one_by_one = sorted(f"{each.key} {each.first_at.isoformat()} {each.last_at.isoformat()}" for each in closed)
+    return f"{_ALERT}{session_id}:closed:{finding_digest(chr(10).join(one_by_one))}"
+
+
+def asked_block_id(name: str) -> str:
+    """Return the block id that marks a question which a button or a command asked."""
+    return f"triage_asked:{name}"
+
+
+def asked_about_block_id(session_id: str, finding: OpenFinding) -> str:
+    """Return the block id that marks the question about a finding since it was first seen."""
+    return asked_block_id(f"{session_id}:{finding_digest(finding.key)}:{int(finding.first_at.timestamp() * 1000)}")
+
+
 def encode_finding(session_id: str, digest: str) -> str:
     """Return a button value that names a finding of a session."""
     return f"{session_id}|{digest}"

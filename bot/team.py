@@ -90,7 +90,9 @@ class Team:
             self.heartbeats.sessions.registry,
             (self.edge.backfill, self.edge.watcher, self.shared.service.codebases),
             learn=self.heartbeats.learn_zones,
-            see=lambda settings: self.shared.code.replace(process.code.members(settings)),
+            see=lambda settings: self.shared.code.replace(
+                process.code.members(settings), process.code.of_sessions(settings)
+            ),
             go_by=self.shared.approvers.replace,
             unreadable=partial(why_unreadable, process.slack.client),
         )
@@ -163,6 +165,8 @@ class Team:
             questions.mentions,
             questions.rebuilding,
             self.heartbeats.worker,
+            self.beats.threads,
+            self.shared.questions.post,
         )
         return JobHandlers(
             handler_of=table.handler_of, on_given_up=self._report.given_up, on_deadly=questions.giving_up.deadly

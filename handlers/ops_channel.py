@@ -1,33 +1,39 @@
 """Posts to the ops channel what is not a card: reminders, the brief, and what stops the bot at the start.
 
-Also a question that begins with a button or a command: it is posted there first, so that the thread exists in which it
-is answered, and then handled like any other. If a crash follows, a message without a card is left, which the asker
-sees.
+Also a question that begins with a button or a command: a job posts it there, so that the thread exists in which it is
+answered, and then it is handled like any other. What was posted is found again by its mark, so it is asked once.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Final
+from uuid import uuid4
 
-from blocks.text.outgoing_text import escape, with_local_times
+from blocks import ids
+from blocks.text.outgoing_text import escape, section, with_local_times
+from blocks.text.splitting import SECTION_CHARS, split
 from blocks.views.brief_view import brief_blocks, reminder_blocks, reminder_line
 from bot.casework.reports.daily_brief import DailyBrief, brief_line
 from bot.casework.reports.status_overview import ThreadLine
 from bot.config.environment import Environment, require_tokens
 from bot.domain.events import Event, Sender
-from bot.domain.jobs import QuestionAsked
+from bot.domain.jobs import AskInOps, QuestionAsked
 from bot.errors import ProviderError
-from bot.ports import JobQueue
-from handlers.transport.poster import Poster
+from bot.ports import Clock, JobQueue, Workspace
+from handlers.transport.poster import Poster, slack_time
 from handlers.transport.rate_limits import CARD, LINE
 from handlers.transport.slack_clients import posting_client, translate_slack_errors
 
 log = logging.getLogger(__name__)
 
 Ask = Callable[[str, str], str]
-"""Takes `(question, who asks)`, opens a thread for it in the ops channel, and returns what to tell the asker."""
+"""Takes `(question, who asks)`, has it asked in the ops channel, and returns what to tell the asker."""
+
+QUESTION_CHARS: Final = 10_000
+"""What is asked at most; a finding may hold the output of a command."""
 
 
 def announce(ops_channel: str, environment: Environment, text: str) -> None:
@@ -67,30 +73,52 @@ class OpsChannelPosts:
         self._poster.post(self._ops_channel, brief_line(brief, title), blocks, what="post the brief", rank=LINE)
 
 
-def ops_questions(poster: Poster, jobs: JobQueue, *, team_id: str, ops_channel: str) -> Ask:
-    """Return a way to ask in the ops channel; it raises ProviderError where Slack refuses the message."""
+class OpsQuestions:
+    """Has questions asked in one ops channel."""
 
-    def ask(question: str, by: str) -> str:
-        answer = poster.post(ops_channel, escape(question), what="ask in the ops channel", rank=CARD)
-        event = _event(team_id, ops_channel, by, str(answer["ts"]), _as_posted(answer.get("message"), question))
-        jobs.put(QuestionAsked(event=event))
-        return f"Asked in <#{ops_channel}>; its card will show the draft."
+    def __init__(
+        self, poster: Poster, workspace: Workspace, jobs: JobQueue, clock: Clock, *, team_id: str, ops_channel: str
+    ) -> None:
+        self._poster, self._workspace, self._jobs, self._clock = poster, workspace, jobs, clock
+        self._team_id, self._ops_channel = team_id, ops_channel
 
-    return ask
+    def ask(self, question: str, by: str, *, mark: str = "", codebases: Collection[str] = ()) -> str:
+        """Have a question asked for somebody, once for each mark, and return what to tell them; raises StoreError."""
+        work = AskInOps(
+            mark=mark or ids.asked_block_id(uuid4().hex),
+            question=question[:QUESTION_CHARS],
+            by=by,
+            at=self._clock.now(),
+            codebases=tuple(codebases),
+        )
+        self._jobs.put(work)
+        return f"Asked in <#{self._ops_channel}>; its card will show the draft."
 
+    def post(self, asked: AskInOps) -> None:
+        """Post a question unless it stands there, and queue it as Slack keeps it: so it does not look edited later.
 
-def _as_posted(message: object, question: str) -> str:
-    """Return the words as Slack keeps them, so that the question does not look edited later."""
-    text = message.get("text") if isinstance(message, dict) else None
-    return text if isinstance(text, str) and text else escape(question)
-
-
-def _event(team_id: str, channel: str, by: str, ts: str, text: str) -> Event:
-    return Event(
-        team_id=team_id,
-        chat_id=channel,
-        message_id=ts,
-        create_time=datetime.fromtimestamp(float(ts), UTC),
-        content=text,
-        sender=Sender(id=by),
-    )
+        Raises:
+            ProviderError: Slack refused it, or cannot say whether it stands; trying again posts no second.
+        """
+        since, channel = slack_time(asked.at), self._ops_channel
+        ts = self._poster.find(
+            channel, asked.mark, what="ask in the ops channel", recorded_at=asked.at, since=since, by_others=True
+        )
+        if ts is None:
+            text = escape(asked.question)
+            first, *rest = split(text, SECTION_CHARS)
+            blocks = [section(first, block_id=asked.mark), *map(section, rest)]
+            answer = self._poster.post(channel, text, blocks, what="ask in the ops channel", rank=CARD, mark=asked.mark)
+            ts = str(answer["ts"])
+        kept = next((one for one in self._workspace.thread(channel, ts) if one.message_id == ts), None)
+        if kept is None:
+            return  # somebody deleted it
+        event = Event(
+            team_id=self._team_id,
+            chat_id=channel,
+            message_id=ts,
+            create_time=datetime.fromtimestamp(float(ts), UTC),
+            content=kept.text,
+            sender=Sender(id=asked.by),
+        )
+        self._jobs.put(QuestionAsked(event=event, codebases=asked.codebases))

@@ -120,7 +120,7 @@ class TeamRouter:
         if (heard := next((one for one in teams if one.watcher.has_heard(event)), None)) is not None:
             return heard  # delivered again, or read back: a channel may have changed hands meanwhile
         key, under = thread_key(event), event.thread_id
-        working = (one for one in teams if one.watcher.has_open(key))
+        working = (one for one in teams if one.watcher.has_open(key) or one.watcher.is_under_alert(event))
         carded = (one for one in teams if under and one.ops_channel == event.chat_id and one.has_card(under))
         return next(working, None) or next(carded, None) or self.of_channel(event.chat_id)
 

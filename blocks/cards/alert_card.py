@@ -14,10 +14,9 @@ from blocks.text.message_size import fit_message
 from blocks.text.mrkdwn import to_mrkdwn
 from blocks.text.outgoing_text import context, escape, fence, local_time, plain, section
 from blocks.text.splitting import SECTION_CHARS, split, truncate
-from bot.domain.heartbeats.alerts import Alert, OpenFinding, finding_digest, headline_of, removal_words
+from bot.domain.heartbeats.alerts import SNOOZES, Alert, OpenFinding, finding_digest, headline_of, removal_words
 from bot.domain.severity import SIGNS, WORDS
 from bot.domain.text.humanize import duration, ordinal
-from bot.heartbeat.alerts.finding_responses import SNOOZES
 
 TEXT_CHARS: Final = 2_600
 LIST_CHARS: Final = 8_000
@@ -79,29 +78,28 @@ def mark_of(alert: Alert) -> str | None:
     return ids.alert_list_block_id(alert.session_id, alert.listed) if alert.listed else None
 
 
-def resolved_text(alert: Alert) -> str:
-    """Return the line that says which findings of a list are gone since it was shown last; empty where none is."""
-    gone = [_bullet(each) for each in alert.listed if each.resolved_at == alert.at]
-    removed = [
-        f"{_bullet(each)}: {removal_words(each.removed)}"
-        for each in alert.listed
-        if each.removed is not None and each.removed.at == alert.at
-    ]
+def closing_text(alert: Alert) -> str:
+    """Return how findings ended whose cards have not said so yet, for the thread; empty where none did.
+
+    Of what a human closed nothing is said: the card shows who did.
+    """
+    over = [each for each in alert.findings if each.is_unshown]
+    gone = [_bullet(each) for each in over if each.resolved_at is not None]
+    removed = [(each, removal_words(each.removed)) for each in over if each.removed is not None]
+    if alert.finding is not None:
+        return ":white_check_mark: Resolved." if gone else f"{CLOSED} Closed: {removed[0][1]}." if removed else ""
     lines = [
         *([":white_check_mark: Resolved:", *gone] if gone else []),
-        *([f"{CLOSED} Closed:", *removed] if removed else []),
+        *([f"{CLOSED} Closed:", *(f"{_bullet(each)}: {why}" for each, why in removed)] if removed else []),
     ]
     return truncate("\n".join(lines), TEXT_CHARS)
 
 
-def closed_text(alert: Alert) -> str:
-    """Return the line that says how a finding ended, for its thread; empty where it is open or a human closed it."""
-    finding = alert.finding
-    if finding is None or finding.is_open:
-        return ""
-    if finding.removed is not None:
-        return f"{CLOSED} Closed: {removal_words(finding.removed)}."
-    return ":white_check_mark: Resolved." if finding.resolved_at is not None else ""
+def closing_blocks(alert: Alert) -> list[Block]:
+    """Return the same as a block with a mark, by which it is found again; none where there is nothing to say."""
+    said = closing_text(alert)
+    over = [each for each in alert.findings if each.is_unshown]
+    return [section(said, block_id=ids.alert_closing_block_id(alert.session_id, over))] if said else []
 
 
 def _bullet(finding: OpenFinding) -> str:
@@ -143,7 +141,7 @@ def _sign(alert: Alert) -> str:
         return CLOSED
     if alert.severity is None:
         return ":white_check_mark:"
-    if finding is not None and finding.snoozed_until is not None and alert.at < finding.snoozed_until:
+    if finding is not None and finding.is_snoozed(alert.at):
         return ":zzz:"
     return ":eyes:" if finding is not None and finding.acknowledged_by else SIGNS[alert.severity]
 
@@ -171,13 +169,10 @@ def _standing(alert: Alert) -> str:
         return f"{name} · *Resolved* {local_time(finding.resolved_at)} · {since}"
     if finding.fixed_by:
         return f"{name} · *Fixed* by <@{finding.fixed_by}> · {since}"
-    times = alert.times_today
+    is_ringing = finding.rings > 0 and not finding.acknowledged_by
     parts = [
         name,
-        f"*{ordinal(times)} time today*" if times > 1 else "",
-        f"*rings for the {ordinal(finding.rings + 1)} time*: nobody has acknowledged it"
-        if _is_ringing(finding)
-        else "",
+        f"*rings for the {ordinal(finding.rings + 1)} time*: nobody has acknowledged it" if is_ringing else "",
         since,
         f"last seen {local_time(finding.last_at)}" if finding.last_at != finding.first_at else "",
         f"<@{finding.acknowledged_by}> acknowledged it" if finding.acknowledged_by else "",
@@ -185,10 +180,6 @@ def _standing(alert: Alert) -> str:
         f"snoozed until {local_time(finding.snoozed_until)}" if finding.snoozed_until is not None else "",
     ]
     return " · ".join(part for part in parts if part)
-
-
-def _is_ringing(finding: OpenFinding) -> bool:
-    return finding.rings > 0 and not finding.acknowledged_by
 
 
 def _buttons(session_id: str, finding: OpenFinding) -> ActionsBlock:

@@ -113,6 +113,8 @@ def brief_blocks(brief: DailyBrief, title: str, *, may_see_drafts: bool) -> list
         parts.append(section(_findings(brief, may_see_drafts)))
     if brief.remarks:
         parts.append(section(_remarks(brief, may_see_drafts)))
+    if brief.changes:
+        parts.append(section(_changes(brief, may_see_drafts)))
     return fit_message([*parts, context(f"{escape(brief_cost_line(brief))} Next: {NEXT}")])
 
 
@@ -185,6 +187,12 @@ def _remarks(brief: DailyBrief, may_see_drafts: bool) -> str:
     """Return what beats said with OK: too little for an alert, and not to be lost."""
     title = f"*{counted(len(brief.remarks), 'remark')} with OK*"
     return _listed(title, [f"*{escape(name)}*: “{escape(said)}”" for name, said in brief.remarks], may_see_drafts)
+
+
+def _changes(brief: DailyBrief, may_see_drafts: bool) -> str:
+    """Return what commands of beats printed anew without failing."""
+    title = f"*{counted(len(brief.changes), 'change')}* seen by heartbeats without a model"
+    return _listed(title, [f"*{escape(name)}* · {quoted_line(what)}" for name, what in brief.changes], may_see_drafts)
 
 
 def _listed(title: str, found: Sequence[str], may_see: bool) -> str:

@@ -13,7 +13,6 @@ from pydantic import SecretStr
 
 from bot.domain.heartbeats.alerts import Alert, Posted, finding_digest, removal_words
 from bot.domain.severity import SIGNS, WORDS
-from bot.domain.text.humanize import ordinal
 from bot.domain.text.marks import without_marks
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 
@@ -76,7 +75,6 @@ def _payload_of(alert: Alert) -> dict[str, Any]:
         "session_name": without_marks(alert.session_name),
         "status": status,
         "severity": alert.severity,
-        "times_today": alert.times_today,
         "headline": without_marks(alert.headline),
         "text": without_marks(alert.text),
         "task": without_marks(finding.task) if finding and finding.task else None,
@@ -131,14 +129,12 @@ class TelegramSurface:
 def _alert_text_plain(alert: Alert) -> str:
     """Return an alert as plain text, at most 4,096 characters."""
     finding = alert.finding
-    is_finding = finding is not None or bool(alert.listed)
     severity = alert.severity
-    lead = f"{SIGNS[severity]} {WORDS[severity]}: " if severity else "✅ Resolved: " if is_finding else "ℹ️ "
+    lead = f"{SIGNS[severity]} {WORDS[severity]}: " if severity else "✅ Resolved: " if alert.findings else "ℹ️ "
     if finding is not None and finding.removed is not None:
         lead = f"➖ Closed ({removal_words(finding.removed)}): "
-    times = f" · {ordinal(alert.times_today)} time today" if severity and alert.times_today > 1 else ""
     first, *others = map(without_marks, [alert.text.lstrip(), alert.reasoning or "", *alert.notes, alert.session_name])
-    text = "\n\n".join(part for part in [f"{lead}{first}", *others] if part) + times
+    text = "\n\n".join(part for part in [f"{lead}{first}", *others] if part)
     return text if len(text) <= MESSAGE_CHARS else text[: MESSAGE_CHARS - 1] + "…"
 
 

@@ -2,13 +2,17 @@
 
 A team's only codebase is not named in citations, but its name is understood: others may have been removed since. An
 unknown name is read as part of the path, which then is not found: so no citation reaches a codebase of another team.
+Beside them stand the checkouts of the team's sessions, each opened when it is named: no question is answered from one
+but that about an alert of its session.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from bot.agent.git.git_repo import GitRepo
@@ -17,8 +21,10 @@ from bot.domain.citations.links import CodeHost, LinkTo, code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.passages import Passage
 from bot.domain.search.ranking import Corpus, joined, likelihood
-from bot.errors import CodebaseUnreadable
+from bot.errors import CodebaseUnreadable, TriageError
 from bot.ports import PassageIndex
+
+log = logging.getLogger(__name__)
 
 LIKELY: Final = 5
 """As many codebases are searched for one question, whatever their number; measured with benchmarks/codebases.py."""
@@ -56,27 +62,41 @@ class Likely(NamedTuple):
     corpus: Corpus | None
 
 
-class Codebases:
-    """Port Repositories over at least one codebase, in the order of triage.yml."""
+Beside = Mapping[str, Callable[[], Codebase]]
+"""What opens each codebase that only a question about it is answered from, by id; raises TriageError."""
 
-    def __init__(self, members: Iterable[Codebase]) -> None:
-        self._members = tuple(members)
+
+class Codebases:
+    """Port Repositories over at least one codebase, in the order of triage.yml, and those `beside` them."""
+
+    def __init__(self, members: Iterable[Codebase], beside: Beside = MappingProxyType({})) -> None:
+        self._members, self._beside = tuple(members), beside
 
     @classmethod
-    def named(cls, members: Iterable[tuple[str, GitRepo, PassageIndex]], docs: Collection[str] = ()) -> Codebases:
+    def named(
+        cls,
+        members: Iterable[tuple[str, GitRepo, PassageIndex]],
+        docs: Collection[str] = (),
+        beside: Beside = MappingProxyType({}),
+    ) -> Codebases:
         """Return the codebases of a team by id, with their names in citations where there are several.
 
         `docs` has the ids of those that are handbooks.
         """
         given = list(members)
         return cls(
-            Codebase(id=name, repo=repo, index=index, prefix=f"{name}:" if len(given) > 1 else "", is_docs=name in docs)
-            for name, repo, index in given
+            (
+                Codebase(
+                    id=name, repo=repo, index=index, prefix=f"{name}:" if len(given) > 1 else "", is_docs=name in docs
+                )
+                for name, repo, index in given
+            ),
+            beside,
         )
 
     def replace(self, others: Codebases) -> None:
         """Take over the members of others at once; what `among` returned before stays as it was."""
-        self._members = others._members
+        self._members, self._beside = others._members, others._beside
 
     def __iter__(self) -> Iterator[Codebase]:
         return iter(self._members)
@@ -92,11 +112,25 @@ class Codebases:
     def among(self, ids: Collection[str]) -> Codebases:
         """Return those with one of the ids, named as before; all of them without ids or where none is left."""
         members = self._members
-        return Codebases([one for one in members if one.id in ids] or members)
+        asked = [self.get(name) for name in ids if name in self._beside]
+        found = [*(one for one in members if one.id in ids), *(one for one in asked if one is not None)]
+        return Codebases(found or members, self._beside)
+
+    def about(self, ids: Collection[str]) -> Codebases:
+        """Return what a question about these is answered from: all of them, but of one beside them that one alone."""
+        found = self.among(ids)
+        return found if any(one.id in self._beside for one in found) else self.among(())
 
     def get(self, name: str) -> Codebase | None:
-        """Return the codebase of an id; None where there is none."""
-        return next((one for one in self._members if one.id == name), None)
+        """Return the codebase of an id; None where there is none, or where one beside them cannot be opened."""
+        member = next((one for one in self._members if one.id == name), None)
+        if member is not None or name not in self._beside:
+            return member
+        try:
+            return self._beside[name]()
+        except TriageError as error:
+            log.warning("a checkout cannot be read: %s", error, extra={"action": "checkout_unread", "codebase": name})
+            return None
 
     def locate(self, path: str, commit: str | None = None) -> Located:
         """Return the repository that a cited path lies in; a path without a codebase lies where its commit does."""
@@ -109,10 +143,13 @@ class Codebases:
     def holder(self, commit: str) -> GitRepo:
         """Return the repository whose HEAD contains a commit, or did before a force push; else the first one."""
         repos = [one.repo for one in self._members]
-        if len(repos) == 1:
+        if len(repos) == 1 and not self._beside:
             return repos[0]
         found = next((repo for repo in repos if repo.resolve_in("HEAD", commit)), None)
-        return found or next((repo for repo in repos if repo.resolve(commit)), repos[0])
+        if found is not None:
+            return found
+        repos += [one.repo for name in self._beside if (one := self.get(name)) is not None]
+        return next((repo for repo in repos if repo.resolve(commit)), repos[0])
 
     def heads(self) -> Mapping[Path, str]:
         """Return the SHA of every HEAD that can be read, by the repository's root.

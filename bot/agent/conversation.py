@@ -1,10 +1,10 @@
 """The turns of one run (request, reply, tools) until the model answers or makes no progress.
 
-`history` holds whole replies only, in the form the API takes back, and no image: these are put in as it is sent. A
-retry starts the SDK's runner anew from it. `is_cut` says whether the last reply to our own prompt exceeded the length
-limit. Retries are in bot/agent/retry.py, repeated calls are detected by bot/agent/loop_detector.py. A ToolProblem goes
-to the model as an error result. Any other exception of a tool is our bug: the SDK would report it to the model and go
-on, so it is kept here and ends the run.
+A run with a final tool ends by a valid call of it. `history` holds whole replies only, in the form the API takes back,
+and no image: these are put in as it is sent. A retry starts the SDK's runner anew from it. `is_cut` says whether the
+last reply to our own prompt exceeded the length limit. Retries are in bot/agent/retry.py, repeated calls are detected
+by bot/agent/loop_detector.py. A ToolProblem goes to the model as an error result. Any other exception of a tool is our
+bug: the SDK would report it to the model and go on, so it is kept here and ends the run.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from typing import Any
 import anthropic
 from anthropic.lib.tools import BetaBuiltinFunctionTool, ToolError
 from anthropic.types.beta import BetaMessage, BetaToolUnionParam
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from bot.agent.cost import CostMeter
 from bot.agent.loop_detector import LoopDetector
 from bot.agent.model_messages import (
+    HAND_IN,
     UNSEEN,
     StreamReader,
     Unsupported,
@@ -40,19 +41,24 @@ from bot.agent.retry import RetryPolicy
 from bot.agent.run_records import RunLog
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.agent.watchdog import UNLIMITED_S, Watchdog
+from bot.domain.text.sanitize import mend
 
 
 class Toolbox:
-    """The tools of one run; `crash` is what one of them must not have raised, or None."""
+    """The tools of one run; `crash` is what one of them must not have raised, or None.
 
-    def __init__(self, tools: Sequence[Tool], watch: Watchdog, journal: RunLog) -> None:
-        self._watch, self._journal = watch, journal
+    `handed_in` are the arguments of each valid call of the final tool in the latest turn.
+    """
+
+    def __init__(self, tools: Sequence[Tool], final: Tool | None, watch: Watchdog, journal: RunLog) -> None:
+        self._final, self._watch, self._journal = final, watch, journal
         self.crash: BaseException | None = None
-        self.runnable = [_Runnable(tool, self) for tool in tools]
+        self.handed_in: list[BaseModel] = []
+        self.runnable = [_Runnable(tool, self) for tool in (*tools, *([final] if final else []))]
 
     def call(self, tool: Tool, given: object) -> str:
         """Return what the tool says; raises ToolError for the model to read."""
-        self._journal.tool_calls += 1
+        self._journal.tool_calls += tool is not self._final
         shown = f"{tool.name} {json.dumps(given, ensure_ascii=False)}"
         self._journal.say(f"tool: {shown}")
         self._journal.write("Call", shown)
@@ -64,6 +70,15 @@ class Toolbox:
         self._journal.write("Result", text)
         return text
 
+    def call_final(self, name: str, given: object) -> tuple[str, bool]:
+        """Return what a forced call of the final tool leads to, and whether that is an error."""
+        if self._final is None or name != self._final.name:
+            return "not called: only the answer was asked for", True
+        try:
+            return self.call(self._final, given), False
+        except ToolError as problem:
+            return str(problem), True
+
     def _answer(self, tool: Tool, given: object) -> str:
         if not isinstance(given, dict):
             raise ToolError(f"{tool.name} cannot be called like that: its arguments must be a JSON object")
@@ -73,6 +88,8 @@ class Toolbox:
             details = error.errors(include_url=False, include_input=False)
             wrong = "; ".join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in details)
             raise ToolError(f"{tool.name} cannot be called like that: {wrong}") from error
+        if tool is self._final and isinstance(arguments, BaseModel):
+            self.handed_in.append(arguments)
         text, problem = within(self._watch.left_s(), lambda: tool.call(arguments))
         if problem is None:
             return text
@@ -141,7 +158,7 @@ class Conversation:
         self._messages = client.with_options(
             max_retries=0, middleware=[*client.middleware, watch.middleware]
         ).beta.messages
-        self._tools = Toolbox(request.tools, watch, journal)
+        self._tools = Toolbox(request.tools, request.final, watch, journal)
         self._limits, self._watch = request.limits, watch
         self._repeats = LoopDetector()
         self._attempts = RetryPolicy(watch, journal, request.model, request.limits)
@@ -150,10 +167,18 @@ class Conversation:
         self.images = tuple(request.images)
         self.turns = 0
         self.is_cut = False
+        self._said, self._was_asked = "", False
+        """The text in which a run with a final tool ended, and whether it was asked for the call since."""
         journal.write("Asked", request.prompt)
 
+    @property
+    def handed_in(self) -> BaseModel | None:
+        """What the final tool was called with; None if it was not, or twice in one turn with different arguments."""
+        answers = self._tools.handed_in
+        return answers[0] if answers and all(answer == answers[0] for answer in answers) else None
+
     def until_answer(self) -> str:
-        """Return the text of the model's last reply.
+        """Return the text of the model's last reply; nothing where it ended by the final tool.
 
         Raises:
             Stuck: it goes in circles, or the turns or the reply's length are used up.
@@ -182,14 +207,23 @@ class Conversation:
         return True
 
     def ask(self, words: str) -> str:
-        """Return the reply to our own words, not streamed, without tools."""
+        """Return the reply to our own words, not streamed, without tools but the final one, whose call is forced."""
         self.journal.say(f"asked for the answer: {words}")
         self.history = render_sections(self.history, words)
         reply: BetaMessage = self._attempts.insist(self._ask_once)
         self._accept(reply)
         self._refuse_dead_ends(reply)
         self.is_cut = reply.stop_reason == "max_tokens"
+        if calls := _calls_in(reply):
+            self._tools.handed_in.clear()
+            self.history.append(_results(calls, [self._final_result(call) for call in calls]))
         return model_text(reply)
+
+    def _final_result(self, call: Any) -> tuple[str, bool]:
+        if self.is_cut:
+            return f"not called: it was longer than {self._limits.max_tokens} tokens; be brief", True
+        mend(call.input)
+        return self._tools.call_final(call.name, call.input)
 
     def _turns(self) -> str:
         """Drive the SDK's runner from the history on, to the end of a turn that calls no tool."""
@@ -222,6 +256,8 @@ class Conversation:
                 return self._last_words(reply)
             if reply.stop_reason == "tool_use":
                 self._use_tools(runner, reply)
+                if self.handed_in is not None:
+                    return ""
             if not goes_back_as_it_came:
                 return None
         return None
@@ -238,14 +274,18 @@ class Conversation:
     def _ask_once(self) -> BetaMessage:
         self._reserve()
         tools = [tool.to_dict() for tool in self._tools.runnable]
-        rest: dict[str, Any] = {"tools": tools, "tool_choice": {"type": "none"}} if tools else {}
-        rest["timeout"] = UNLIMITED_S  # without any, the SDK refuses long answers that are not streamed
+        params = dict(self._params)
+        if tools:
+            params |= {"tools": tools, "tool_choice": {"type": "none"}}
+        if final := self._request.final:
+            params["tool_choice"] = {"type": "tool", "name": final.name}
+            if "thinking" in params:  # the API refuses to force a call on a model that thinks
+                params["thinking"] = {"type": "disabled"}
+        params["timeout"] = UNLIMITED_S  # without any, the SDK refuses long answers that are not streamed
 
         def request() -> BetaMessage:
             with self._watch.deaf():
-                raw = self._messages.with_raw_response.create(
-                    **self._params, **rest, messages=with_images(self.history, self.images)
-                )
+                raw = self._messages.with_raw_response.create(**params, messages=with_images(self.history, self.images))
             refuse_pages(raw.headers.get("content-type", ""))
             reply: BetaMessage = raw.parse()
             self.meter.add(reply.usage)
@@ -275,13 +315,20 @@ class Conversation:
             self.history.append({"role": "assistant", "content": [block.to_dict() for block in content]})
         return content == list(reply.content)
 
-    def _last_words(self, reply: BetaMessage) -> str:
+    def _last_words(self, reply: BetaMessage) -> str | None:
+        """Return what a run ends with; None where it is asked for the final tool instead, which it is once."""
         self._refuse_dead_ends(reply)
         if reply.stop_reason == "max_tokens":
             if self.history[-1]["role"] == "assistant":
                 self.history.pop()
             raise Stuck(f"the reply was longer than {self._limits.max_tokens} tokens; be brief")
-        return model_text(reply)
+        said, self._said = self._said, model_text(reply)
+        if (final := self._request.final) is None or self._was_asked:
+            return self._said if self._said.strip() else said
+        self._was_asked = True
+        self.journal.say(f"asked for a call of {final.name}")
+        self.history = render_sections(self.history, HAND_IN.format(tool=final.name))
+        return None
 
     def _refuse_dead_ends(self, reply: BetaMessage) -> None:
         if reply.stop_reason == "refusal":
@@ -291,10 +338,12 @@ class Conversation:
             raise RunFailed(why, usage=self.meter.usage)
 
     def _use_tools(self, runner: Any, reply: BetaMessage) -> None:
-        calls = [block for block in reply.content if block.type == "tool_use"]
+        calls = _calls_in(reply)
+        self._tools.handed_in.clear()
         circle = self._repeats.note([(call.name, call.input) for call in calls])
         if circle is not None:
-            self.history.append(_unanswered(calls))
+            again = "not called again: the same call was answered before"
+            self.history.append(_results(calls, [(again, True)] * len(calls)))
             raise Stuck(circle)
         results = runner.generate_tool_call_response()
         self._watch.check()
@@ -303,8 +352,14 @@ class Conversation:
         self.history.append(results)
 
 
-def _unanswered(calls: list[Any]) -> dict[str, Any]:
-    """Return results for calls that were not made: the history must hold one for each."""
-    text = "not called again: the same call was answered before"
-    results = [{"type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": True} for call in calls]
+def _calls_in(reply: BetaMessage) -> list[Any]:
+    return [block for block in reply.content if block.type == "tool_use"]
+
+
+def _results(calls: list[Any], answers: list[tuple[str, bool]]) -> dict[str, Any]:
+    """Return the message that answers calls, each by a text and whether it is an error; the API wants all answered."""
+    results = [
+        {"type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": is_error}
+        for call, (text, is_error) in zip(calls, answers, strict=True)
+    ]
     return {"role": "user", "content": results}

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from bot.agent.answer_parsing import Unreadable, read_answer
 from bot.agent.conversation import Conversation, Stuck
 from bot.agent.cost import DEFAULT_PRICES, CostMeter, Prices
-from bot.agent.model_messages import FINISH, REPAIR, Unsupported
+from bot.agent.model_messages import BY_CALL, FINISH, HAND_IN, IN_TEXT, REPAIR, Unsupported
 from bot.agent.model_run import (
     ModelUnavailable,
     RunCancelled,
@@ -94,15 +94,29 @@ def _finish(talk: Conversation, request: RunRequest) -> RunResult:
         text = talk.until_answer()
     except Stuck as stuck:
         forced = True
-        text = talk.ask(FINISH.format(why=stuck))
+        how = BY_CALL.format(tool=request.final.name) if request.final else IN_TEXT
+        text = talk.ask(FINISH.format(why=stuck, how=how))
     return RunResult(
-        answer=request.read(text) if request.read else _readable(talk, text, request),
+        answer=_answer(talk, text, request),
         usage=talk.meter.usage,
         turns=talk.turns,
         tool_calls=talk.journal.tool_calls,
         convergence_forced=forced,
         images_shown=len(talk.images),
     )
+
+
+def _answer(talk: Conversation, text: str, request: RunRequest) -> BaseModel:
+    """Return the answer of a run that is over; a forced call that was wrong is corrected once."""
+    if request.final is None:
+        return request.read(text) if request.read else _readable(talk, text, request)
+    if talk.handed_in is None and not text.strip():
+        text = talk.ask(HAND_IN.format(tool=request.final.name))
+    if talk.handed_in is not None:
+        return talk.handed_in
+    if request.read is None or not text.strip():
+        raise RunFailed(f"the model ended without a valid call of {request.final.name}", usage=talk.meter.usage)
+    return request.read(text)
 
 
 def _readable(talk: Conversation, text: str, request: RunRequest) -> BaseModel:

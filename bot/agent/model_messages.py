@@ -27,7 +27,10 @@ from bot.domain.text.sanitize import mend, storable
 from bot.ports import Image
 
 _EPHEMERAL: Final = {"type": "ephemeral"}
-FINISH: Final = "Stop here: {why}. Answer now with what you have, as the one JSON object, without calling a tool."
+FINISH: Final = "Stop here: {why}. Answer now with what you have, {how}."
+IN_TEXT: Final = "as the one JSON object, without calling a tool"
+BY_CALL: Final = "by calling `{tool}`"
+HAND_IN: Final = "Nobody reads that text. End by calling `{tool}`."
 UNSEEN: Final = "The images of this message could not be shown to you."
 ONE_OBJECT: Final = "Answer with one JSON object of this schema and nothing else: {schema}"
 REPAIR: Final = "That answer could not be read: {why}. Answer again with the one JSON object and nothing else."
@@ -67,19 +70,20 @@ def fixed_params(client: object, request: RunRequest, without: Collection[str] =
 
     Args:
         client: The SDK's client; only the vendor's own API marks the growing history for caching by itself.
-        request: The run; the provider holds its answer to the schema.
+        request: The run; the provider holds its answer to the schema, unless it ends by a call of its final tool.
         without: The optional parameters that the model is known to refuse.
     """
-    schema = anthropic.transform_schema(request.answer)
     system: list[dict[str, Any]] = [{"type": "text", "text": request.system, "cache_control": _EPHEMERAL}]
     params: dict[str, Any] = {"model": request.model, "max_tokens": request.limits.max_tokens, "system": system}
     if request.rubric:
         system.append({"type": "text", "text": request.rubric})
     output: dict[str, Any] = {}
-    if "format" in without:
-        system.append({"type": "text", "text": ONE_OBJECT.format(schema=json.dumps(schema))})
-    else:
-        output["format"] = {"type": "json_schema", "schema": schema}
+    if request.final is None:
+        schema = anthropic.transform_schema(request.answer)
+        if "format" in without:
+            system.append({"type": "text", "text": ONE_OBJECT.format(schema=json.dumps(schema))})
+        else:
+            output["format"] = {"type": "json_schema", "schema": schema}
     if request.effort and "effort" not in without:
         output["effort"] = request.effort
     if output:

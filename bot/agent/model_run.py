@@ -1,8 +1,8 @@
 """What a model run is given and what comes out of it; bot/agent/loop.py carries one out.
 
 One run is one conversation with fresh context: a stable prefix (system, tools), one user message of delimited data,
-tool turns, and a final answer that must be an object of the asked type. How far it is is shown at most once in 3 s, off
-the run's own thread; when the run ends nothing old is shown any more.
+tool turns, and a final answer: an object of the asked type in text, or the arguments of a final tool. How far it is is
+shown at most once in 3 s, off the run's own thread; when the run ends nothing old is shown any more.
 """
 
 from __future__ import annotations
@@ -67,6 +67,9 @@ class RunRequest:
     """Whether it may think before it answers; thinking counts as output."""
     tools: Sequence[Tool] = ()
     answer: type[BaseModel]
+    final: Tool | None = None
+    """A valid call of it ends the run, and its arguments are the answer; a run that ends in text is asked once for it.
+    Text that stands nevertheless is read by `read`."""
     read: Callable[[str], BaseModel] | None = None
     """Reads the last words instead of looking for an `answer` in them; must not raise."""
     limits: RunLimits = field(default_factory=RunLimits)

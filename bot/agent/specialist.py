@@ -41,6 +41,7 @@ class Specialist:
     answer: type[BaseModel]
     limits: RunLimits
     allowance: Allowance | None = None
+    final: Tool | None = None
     read: Callable[[str], BaseModel] | None = None
     effort: Effort | None = None
     thinks: bool = True
@@ -77,6 +78,7 @@ class Specialist:
             images=images,
             tools=tools,
             answer=self.answer,
+            final=self.final,
             read=self.read,
             limits=self.limits,
             folder=self.access.runs / run_id,

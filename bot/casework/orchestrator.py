@@ -128,6 +128,7 @@ class Orchestrator:
             question=asked.content,
             alert=alert,
             images=asked.images,
+            codebases=work.codebases,
             permalink=self._service.workspace.permalink(asked.chat_id, asked.message_id),
             question_type=kind,
             severity=alert.urgency if alert else Severity.PAGE if is_page else Severity.ACT,

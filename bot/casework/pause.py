@@ -11,7 +11,7 @@ import threading
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from bot.domain.jobs import Job, MessageWork
+from bot.domain.jobs import AskInOps, Job, MessageWork
 from bot.domain.text.humanize import utc_text
 from bot.ports import Clock, Documents
 from bot.ports.collections import PAUSE, SingleDocument
@@ -79,7 +79,7 @@ class PauseSwitch:
 
     def allows(self, job: Job) -> bool:
         """Whether a job may be taken now: a message still gets its card, whose investigation waits."""
-        return self._pause is None or isinstance(job.work, MessageWork)
+        return self._pause is None or isinstance(job.work, MessageWork | AskInOps)
 
     def pause(self, *, by: str, name: str) -> bool:
         """Stop; False if that had been done already, and then the first one's name stands. Raises StoreError."""

@@ -266,9 +266,9 @@ class ChannelCodebases:
         """Take over what these channels pick; an investigation under way keeps what it began with."""
         self._picked = {chat.chat_id: chat.codebases or () for chat in chats}
 
-    def picked(self, chat_id: str) -> tuple[str, ...]:
-        """Return what a channel picks; nothing: all of the team's."""
-        return self._picked.get(chat_id, ())
+    def picked(self, state: ThreadState) -> tuple[str, ...]:
+        """Return what a question is about, which its channel picks where it says nothing; none: all of the team's."""
+        return state.codebases or self._picked.get(state.chat_id, ())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -188,7 +188,7 @@ class CaseworkServices:
             approvers=on.approvers,
             pausing=on.pausing,
             show_cards=on.service.cards.show_all_again,
-            ask=on.ask(),
+            ask=on.questions.ask,
             clock=on.clock,
         )
 

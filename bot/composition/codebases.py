@@ -1,7 +1,7 @@
 """Opens each codebase of the process once, and selects those that one team may see.
 
 An index lies in the process's data directory: `index/passages.sqlite` for the codebase of the short form, else
-`index/codebases/<id>.sqlite`.
+`index/codebases/<id>.sqlite`, that of a session's checkout `index/codebases/sessions/<id>.sqlite`.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from bot.adapters.git.clones import clone_path
 from bot.adapters.git.network import GitNetwork
 from bot.adapters.search.index_process import IndexProcess
 from bot.adapters.search.passage_index import SqlitePassageIndex
-from bot.agent.codebases import CodebaseLinks, Codebases
+from bot.agent.codebases import Codebase, CodebaseLinks, Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.config.codebase_settings import CodebaseSettings
 from bot.config.environment import Environment, process_home
@@ -25,9 +26,12 @@ from bot.config.settings import Settings
 from bot.domain.citations.links import CodeHost, LinkTo
 from bot.domain.search.files import is_indexed
 from bot.domain.search.passages import IndexReport
-from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
+from bot.errors import CodebaseUnreadable, ConfigError, InputError, ProviderError
 from bot.ports import Clock, Store
 from bot.runtime.clone_service import CloneService
+
+SESSIONS: Final = "sessions"
+"""The folder of the indexes of sessions' checkouts, beside those of codebases."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,13 +42,31 @@ class TeamCode:
     ids: set[str]
     link_to: LinkTo
     clones: CloneService | None = None
+    of_sessions: dict[str, str] = field(default_factory=dict)
+    """The id of the codebase that each session looks after."""
 
-    def replace(self, codebases: Codebases) -> None:
+    def replace(self, codebases: Codebases, of_sessions: Mapping[str, str]) -> None:
         """Have the team see other codebases from now on; an investigation under way keeps those it began with."""
         self.codebases.replace(codebases)
         ids = {one.id for one in codebases}
         self.ids.update(ids)
         self.ids.intersection_update(ids)
+        self.of_sessions.clear()
+        self.of_sessions.update(of_sessions)
+
+    def about_session(self, session_id: str) -> tuple[str, ...]:
+        """Return the ids of the codebases that a question about a session's alert is about; none: all of the team's.
+
+        Raises:
+            InputError: its folder cannot be looked into.
+        """
+        name = self.of_sessions.get(session_id, session_id)
+        if self.codebases.get(name) is None:
+            raise InputError(
+                f"Nothing was asked: the folder of {session_id} is no git checkout with committed files, so there is "
+                "nothing to look into."
+            )
+        return (name,) if name else ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,13 +88,15 @@ class ProcessCode:
         self, given: Mapping[str, CodebaseSettings], opener: Opener, clones: CloneService | None = None
     ) -> None:
         self._opener, self._clones = opener, clones
-        self._reloading = threading.Lock()
+        self._reloading, self._opening = threading.Lock(), threading.Lock()
+        self._checkouts: dict[tuple[str, Path], OpenCodebase] = {}
         self._open = {name: opener(name, one) for name, one in given.items()}
 
     def of_team(self, settings: Settings) -> TeamCode:
         """Return those that a team's settings name."""
         members = self.members(settings)
         return TeamCode(
+            of_sessions=self.of_sessions(settings),
             codebases=members,
             ids={one.id for one in members},
             link_to=CodebaseLinks(members, partial(self.code_host, default=settings.code_host)),
@@ -80,10 +104,35 @@ class ProcessCode:
         )
 
     def members(self, settings: Settings) -> Codebases:
-        """Return the codebases that a team's settings name, which must be open."""
+        """Return the codebases that a team's settings name, which must be open; beside them its sessions' checkouts."""
         found = {name: self._open[name] for name in settings.all_codebases}
         docs = {name for name, one in settings.all_codebases.items() if one.kind == "docs"}
-        return Codebases.named(((name, one.repo, one.index) for name, one in found.items()), docs)
+        beside = {
+            name: partial(self._checkout, session_id, name, settings.sessions[session_id].cwd)
+            for session_id, name in self.of_sessions(settings).items()
+            if name not in found
+        }
+        return Codebases.named(((name, one.repo, one.index) for name, one in found.items()), docs, beside)
+
+    def of_sessions(self, settings: Settings) -> dict[str, str]:
+        """Return the id of the codebase that each session looks after: the team's of that folder, else the session's.
+
+        No such id is that of another codebase of the process, whose settings it would have.
+        """
+        own = {one.path.resolve(): name for name, one in settings.all_codebases.items() if one.path is not None}
+        return {
+            name: own.get(one.cwd.resolve(), f"{name}.session" if name in self._open else name)
+            for name, one in settings.sessions.items()
+        }
+
+    def _checkout(self, session_id: str, name: str, folder: Path) -> Codebase:
+        """Return the checkout of a session, which is opened once; raises ConfigError, CodebaseUnreadable."""
+        with self._opening:
+            known = self._checkouts.get((session_id, folder))
+            if known is None:
+                known = self._opener(f"{SESSIONS}/{session_id}", CodebaseSettings.model_construct(path=folder))
+                self._checkouts[session_id, folder] = known
+        return Codebase(id=name, repo=known.repo, index=known.index, prefix=f"{name}:")
 
     def settings_of(self, name: str) -> CodebaseSettings | None:
         """Return a codebase's settings as they are now; None where there is none of this id."""
@@ -155,7 +204,7 @@ class ProcessCode:
         """End the processes that build indexes, and the fetches."""
         if self._clones is not None:
             self._clones.close()
-        for one in self._open.values():
+        for one in (*self._open.values(), *self._checkouts.values()):
             one.index.close()
 
     def _follow(self, given: Mapping[str, CodebaseSettings]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from blocks import ids
 from bot.adapters.notify import TelegramSurface, WebhookSurface
 from bot.agent.budget import Allowance
 from bot.agent.model_run import RunLimits
@@ -16,10 +17,13 @@ from bot.agent.specialist import ModelAccess, Specialist
 from bot.composition.model_access import stall_limit_s
 from bot.composition.shared_services import SharedServices
 from bot.config.environment import Environment
+from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import Wake
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import FindingResponses
+from bot.heartbeat.alerts.notifications import question_about
 from bot.heartbeat.alerts.page_reminders import Rings
+from bot.heartbeat.alerts.page_threads import PageThreads
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_answers import TaskAnswers
 from bot.heartbeat.playbooks.task_commands import TaskCommands
@@ -28,7 +32,15 @@ from bot.heartbeat.run.beat_tools import BeatTools
 from bot.heartbeat.run.beat_view import FullRun
 from bot.heartbeat.run.beat_worker import BeatWorker
 from bot.heartbeat.run.inputs import CommandPool, InputCollector
-from bot.heartbeat.run.model_steps import LIMITS, BeatAnswer, ModelFullRun, PrescreenAnswer, PrescreenStep, parse_reply
+from bot.heartbeat.run.model_steps import (
+    FINISH_BEAT,
+    LIMITS,
+    FinishBeat,
+    ModelFullRun,
+    PrescreenAnswer,
+    PrescreenStep,
+    last_words,
+)
 from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import Probes
@@ -102,7 +114,7 @@ class Heartbeats:
         self.sessions = sessions = SessionServices(on)
         registry, store, zones, clock = sessions.registry, sessions.store, sessions.zones, on.clock
         surfaces = {"slack": slack, **_other_surfaces(on.environment)}
-        alerts = AlertRouter(surfaces, store, zones, clock, say=on.ops.say)
+        alerts = AlertRouter(surfaces, store, clock, say=on.ops.say)
         self.here = SessionDuties(on.leases, registry.all)
         elsewhere = self.here.elsewhere
         admission = Admission(zones, route=alerts.route, halted=on.pausing.words, runs_elsewhere=elsewhere)
@@ -115,9 +127,7 @@ class Heartbeats:
             registry, store, clock, alerts, surfaces=surfaces, has_model=models is not None, runs_elsewhere=elsewhere
         )
         self.faults.log_tracked_playbooks()
-        self.rings = Rings(
-            registry, store, alerts, on.service.workspace, clock, zone_of=zones.zone_name, say=on.ops.say
-        )
+        self.rings = Rings(registry, store, alerts, on.service.workspace, clock, say=on.ops.say)
 
     def learn_zones(self) -> None:
         """Ask the chat for the owners' time zones where it is time to."""
@@ -164,7 +174,7 @@ def _build_screen(models: ModelAccess, session: Session) -> Specialist:
         answer=PrescreenAnswer,
         limits=LIMITS,
         allowance=_allowance(session),
-        read=parse_reply,
+        read=last_words,
         effort="low",
         thinks=False,  # it would leave no room for the answer in so few tokens
     )
@@ -178,7 +188,9 @@ def _build_full_run(models: ModelAccess, on: SharedServices, session: Session) -
         access=models,
         model=session.beat.model,
         system=_allowed_tools(session),
-        answer=BeatAnswer,
+        answer=FinishBeat,
+        final=FINISH_BEAT,
+        read=last_words,
         limits=limits,
         allowance=_allowance(session),
     )
@@ -210,7 +222,9 @@ class HeartbeatSlack:
     def __init__(self, on: SharedServices, beats: Heartbeats, surface: SlackAlerts) -> None:
         of, sharing, say = beats.sessions, beats.sharing, on.say()
         registry, owners, store = of.registry, of.owners, of.store
-        self.alerts = _alert_buttons(on, beats, surface)
+        responses = FindingResponses(store, surface, on.clock)
+        self.threads = PageThreads(registry, store, owners, responses, allows=partial(_allows, on))
+        self.alerts = _alert_buttons(on, beats, responses)
         self.suggestion_actions = SuggestionActions(
             sessions=registry,
             owners=owners,
@@ -238,16 +252,22 @@ class HeartbeatSlack:
         self.tiers = TiersCommand(sessions=registry, owners=owners, answers=TaskAnswers(tasks), approvers=on.approvers)
 
 
-def _alert_buttons(on: SharedServices, beats: Heartbeats, surface: SlackAlerts) -> AlertButtons:
+def _allows(on: SharedServices, user: str, team: str, owner: str) -> bool:
+    """Whether somebody may decide about an alert; `owner` is their own id if they answer for its session, else ""."""
+    return on.approvers.allow(user, team, owner=owner)
+
+
+def _alert_buttons(on: SharedServices, beats: Heartbeats, responses: FindingResponses) -> AlertButtons:
+    def ask(session: Session, finding: OpenFinding, by: str) -> str:
+        return on.questions.ask(
+            question_about(session.name, finding.text),
+            by,
+            mark=ids.asked_about_block_id(session.id, finding),
+            codebases=on.code.about_session(session.id),
+        )
+
     of = beats.sessions
     actions = AlertActions(
-        sessions=of.registry,
-        owners=of.owners,
-        findings=FindingResponses(of.store, on.clock),
-        show=surface.show,
-        wake=beats.scheduler.wake,
-        ask=on.ask(),
-        zone_of=of.zones.zone_name,
-        clock=on.clock,
+        sessions=of.registry, owners=of.owners, findings=responses, wake=beats.scheduler.wake, ask=ask
     )
     return AlertButtons(actions, on.approvers, say=on.say())

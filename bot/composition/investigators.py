@@ -6,7 +6,7 @@ start-up time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -169,9 +169,9 @@ def _limits(sources: InvestigationInputs) -> RunLimits:
 
 
 def _toolbox(sources: InvestigationInputs, servers: McpServers | None, secrets: frozenset[str]) -> ToolsFor:
-    def tools(ledger: Ledger) -> Sequence[Tool]:
+    def tools(ledger: Ledger, about: Collection[str]) -> Sequence[Tool]:
         own = investigator_tools(
-            sources.code.codebases.among(()),  # those of now, for the whole run
+            sources.code.codebases.about(about),  # those of now, for the whole run
             sources.memory,
             sources.storage.notes,
             ledger,

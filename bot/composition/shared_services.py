@@ -42,7 +42,7 @@ from bot.ports.threads import Threads
 from handlers.answers import SlackAskerChat, ephemeral
 from handlers.buttons.decision_handler import Say, say_beside
 from handlers.cards.messenger import SlackMessenger
-from handlers.ops_channel import Ask, ops_questions
+from handlers.ops_channel import OpsQuestions
 from handlers.transport.slack_clients import patiently
 
 log = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ class SharedServices:
         replies, is_stale = self.storage.journal(REPLIES), partial(stale_citations, self.code.codebases)
         self.note_index = WordNoteIndex(self.storage.notes, replies, is_stale)
         self.pausing = PauseSwitch(self.storage.documents, self.clock)
-        patched = PatchCodebases(self.code.codebases, lambda chat_id: self.service.codebases.picked(chat_id))
+        patched = PatchCodebases(self.code.codebases, lambda state: self.service.codebases.picked(state))
         self.fixes = KnownFixes(settings, self.environment, process.code, patched, self.collection(FIXES))
         self.feedback = self.collection(FEEDBACK)
         self.card_facts = self._card_facts()
@@ -79,6 +79,15 @@ class SharedServices:
             ops_channel=self.ops_channel,
             team_id=self.slack.me.team_id,
             workspace=self.slack.workspace,
+        )
+        slack = self.slack
+        self.questions = OpsQuestions(
+            slack.poster,
+            slack.workspace,
+            self.jobs,
+            self.clock,
+            team_id=slack.me.team_id,
+            ops_channel=self.ops_channel,
         )
         baseline_reply_s = settings.baseline_reply_s
         self.metrics = MetricsService(
@@ -113,10 +122,6 @@ class SharedServices:
     def say(self) -> Say:
         """Return a way to answer a click beside what was clicked."""
         return say_beside(self.tell(), self.ops_channel)
-
-    def ask(self) -> Ask:
-        """Return a way to ask a question in the ops channel."""
-        return ops_questions(self.slack.poster, self.jobs, team_id=self.slack.me.team_id, ops_channel=self.ops_channel)
 
     def _open_storage(self, process: ProcessServices, lines: OpsLines) -> None:
         """Open the team's stores: the process's own where its directory is that, for each keeps what it has read."""

@@ -25,8 +25,10 @@ from bot.composition.casework_services import CaseworkServices
 from bot.composition.heartbeat_services import Heartbeats, HeartbeatSlack, SessionServices
 from bot.composition.process_services import ProcessServices
 from bot.composition.shared_services import SharedServices
+from bot.domain.jobs import FollowUpArrived
 from bot.domain.threads import ThreadState, ThreadStatus
 from bot.errors import InputError
+from bot.heartbeat.alerts.page_threads import PageThreads
 from bot.heartbeat.schedule.session_controls import rows
 from bot.intake.backfill.chat_backfill import Backfill, ChatToReadBack
 from bot.intake.backfill.gaps import Gaps
@@ -80,11 +82,15 @@ class TeamEdge:
         sessions = heartbeats.sessions
         names, owned = sessions.registry.names, partial(_owned, sessions)
         self.sorter = MessageSorter(
-            rules=on.rules(), bot_user_id=on.slack.me.user_id, ops_channel=on.ops_channel, session_names=names
+            rules=on.rules(),
+            bot_user_id=on.slack.me.user_id,
+            ops_channel=on.ops_channel,
+            session_names=names,
+            is_under_alert=beats.threads.holds,
         )
-        self.watcher = _watcher(on, self.sorter, casework.questions.orchestrator)
+        self.watcher = _watcher(on, self.sorter, casework.questions.orchestrator, beats.threads)
         self.backfilling = Duty("backfill", on.leases)
-        self.backfill = _backfill(on, self.watcher, router, self.backfilling)
+        self.backfill = _backfill(on, self.watcher, router, self.backfilling, beats.threads)
         answers = ClickReplies(on.tell(), home, on.store, on.approvers, ops_channel=on.ops_channel)
         notes = NoteButtons(casework.notes, on.approvers, say=answers.say, team=on.team)
         self.listeners = TeamListeners(
@@ -187,7 +193,12 @@ def _owns(on: SharedServices, sessions: SessionServices, name: str) -> bool:
     return False
 
 
-def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrator) -> Watcher:
+def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrator, alerts: PageThreads) -> Watcher:
+    def hear(message: FollowUpArrived) -> None:
+        """Take notice at once: the worker's places may be full, and a page rings meanwhile."""
+        orchestrator.note_follow_up(message)
+        alerts.hear(message.event)
+
     return Watcher(
         on.settings,
         on.slack.me,
@@ -200,7 +211,7 @@ def _watcher(on: SharedServices, sorter: MessageSorter, orchestrator: Orchestrat
             shared=on.storage.shared,
         ),
         clock=on.clock,
-        on_follow_up=orchestrator.note_follow_up,
+        on_follow_up=hear,
     )
 
 
@@ -251,7 +262,7 @@ def _once(card: Callable[[ThreadState], list[Block]]) -> Callable[[ThreadState],
     return make
 
 
-def _backfill(on: SharedServices, watcher: Watcher, router: TeamRouter, duty: Duty) -> Backfill:
+def _backfill(on: SharedServices, watcher: Watcher, router: TeamRouter, duty: Duty, alerts: PageThreads) -> Backfill:
     return Backfill(
         on.settings,
         watcher,
@@ -265,6 +276,7 @@ def _backfill(on: SharedServices, watcher: Watcher, router: TeamRouter, duty: Du
         gaps=Gaps(on.single(GAPS)),
         say=on.ops.say,
         hear=lambda body: router.of_message(body).watcher.receive(body),
+        also=alerts.chats,
         may_read=duty.take,
     )
 

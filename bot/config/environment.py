@@ -19,6 +19,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from bot.config.config_errors import message_of
 from bot.config.field_types import described_as
 from bot.config.model_settings import StallSeconds, WebAddress
+from bot.config.network_variables import NETWORK_VARIABLES
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.errors import ConfigError
 
@@ -118,7 +119,8 @@ class Environment(BaseModel):
         values = {field.get_secret_value() for field in fields if isinstance(field, SecretStr)}
         of_codebases = tuple(f"{name}_" for name in _CODE_HOSTS.values())
         values |= {value for name, value in self.variables.items() if name.startswith(of_codebases)}
-        values |= {password for value in values if (password := _password(value))}
+        proxies = {self.variables.get(name, "") for name in NETWORK_VARIABLES}
+        values |= {password for value in values | proxies if (password := _password(value))}
         return frozenset(value for value in values if len(value) >= 8)
 
     def of_team(self, team: str) -> Environment:

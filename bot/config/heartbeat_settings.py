@@ -157,9 +157,9 @@ class BeatSettings(SettingsBlock):
         matching(_TOKEN, "not a single word of letters, digits, - and _; it looks like HEARTBEAT_OK"),
         described_as("one word of 2 to 40 letters, digits, - and _", "^[A-Za-z][A-Za-z0-9_-]{1,39}$"),
     ] = "HEARTBEAT_OK"  # noqa: S105 - a word
-    """What the model says when all is well."""
+    """What a model says when all is well, if it cannot call `finish_beat`."""
     ack_max_chars: Annotated[int, Field(ge=0, le=10_000)] = 300
-    """What follows the token up to this length is logged and not sent."""
+    """What is said beside `ok` up to this length is not sent; the morning brief lists it."""
     include_reasoning: bool = False
     """Show the summary of the run's reasoning under its alert."""
     severity: Annotated[Severity, WithJsonSchema({"type": "string", "enum": [str(each) for each in Severity]})] = (

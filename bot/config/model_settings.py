@@ -123,7 +123,7 @@ class McpServerSettings(SettingsBlock):
     command: tuple[_Argument, ...] | None = None
     """The argument list of the process; never a shell line."""
     env: tuple[_EnvName, ...] = ()
-    """Names of variables the process may see, besides PATH, HOME and the like; absent ones are left out."""
+    """Names of variables the process may see, besides PATH, HOME, proxies and the like; absent ones are left out."""
     url: _Url | None = None
     """Where the server listens; credentials belong in a header."""
     headers: dict[_HeaderName, _HeaderValue] = {}

@@ -1,8 +1,8 @@
 """What a beat's last words mean: all is well, or something a human should read. Pure, in linear time.
 
 The token counts at the very start or the very end, as a whole word in its own case, whatever markup is wrapped around
-it; anywhere else it is text. A short remark beside it is suppressed, unless it stands in a paragraph of its own or
-tells of trouble (bot/domain/text/alarm_words.py): "3 urgent emails. HEARTBEAT_OK" must reach somebody.
+it; anywhere else it is text. A short remark beside it is suppressed, unless it stands in a paragraph of its own. Words
+decide nothing: what somebody must read, a run reports as a finding.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from bot.domain.text.alarm_words import has_alarm_word
+_THOUGHTS: Final = re.compile(r"(?>(?:<(think|thinking)>.*?</\1>\s*)+)", re.DOTALL | re.IGNORECASE)
+"""What some models think aloud before they answer."""
 
 _TAG: Final = r"</?[A-Za-z][^<>]{0,99}>|&nbsp;"
 _CLOSING: Final = r"</[A-Za-z][^<>]{0,99}>|&nbsp;|\s{0,9}-->|\s{0,9}`{3,}|[*_~`\"'”’»)\]|]|[.,!?;:…]"
@@ -47,8 +48,8 @@ class Ack:
 def read_ack(text: str | None, *, token: str = "HEARTBEAT_OK", max_chars: int = 300) -> Ack:  # noqa: S107
     r"""Return whether a beat's answer is an alert.
 
-    Without a token it is one; with it, the rest is one when it is longer than `max_chars`, has a paragraph of its own,
-    or holds an alarm word. Whether a receipt or a flag makes it one all the same is for the caller to say.
+    Without a token it is one; with it, the rest is one when it is longer than `max_chars` or in a paragraph of its own.
+    Blocks of `<think>` before the answer are no part of it, unless there is nothing else.
 
     >>> read_ack("All clear. **HEARTBEAT_OK**")
     Ack(kind='ok-token', text='All clear.')
@@ -56,6 +57,8 @@ def read_ack(text: str | None, *, token: str = "HEARTBEAT_OK", max_chars: int = 
     Ack(kind='alert', text='Build is red on main.')
     """
     said = (text or "").strip()
+    if (thoughts := _THOUGHTS.match(said)) and thoughts.end() < len(said):
+        said = said[thoughts.end() :]
     if not said:
         return Ack("ok-empty", "")
     rest, at_start, apart_below = _without_first(said, token)
@@ -63,8 +66,7 @@ def read_ack(text: str | None, *, token: str = "HEARTBEAT_OK", max_chars: int = 
     if not (at_start or at_end):
         return Ack("alert", said)
     apart = bool(rest) and (apart_below or apart_above or _BLANK_LINE.search(f"\n{rest}") is not None)
-    alert = apart or len(rest) > max_chars or has_alarm_word(rest)
-    return Ack("alert" if alert else "ok-token", rest)
+    return Ack("alert" if apart or len(rest) > max_chars else "ok-token", rest)
 
 
 def _without_first(text: str, token: str) -> tuple[str, bool, bool]:

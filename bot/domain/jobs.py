@@ -78,11 +78,12 @@ class QuestionAsked(FollowUpArrived):
     """A message that deserves a thread of its own; in a thread that is open it is a follow-up.
 
     `is_alarm`: it pages. `question` is the message that a mention points to, where it is not the message itself: what
-    is asked, and by whom.
+    is asked, and by whom. `codebases` has the ids of those it is about; none: those of its channel.
     """
 
     is_alarm: bool = False
     question: Event | None = None
+    codebases: tuple[str, ...] = ()
 
 
 class MentionInstruction(QuestionAsked):
@@ -108,6 +109,24 @@ class AlertArrived(MessageWork):
         fingerprint = self.event.alert.fingerprint if self.event.alert else ""
         digest = hashlib.sha256(fingerprint.encode("utf-8", "replace")).hexdigest()[:KEY_CHARS]
         return f"{self.event.team_id}.alert.{digest}"
+
+
+class AskInOps(Work):
+    """Ask a question of a button or a command in the ops channel, once for each `mark`, however often it is tried.
+
+    `by` is who asks, a Slack user id; `codebases` as of QuestionAsked.
+    """
+
+    mark: str
+    question: str
+    by: str
+    at: AwareDatetime
+    codebases: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The mark of what is posted."""
+        return self.mark
 
 
 class ContinueThread(Work):
@@ -156,6 +175,7 @@ WORK_CLASSES: Final[Mapping[str, type[Work]]] = MappingProxyType(
         "message-edited": MessageEdited,
         "message-deleted": MessageDeleted,
         "alert-arrived": AlertArrived,
+        "ask-in-ops": AskInOps,
         "mention-instruction": MentionInstruction,
         "continue-thread": ContinueThread,
         "rebuild-thread": RebuildThread,

@@ -1,8 +1,8 @@
 """What a cheap model decided about a beat, found in whatever it wrote. Pure, never raises, in linear time.
 
 The decision is a JSON object with an `action` at the top level of the text: objects without one are skipped whole, so
-an action quoted inside another object is none. Anything else is doubt, and doubt escalates to the full run; so does a
-`none` or `handle` beside anything that tells of trouble: a severity, a list of findings, `"urgent": true`, the reason.
+an action quoted inside another object is none. Anything else is doubt, and doubt escalates to the full run. Whether
+the receipts are complete, and whether one reports a finding, is for the caller to say.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bot.domain.heartbeats.beats import Action, Receipt
-from bot.domain.text.alarm_words import has_alarm_word
 from bot.domain.text.sanitize import mend
 
 _MAX_REASON_CHARS: Final = 500
@@ -25,24 +24,6 @@ _TOKEN: Final = re.compile(r'"(?>(?:[^"\\]|\\.?)*)("?)|[{}]', re.DOTALL)
 _OBJECT_BEGINS: Final = re.compile(r'\{\s*(?:"|\}|\Z)')
 
 _ACTION: Final = re.compile(r"""["']action["']|\baction\s*[:=]""")
-_LEVELS: Final = re.compile(
-    r"(?:severity|priority|urgency|importance|criticality|level|risk|impact|status|state|health)"
-)
-"""What a key ends in whose value says how bad it is."""
-
-_TROUBLES: Final = re.compile(
-    r"(?:findings?|alerts?|alarms?|issues?|problems?|errors?|failures?|failed|failing|incidents?|warnings?|urgent|critical"
-    r"|blockers?|outages?|emergenc(?:y|ies)|anomal(?:y|ies)|violations?|escalations?|escalate|attention|actionrequired)"
-)
-"""What a key ends in whose value is trouble, if there is any."""
-
-_HEALTHS: Final = re.compile(r"(?:ok|okay|healthy|success|successful|passed|allclear|clean|green)")
-_HIGH: Final = re.compile(
-    r"(?i:critical|highest|high|urgent|emergency|fatal|blocker|blocking|severe|serious|major|page|pager|act|red|alert|alarm"
-    r"|finding|p[0-2]|s[0-2]|sev[ -]?[0-2]|bad|unhealthy)"
-)
-_NUMBERED: Final = re.compile(r"(?:severity|priority|urgency|criticality)")
-_MAX_NODES: Final = 10_000
 
 
 @dataclass(frozen=True)
@@ -67,16 +48,11 @@ def parse_decision(text: str) -> Decision:
     'doubt: the answer decides twice, and differently'
     """
     try:
-        objects = list(_objects(text if isinstance(text, str) else ""))
-        decisions = [_decision(found) for found in objects if "action" in found]
+        decisions = [_decision(found) for found in _objects(text) if "action" in found]
         if not decisions:
             raise _Doubt("the answer holds no decision")
         if len({(decision.action, decision.receipts) for decision in decisions}) > 1:
             raise _Doubt("the answer decides twice, and differently")
-        if decisions[0].action is not Action.ESCALATE and any(map(_tells_of_trouble, objects)):
-            raise _Doubt(f"the answer is {decisions[0].action} and tells of trouble")
-        if decisions[0].action is Action.NONE and has_alarm_word(decisions[0].reason.replace("?", ".")):
-            raise _Doubt("the answer is none and its reason tells of trouble")
     except _Doubt as doubt:
         return Decision(Action.ESCALATE, f"doubt: {doubt}")
     return decisions[0]
@@ -88,40 +64,6 @@ def _decision(found: dict[str, Any]) -> Decision:
         raise _Doubt(f"{_one_line(named)[:40]!r} is no action")
     action, said = Action(named), _one_line(reason)[:_MAX_REASON_CHARS]
     return Decision(action, said or f"{action}, without a reason given", _receipts(found.get("receipts")))
-
-
-def _tells_of_trouble(found: object) -> bool:
-    """Whether any field of an object, however deep, says that something is bad; an object too large to read does."""
-    waiting: list[object] = [found]
-    for _ in range(_MAX_NODES):
-        if not waiting:
-            return False
-        node = waiting.pop()
-        if isinstance(node, dict):
-            if any(_is_bad(str(key), value) for key, value in node.items()):
-                return True
-            waiting.extend(value for value in node.values() if isinstance(value, dict | list))
-        elif isinstance(node, list):
-            waiting.extend(value for value in node if isinstance(value, dict | list))
-    return True
-
-
-def _is_bad(key: str, value: object) -> bool:
-    name = re.sub(r"[\W_]", "", key.casefold())[-40:]
-    if isinstance(value, str):
-        said = value.strip()[:_MAX_REASON_CHARS]
-        if _ends(_LEVELS, name):
-            return _HIGH.fullmatch(said) is not None or has_alarm_word(said)
-        return _ends(_TROUBLES, name) and bool(said) and has_alarm_word(f"{name}: {said}")
-    if isinstance(value, bool) or value is None:
-        return (value is True and _ends(_TROUBLES, name)) or (value is False and _ends(_HEALTHS, name))
-    if isinstance(value, int | float):
-        return value > 0 and (_ends(_TROUBLES, name) or _ends(_NUMBERED, name))
-    return bool(value) and _ends(_TROUBLES, name)
-
-
-def _ends(pattern: re.Pattern[str], name: str) -> bool:
-    return re.search(rf"(?:{pattern.pattern})\Z", name) is not None
 
 
 def _one_line(value: object) -> str:

@@ -237,6 +237,8 @@ class ThreadState(FrozenValue):
     question: str
     images: Annotated[tuple[str, ...], Field(exclude_if=operator.not_)] = ()
     """Slack's file ids of the images in the question."""
+    codebases: Annotated[tuple[str, ...], Field(exclude_if=operator.not_)] = ()
+    """The ids of the codebases it is about; none: those of its channel."""
     alert: ThreadAlert | None = None
     """What an alert bot reported, where that opened the thread."""
     permalink: str | None = None

@@ -49,24 +49,28 @@ class MessageSorter:
     bot_user_id: str
     ops_channel: str
     session_names: Callable[[], Mapping[str, str]]
+    is_under_alert: Callable[[Event], bool] = lambda _: False
+    """Whether a new message stands in the thread under a heartbeat's alert: without a mention it is no question."""
 
     def sort(self, event: Event, found: Classification) -> MessageWork | None:
         """Return the job for a message of which the rules said `found`; None where it deserves none.
 
         Whatever people write in an open thread is handed over: the thread has to know of an answer, whatever its class.
         What an alert tool writes is about its alert, wherever it stands; a new message that nobody has to act on is
-        about none, but one that fired may be edited to say so.
+        about none, but one that fired may be edited to say so. Under a heartbeat's alert it may be its end.
         """
+        is_ack = found.is_ack_or_emoji and event.msg_type not in _SHOWS
         if event.alert is not None:
             is_news = event.alert.state is not AlertState.INFO or event.msg_type is MessageType.EDIT
             return AlertArrived(event=event) if is_news else None
+        if self.bot_user_id not in event.mentions and self.is_under_alert(event):
+            return FollowUpArrived(event=event, is_ack=is_ack)
         if found.classification != "actionable" and not found.mentions_thread_with_inflight:
             return None
         if event.msg_type is MessageType.EDIT:
             return MessageEdited(event=event)
         if event.msg_type is MessageType.DELETE:
             return MessageDeleted(event=event)
-        is_ack = found.is_ack_or_emoji and event.msg_type not in _SHOWS
         if classify(event, self.rules, inflight=False).classification != "actionable":
             return FollowUpArrived(event=event, is_ack=is_ack)
         return self.sort_question(QuestionAsked(event=event, is_ack=is_ack, is_alarm=found.is_alarm))

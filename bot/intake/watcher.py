@@ -111,6 +111,10 @@ class Watcher:
         with self._lock:
             return any(key in self._seen for key in delivery_names(event))
 
+    def is_under_alert(self, event: Event) -> bool:
+        """Whether a message stands in the thread under an alert of the team's heartbeats."""
+        return self._sorter.is_under_alert(event)
+
     def has_open(self, thread_id: str) -> bool:
         """Whether a thread is open, or about to be."""
         state = self._store.get(thread_id)
@@ -232,7 +236,7 @@ class Watcher:
             return state is not None and state.is_open and state.original_message_id == event.message_id
         if incoming.is_foreign and not watch.allow_external:
             return False
-        if event.chat_id in self._names:
+        if event.chat_id in self._names or self.is_under_alert(event):
             return True
         may_mention = watch.mentions_anywhere or event.chat_id == self._settings.ops_channel
         if may_mention and self._me.user_id in event.mentions and not is_change:

@@ -6,6 +6,7 @@ A file that cannot be used changes nothing. `bot/teams.py` reads it and has each
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from bot.config.environment import TEAMS
@@ -42,7 +43,7 @@ class TeamReload:
     ) -> None:
         self._settings, self._sessions, self._listeners = settings, sessions, listeners
         self._chats = settings.watched_chats
-        self._codebases = settings.all_codebases
+        self._codebases, self._folders = settings.all_codebases, _folders(settings)
         self.shared: Collection[str] = settings.share
         """What other teams get to see, as the file says now."""
         self._approvers = settings.approvers
@@ -70,12 +71,15 @@ class TeamReload:
         return f"sessions: {', '.join(settings.sessions) or 'none'}.{changed}{rest}"
 
     def _look_at(self, settings: Settings) -> str:
-        """Take over the codebases; return what is said of it."""
-        wanted = settings.all_codebases
-        if wanted == self._codebases:
+        """Take over the codebases and the sessions' folders; return what is said of it."""
+        wanted, folders = settings.all_codebases, _folders(settings)
+        is_same = wanted == self._codebases
+        if is_same and folders == self._folders:
             return ""
         self._see(settings)
-        self._codebases = wanted
+        self._codebases, self._folders = wanted, folders
+        if is_same:
+            return ""
         return f" Codebases now: {', '.join(name or str(one.path) for name, one in wanted.items())}."
 
     def _share(self, settings: Settings) -> str:
@@ -144,6 +148,10 @@ def ops_channels_taken(running: Mapping[str, str], wanted: Mapping[str, Settings
                 yield (
                     f"teams.{name}: {channel} stays the ops channel of {old} until a restart; stop triage and start it"
                 )
+
+
+def _folders(settings: Settings) -> dict[str, Path]:
+    return {name: one.cwd for name, one in settings.sessions.items()}
 
 
 def _without(chats: Iterable[WatchedChat], others: Iterable[WatchedChat]) -> list[WatchedChat]:

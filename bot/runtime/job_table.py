@@ -15,19 +15,23 @@ from bot.casework.recovery.thread_rebuild import ThreadRebuild
 from bot.domain.jobs import (
     WORK_CLASSES,
     AlertArrived,
+    AskInOps,
     ContinueThread,
     FollowUpArrived,
     MentionInstruction,
     MessageDeleted,
     MessageEdited,
+    MessageWork,
     QuestionAsked,
     RebuildThread,
     RunBeat,
     Work,
 )
+from bot.heartbeat.alerts.page_threads import PageThreads
 from bot.heartbeat.run.beat_worker import BeatWorker
 
 W = TypeVar("W", bound=Work)
+M = TypeVar("M", bound=MessageWork)
 Handler = Callable[[Any], object]
 Row = tuple[type[Work], Handler]
 
@@ -56,17 +60,28 @@ def build_job_table(
     mentions: Mentions,
     rebuilding: ThreadRebuild,
     beats: BeatWorker,
+    pages: PageThreads,
+    ask: Callable[[AskInOps], None],
 ) -> JobTable:
-    """Return the table of all jobs."""
+    """Return the table of all jobs; `pages` hears each message of people before it is worked on."""
+
+    def heard(handler: Callable[[M], object]) -> Callable[[M], None]:
+        def handle(work: M) -> None:
+            pages.hear(work.event)
+            handler(work)
+
+        return handle
+
     return JobTable(
         (
-            row(QuestionAsked, orchestrator.take_question),
-            row(FollowUpArrived, orchestrator.take_follow_up),
+            row(QuestionAsked, heard(orchestrator.take_question)),
+            row(FollowUpArrived, heard(orchestrator.take_follow_up)),
             row(MessageEdited, orchestrator.note_edit),
             row(MessageDeleted, orchestrator.note_deletion),
             row(AlertArrived, alerts.take_alert),
             row(ContinueThread, orchestrator.continue_thread),
-            row(MentionInstruction, mentions.follow_instruction),
+            row(MentionInstruction, heard(mentions.follow_instruction)),
+            row(AskInOps, ask),
             row(RebuildThread, rebuilding.rebuild_thread),
             row(RunBeat, beats.run_beat),
         )

@@ -14,26 +14,22 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.cards.alert_card import playbook_modal
 from bot.casework.approvers import Approvers
-from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted
+from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import check_session_id
 from bot.errors import Conflict, InputError
 from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.alerts.notifications import alert_about
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.sessions.owners import Owners
 from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
-from bot.ports import Clock
 from handlers.buttons.decision_handler import DecisionHandler, Listener, Say
 from handlers.clicks import Click
-from handlers.ops_channel import Ask
 
-_SLACK = ("C", "D", "G")
 NOT_YOURS = "Only the session's owner and approvers may do this."
 
 WakeUp = Callable[[str, Wake], str]
-Show = Callable[[Posted, Alert], None]
-"""Brings the card that stands there up to date; raises ProviderError where it cannot."""
+AskAbout = Callable[[Session, OpenFinding, str], str]
+"""Has a question asked about a session's finding by somebody, once, and returns what to tell them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,11 +39,8 @@ class AlertActions:
     sessions: SessionRegistry
     owners: Owners
     findings: FindingResponses
-    show: Show
     wake: WakeUp
-    ask: Ask
-    zone_of: Callable[[Session], str]
-    clock: Clock
+    ask: AskAbout
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,10 +93,7 @@ class AlertButtons:
 
     def _owner(self, click: Click, one: FindingClick, asks: bool) -> str:
         """Return whoever clicked if the session is theirs, or a page of it was escalated to them."""
-        owners = self._actions.owners
-        if owners.was_told(one.session, click.user, click.channel):
-            return click.user
-        return owners.claim(one.session, click.user, asks=asks)
+        return self._actions.owners.answerable(one.session, click.user, click.channel, asks=asks)
 
     def _snooze(self, click: Click, one: FindingClick) -> str:
         """Silence the finding for a while."""
@@ -111,12 +101,12 @@ class AlertButtons:
         return f"Snoozed for {one.snooze}. Checks keep running."
 
     def _investigate(self, click: Click, one: FindingClick) -> str:
-        """Open a thread in the ops channel about the finding, to be worked on like any question."""
-        name, ask, by = one.session.name, self._actions.ask, click.user
-        said = self._actions.findings.investigate(
-            one.session.id, one.digest, by=by, ask=lambda found: ask(_question_about(name, found.text), by)
+        """Have a question asked in the ops channel about the finding, to be worked on like any other."""
+        session, ask, by = one.session, self._actions.ask, click.user
+        finding, said = self._actions.findings.investigate(
+            session.id, one.digest, by=by, ask=lambda found: ask(session, found, by)
         )
-        self._show(click, one.session, self._actions.findings.find(one.session.id, one.digest))
+        self._show(click, session, finding)
         return said
 
     def _playbook(self, _: Click, one: FindingClick) -> View:
@@ -138,15 +128,5 @@ class AlertButtons:
         self._show(click, one.session, finding)
 
     def _show(self, click: Click, session: Session, finding: OpenFinding) -> None:
-        """Show on the card that was clicked how the finding stands."""
-        clicked = (click.channel, click.message_ts)
-        known = ((finding.place or "", finding.reference or ""), *finding.copies)
-        others = [each for each in known if each != clicked and each[0][:1] in _SLACK and not finding.is_listed]
-        at, zone = self._actions.clock.now(), self._actions.zone_of(session)
-        alert = alert_about(session, finding, at=at, wake=Wake.ON_DEMAND, zone=zone)
-        self._actions.show(Posted(*clicked, tuple(others)), alert)
-
-
-def _question_about(session_name: str, text: str) -> str:
-    """Return the question an alert becomes in the ops channel."""
-    return f"A heartbeat of {session_name} reports: {text.strip()}\n\nWhat is the cause, and what should be done?"
+        """Show on the card that was clicked, and on the others, how the finding stands."""
+        self._actions.findings.show(session, finding, clicked=(click.channel, click.message_ts))

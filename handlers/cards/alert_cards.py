@@ -13,11 +13,18 @@ from collections.abc import Callable, Collection
 
 from slack_sdk import WebClient
 
-from blocks.cards.alert_card import alert_blocks, alert_text, closed_text, mark_of, resolved_text, retired_blocks
-from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted
+from blocks.cards.alert_card import (
+    alert_blocks,
+    alert_text,
+    closing_blocks,
+    closing_text,
+    mark_of,
+    retired_blocks,
+)
+from bot.domain.heartbeats.alerts import Alert, Posted
 from bot.errors import ProviderError
 from handlers.cards.publisher import Card, CardPublisher, MessageRef
-from handlers.transport.poster import Poster, PostInFlight
+from handlers.transport.poster import Part, Poster, PostInFlight
 from handlers.transport.rate_limits import LINE
 from handlers.transport.slack_clients import Members, open_place, send_to_each
 
@@ -65,13 +72,11 @@ class SlackAlerts:
 
     def _publish(self, channel: str, alert: Alert) -> MessageRef:
         """Post the alert, unless it was posted since the card the finding is known by."""
-        finding = alert.finding
-        told = (finding,) if finding is not None else alert.listed
-        known = _earlier(finding, channel) if finding is not None else None
+        known = dict(alert.finding.posted.all).get(channel) if alert.finding and alert.finding.posted else None
         return self._publisher.publish(
             channel,
             self._card(alert),
-            recorded_at=min((each.first_at for each in told), default=None),
+            recorded_at=min((each.first_at for each in alert.findings), default=None),
             since=float(known) if known else None,
         )
 
@@ -80,25 +85,20 @@ class SlackAlerts:
         return Card(name="an alert", text=alert_text(alert), blocks=blocks, mark=mark_of(alert))
 
     def update(self, to: str, posted: Posted, alert: Alert) -> None:  # noqa: ARG002 - the card knows its channel
-        """Bring a card and its copies up to date; a finding that is gone is also said in their threads.
+        """Bring a card and its copies up to date; what was closed since is also said in their threads, once.
 
         Raises:
             ProviderError: Slack refused it.
         """
-        said = closed_text(alert) or resolved_text(alert)
-        for at in self._shown(posted, alert):
-            if said:
-                self._poster.post(at.channel, said, what="say what is resolved", rank=LINE, thread_ts=at.ts)
-
-    def show(self, posted: Posted, alert: Alert) -> None:
-        """Bring a card and its copies up to date and say nothing; raises ProviderError where Slack refuses the card."""
-        self._shown(posted, alert)
-
-    def _shown(self, posted: Posted, alert: Alert) -> list[MessageRef]:
-        """Bring a card and its copies up to date; returns those that still stand."""
         first, card = MessageRef(posted.place, posted.reference), self._card(alert)
         stand = [first] if self._publisher.update(first, card) else []
-        return stand + [at for copy in posted.copies if self._still_stands(at := MessageRef(*copy), card)]
+        stand += [at for copy in posted.copies if self._still_stands(at := MessageRef(*copy), card)]
+        said = closing_blocks(alert)
+        for at in stand if said else ():
+            part = Part(mark=str(said[0].block_id), text=closing_text(alert), blocks=said)
+            self._poster.post_series(
+                [part], channel=at.channel, thread_ts=at.ts, what="say what is resolved", rank=LINE
+            )
 
     def _still_stands(self, at: MessageRef, card: Card) -> bool:
         """Bring a card up to date on which nothing depends; whether it is there, up to date or not."""
@@ -110,15 +110,10 @@ class SlackAlerts:
 
     def _retire(self, alert: Alert, told: Collection[str]) -> None:
         """Take the buttons off the cards a finding had before; a copy where nothing new stands keeps them."""
-        finding = alert.finding
-        if finding is None or finding.place is None or finding.reference is None:
+        known = alert.finding.posted if alert.finding else None
+        if known is None:
             return
         old = Card(name="an old alert", text=alert_text(alert), blocks=retired_blocks(alert), mark=mark_of(alert))
-        copies = [copy for copy in finding.copies if copy[0] in told]
-        for place in ((finding.place, finding.reference), *copies):
+        first, *copies = known.all
+        for place in (first, *(copy for copy in copies if copy[0] in told)):
             self._still_stands(MessageRef(*place), old)
-
-
-def _earlier(finding: OpenFinding, channel: str) -> str | None:
-    """Return the ts of the card that a finding already has in a channel."""
-    return dict(((str(finding.place), finding.reference), *finding.copies)).get(channel)

@@ -14,7 +14,7 @@ import responses
 from pydantic import SecretStr
 from slack_sdk.models.views import View
 
-from blocks.cards.alert_card import alert_blocks, alert_text, closed_text, resolved_text, retired_blocks
+from blocks.cards.alert_card import alert_blocks, alert_text, closing_blocks, closing_text, retired_blocks
 from blocks.cards.draft_actions import click_of, edit_modal
 from blocks.cards.draft_card import card_text
 from blocks.cards.evidence_modal import evidence_modal
@@ -128,9 +128,9 @@ def alerts(text: str) -> Iterator[Any]:
     """Yield the alert of a finding in each state, the list, and their one-line texts."""
     for finding in (FINDING, FINDING.evolve(resolved_at=NOW), None):
         one = filled(alert(finding, reasoning="x", notes=("x",)), text)
-        listed = one.evolve(finding=None, listed=(filled(FINDING.evolve(resolved_at=one.at), text),))
+        listed = one.evolve(finding=None, listed=(filled(FINDING.evolve(resolved_at=one.at, is_unshown=True), text),))
         yield from (alert_blocks(one), alert_blocks(listed), retired_blocks(one))
-        yield from (alert_text(one), resolved_text(listed), closed_text(one))
+        yield from (alert_text(one), closing_text(listed), closing_text(one), closing_blocks(listed))
 
 
 def pages(text: str) -> Iterator[Any]:

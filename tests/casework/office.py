@@ -31,6 +31,7 @@ from bot.config.settings import Settings
 from bot.domain.events import Event, thread_key
 from bot.domain.jobs import (
     AlertArrived,
+    AskInOps,
     ContinueThread,
     FollowUpArrived,
     MentionInstruction,
@@ -235,6 +236,7 @@ class Office:
                 row(MessageEdited, self.orchestrator.note_edit),
                 row(MessageDeleted, self.orchestrator.note_deletion),
                 row(AlertArrived, self.alerts.take_alert),
+                row(AskInOps, lambda _: None),
                 row(ContinueThread, self.orchestrator.continue_thread),
                 row(RebuildThread, self.rebuilding.rebuild_thread),
                 row(MentionInstruction, self.orchestrator.take_question),

@@ -13,6 +13,7 @@ from bot.casework.thread_service import ChannelCodebases
 from bot.config.codebase_settings import SHORT_FORM, CodebaseId, CodebaseSettings
 from bot.config.settings import Settings, load_settings
 from bot.errors import ConfigError
+from tests.builders import a_thread
 from tests.tables import each_row
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -125,7 +126,8 @@ class TestFile:
         chats = "watched_chats: [{chat_id: C01, codebases: [infra]}, {chat_id: C02}]"
         settings = self.load(tmp_path, f"{SEVERAL}\n{chats}")
         picked = ChannelCodebases(settings.watched_chats).picked
-        assert [picked(chat) for chat in ("C01", "C02", "C09")] == [("infra",), (), ()]
+        asked = [a_thread(chat_id=chat) for chat in ("C01", "C02", "C09")]
+        assert [*map(picked, asked), picked(asked[0].evolve(codebases=("shop",)))] == [("infra",), (), (), ("shop",)]
 
     def test_a_team_sees_those_it_names(self, tmp_path: Path) -> None:
         """And no other; one that names none sees them all."""

@@ -18,7 +18,7 @@ from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.adapters.storage.queued_jobs import decode_job, encode_job
 from bot.domain.acknowledgement import Acknowledgement
 from bot.domain.doubts import Doubt, DoubtCode
-from bot.domain.heartbeats.alerts import DuplicateCheck, OpenFinding, Removal
+from bot.domain.heartbeats.alerts import OpenFinding, Removal
 from bot.domain.heartbeats.beats import Delivered, Receipt, RunCheckpoint, Wake
 from bot.domain.heartbeats.session_state import (
     ChangedBy,
@@ -83,7 +83,6 @@ STATE = SessionState(
     paid=RUN,
     last_place=Delivered(mode="last", channel="slack", to="D1"),
     failures=Failures(key="x", count=1),
-    sent=DuplicateCheck(stamps={"a": NOW}),
     measured={"1a2b3c4d": TaskHistory(text="CI", tier=Tier.QUICK)},
 )
 OVERRIDE = SessionOverride(

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.ack import Ack, read_ack
-from bot.domain.text.alarm_words import has_alarm_word
 from tests.tables import each_row
 
 OK = "HEARTBEAT_OK"
@@ -18,14 +17,13 @@ OK = "HEARTBEAT_OK"
         ("**HEARTBEAT_OK**", "ok-token", ""),
         ("All clear. HEARTBEAT_OK", "ok-token", "All clear."),
         ("HEARTBEAT_OK\n\nBuild is red on main.", "alert", "Build is red on main."),
-        ("3 urgent emails. HEARTBEAT_OK", "alert", "3 urgent emails."),
         ("status HEARTBEAT_OK due to x", "alert", "status HEARTBEAT_OK due to x"),
         ("HEARTBEAT_OKAY", "alert", "HEARTBEAT_OKAY"),
         ("HEARTBEAT_OK 🦞", "ok-token", "🦞"),
     ],
 )
 def test_the_examples_of_the_contract_hold(said: str, kind: str, text: str) -> None:
-    """`OK` at an end with no trouble beside it, and everything else."""
+    """`OK` at an end with a short remark beside it, and everything else."""
     assert read_ack(said) == Ack(kind, text)  # type: ignore[arg-type]
 
 
@@ -119,44 +117,34 @@ def test_a_remark_is_short_up_to_and_including_the_limit(chars: int) -> None:
     assert read_ack(f"{'x' * chars} {OK}").kind == ("alert" if chars > 300 else "ok-token")
 
 
-@each_row(
-    "remark",
-    [
-        *(
-            "Build failing on main",
-            "disk full soon",
-            "CI is red",
-            "prod is DOWN",
-            "2 merge conflicts",
-            "needs attention",
-        ),
-        *(
-            "Not good: tests failed",
-            "no, errors everywhere",
-            "nothing but errors",
-            "🚨 look",
-            "本番で障害",
-            "dringend!",
-        ),
-    ],
-)
-def test_an_alarm_word_is_heard_however_short_the_remark(remark: str) -> None:
-    """On either side of the token."""
-    assert read_ack(f"{remark} {OK}") == Ack("alert", remark)
-    assert read_ack(f"{OK} {remark}") == Ack("alert", remark)
+def test_words_decide_nothing() -> None:
+    """What somebody must read is a finding; what was said beside the token stands in the brief."""
+    assert read_ack(f"3 urgent emails. {OK}") == Ack("ok-token", "3 urgent emails.")
+    assert read_ack(f"{OK} production is down") == Ack("ok-token", "production is down")
 
 
 @each_row(
-    "remark",
+    "said, ack",
     [
-        *("No errors.", "0 failures, nothing urgent", "No new conflicts", "all 500 tests passed", "Not urgent", ""),
-        *("No errors or failures", "no open merge conflicts", "nothing urgent or failing", "Nothing needs attention"),
-        *("Nothing is broken", "Redesigned the downloads", "All clear", "without errors", "non-critical updates only"),
+        ("<think>Let me look.\n\nAll quiet.</think>\nHEARTBEAT_OK", Ack("ok-token", "")),
+        ("<THINK>a</THINK>\n\n<thinking>\nb\n</thinking>\n\n**HEARTBEAT_OK** fine", Ack("ok-token", "fine")),
+        ("<think>HEARTBEAT_OK</think>\n\nMain is red.", Ack("alert", "Main is red.")),
+        ("<think>HEARTBEAT_OK</think>", Ack("ok-token", "")),
+        ("<think>Main is red.</think>", Ack("alert", "<think>Main is red.</think>")),
+        ("<think>Main is red.\n\nHEARTBEAT_OK", Ack("alert", "<think>Main is red.")),
     ],
 )
-def test_the_absence_of_alarm_is_no_alarm(remark: str) -> None:
-    """Or each quiet beat would be a message."""
-    assert not has_alarm_word(remark)
+def test_what_was_thought_aloud_is_no_part_of_the_answer(said: str, ack: Ack) -> None:
+    """Over any number of lines; a block that never ends is text."""
+    assert read_ack(said) == ack
+
+
+@each_row("part", ["<think>", "<think></think>", "<think>x</thinking>", "\n", "<b>", "<a ", "`", "HEARTBEAT_OK "])
+def test_200_kb_of_hostile_text_take_a_moment(part: str) -> None:
+    """Before the token, after it, or without any; quadratic time would be minutes."""
+    said = part * (200_000 // len(part))
+    for text in (said, said + OK, OK + said):
+        assert read_ack(text).text in text
 
 
 def test_another_token_may_be_chosen() -> None:

@@ -47,11 +47,12 @@ def test_a_name_that_is_none_of_ours_has_no_order(name: str) -> None:
 
 
 def test_every_class_of_work_has_its_own_name_on_disk() -> None:
-    """A class without a name could not be queued; the names of these nine never change."""
+    """A class without a name could not be queued; the names of these ten never change."""
     concrete = {work for work in _classes(Work) if work is not MessageWork}
     assert set(WORK_CLASSES.values()) == concrete
     assert sorted(WORK_CLASSES) == [
         "alert-arrived",
+        "ask-in-ops",
         "continue-thread",
         "follow-up-arrived",
         "mention-instruction",

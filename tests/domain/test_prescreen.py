@@ -19,11 +19,6 @@ _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
 )
-_UNTROUBLED = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("quiet_ 1é", max_size=8), inner, max_size=3),
-)
-"""No key of it tells of trouble, as `FAILURE` would."""
 _PROSE = st.text(st.characters(exclude_characters='{}"', exclude_categories=["Cs"]), max_size=40)
 
 
@@ -89,52 +84,10 @@ def test_what_is_missing_cut_off_unknown_or_contradictory_escalates(text: str) -
     assert decision.reason.startswith("doubt: ")
 
 
-@each_row(
-    "field",
-    [
-        '"items": [{"severity": "critical"}]',
-        '"items": [{"name": "db", "details": {"priority": "P1"}}]',
-        '"result": {"pods": [[{"status": "failing"}]]}',
-        '"findings": ["the disk is full"]',
-        '"alerts": [{"name": "checkout"}]',
-        '"urgent": true',
-        '"needs_attention": true',
-        '"healthy": false',
-        '"error_count": 3, "errors": 3',
-        '"severity": 1',
-        '"summary": {"Severity": "High"}',
-        '"urgency": "urgente"',
-        '"problems": "2 jobs failed"',
-        '"reason": "production is down"',
-        '"reason": "customers cannot log in"',
-    ],
-)
-def test_none_beside_anything_that_tells_of_trouble_is_doubt(field: str) -> None:
-    """At any depth, under the keys models use."""
-    decision = parse_decision(f'{{"action": "none", {field}}}')
-    assert decision.action is Action.ESCALATE
-    assert decision.reason.startswith("doubt: ")
-
-
-@each_row(
-    "field",
-    [
-        '"items": [{"severity": "low"}, {"severity": "info"}]',
-        '"findings": [], "alerts": null, "errors": 0, "urgent": false, "healthy": true',
-        '"problems": "none"',
-        '"status": "ok", "severity": "none"',
-        '"reason": "no failures, nothing urgent"',
-    ],
-)
-def test_none_beside_what_is_calm_is_none(field: str) -> None:
-    """Or each pre-screen would cost a full run."""
-    assert parse_decision(f'{{"action": "none", {field}}}').action is Action.NONE
-
-
-def test_trouble_in_an_object_of_its_own_is_doubt_too() -> None:
-    """The answer lists it first and decides below."""
-    text = '[{"name": "checkout", "severity": "critical"}]\n{"action": "none", "reason": "quiet"}'
-    assert parse_decision(text).action is Action.ESCALATE
+def test_words_and_other_fields_decide_nothing() -> None:
+    """Whether a receipt reports a finding is the caller's question."""
+    text = '{"action": "none", "reason": "production is down", "severity": "critical", "urgent": true}'
+    assert parse_decision(text).action is Action.NONE
 
 
 @each_row("reason", ["", ', "reason": ""', ', "reason": null', ', "reason": 5', ', "reason": " \\n"'])
@@ -147,7 +100,7 @@ def test_a_missing_reason_is_supplied(reason: str) -> None:
 
 def test_receipts_are_read_and_unreadable_ones_left_out() -> None:
     """A due task without one is doubt, which the caller sees."""
-    found: list[Any] = [{"task": "a1", "status": "ok", "evidence": "clean"}, {"task": "b2", "status": "great"}, 7, None]
+    found: list[Any] = [{"task": "a1", "result": "ok", "evidence": "clean"}, {"task": "b2", "result": "great"}, 7, None]
     decision = parse_decision(json.dumps({"action": "none", "reason": "quiet", "receipts": found}))
     assert decision.receipts == (Receipt(task="a1", result="ok", evidence="clean"),)
     assert parse_decision('{"action": "none", "receipts": "all"}').receipts == ()
@@ -155,7 +108,7 @@ def test_receipts_are_read_and_unreadable_ones_left_out() -> None:
 
 def test_the_same_action_with_other_receipts_is_a_contradiction() -> None:
     """One of the two is not what was done."""
-    receipt = '{"task": "a1", "status": "%s"}'
+    receipt = '{"task": "a1", "result": "%s"}'
     texts = [f'{{"action": "none", "receipts": [{receipt % status}]}}' for status in ("ok", "skipped")]
     assert parse_decision(" ".join(texts)).action is Action.ESCALATE
     assert parse_decision(" ".join(texts[:1] * 2)).action is Action.NONE
@@ -176,7 +129,7 @@ def test_no_text_raises_and_every_decision_has_a_reason(text: str) -> None:
     assert decision.reason.strip()
 
 
-@given(_PROSE, _PROSE, st.sampled_from(Action), st.text('quiet 1{}[]\\" \n:,', max_size=30), _UNTROUBLED)
+@given(_PROSE, _PROSE, st.sampled_from(Action), st.text('quiet 1{}[]\\" \n:,', max_size=30), _JSON)
 def test_a_decision_survives_prose_and_any_other_field(
     before: str, after: str, action: Action, reason: str, extra: object
 ) -> None:
@@ -185,7 +138,7 @@ def test_a_decision_survives_prose_and_any_other_field(
     assert decision.action is action
 
 
-@given(_UNTROUBLED)
+@given(_JSON)
 def test_an_action_inside_another_object_is_none(inner: object) -> None:
     """Property: only the top level decides."""
     text = json.dumps({"quoted": inner, "deeper": {"action": "none"}})

@@ -62,6 +62,7 @@ from tests.handlers.hostile import KINDS, SECRET, Body, hostile, original
 from tests.handlers.listening import listening
 from tests.handlers.slack_stub import Answer, SlackStub
 from tests.heartbeat.builders import OWNERS
+from tests.heartbeat.surface import FakeSurface
 from tests.tables import each_row
 
 SEED = 20_261_121
@@ -204,12 +205,9 @@ class World:
         return AlertActions(
             owners=OWNERS,
             sessions=SessionRegistry({}, in_memory(OVERRIDES)),
-            findings=FindingResponses(store, self.office.clock),
-            show=lambda *_: None,
+            findings=FindingResponses(store, FakeSurface(), self.office.clock),
             wake=lambda session_id, _: session_id,
-            ask=lambda question, _: question,
-            zone_of=lambda _: "UTC",
-            clock=self.office.clock,
+            ask=lambda _, finding, by: f"{by}: {finding.text}",
         )
 
     def deliver(self, body: Any) -> bool:

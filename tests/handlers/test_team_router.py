@@ -20,6 +20,7 @@ class Watching:
 
     def __init__(self, *channels: str) -> None:
         self.channels, self.open, self.heard = set(channels), set[str](), set[str]()
+        self.alerts = set[str]()
 
     def watches(self, chat_id: str) -> bool:
         return chat_id in self.channels
@@ -29,6 +30,9 @@ class Watching:
 
     def has_open(self, thread_id: str) -> bool:
         return thread_id in self.open
+
+    def is_under_alert(self, event: Event) -> bool:
+        return event.thread_id in self.alerts
 
 
 class People:

@@ -17,14 +17,14 @@ from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.inputs import InputCollector
 from bot.heartbeat.run.probes import ProbeReport, Probes
-from bot.heartbeat.sessions.owners import Owners, OwnerZones
+from bot.heartbeat.sessions.owners import Owners
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions
 from bot.ports import Clock, Surface
 from bot.ports.collections import OVERRIDES, SUGGESTIONS
-from tests.fakes import FakeClock, FakeWorkspace, MemoryDecisionLog, MemorySingle, in_memory
+from tests.fakes import FakeClock, MemoryDecisionLog, MemorySingle, in_memory
 
 AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
@@ -38,8 +38,7 @@ def alert_router(
     surfaces: Mapping[str, Surface], store: SessionMemory, clock: Clock, say: Callable[[str], None] = OPS.append
 ) -> AlertRouter:
     """Return the way to owners over these surfaces; `say` hears what no owner can be told."""
-    zones = OwnerZones(FakeWorkspace(), clock, local="UTC")
-    return AlertRouter(surfaces, store, zones, clock, say=say)
+    return AlertRouter(surfaces, store, clock, say=say)
 
 
 def peer_sessions(sessions: SessionRegistry, store: SessionMemory, clock: Clock) -> PeerSessions:

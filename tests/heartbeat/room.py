@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -64,7 +65,7 @@ class Scripted:
 
 def report(message: str = "HEARTBEAT_OK", **more: Any) -> Mind:
     """Return a full run that gives every due task the same receipt."""
-    given = {"status": "ok", "evidence": "looked", **more}
+    given = {"result": "ok", "evidence": "looked", **more}
     return lambda view: BeatReport(
         message=message,
         receipts=tuple(Receipt(task=task.id, **given) for task in view.tasks),
@@ -89,7 +90,7 @@ class BeatRoom:
         probes: Any = None,
         **beat: Any,
     ) -> None:
-        self.cwd = folder / "shop"
+        self.folder, self.cwd = folder, folder / "shop"
         self.cwd.mkdir()
         self.clock = FakeClock(AT)
         self.storage = MemoryStore(faults=faults)
@@ -99,26 +100,31 @@ class BeatRoom:
         self.removals = Removals(MemorySingle())
         self.closed: list[tuple[str, int]] = []
         """The sessions whose beat was about to go on record, and how many lines were written by then."""
+        self.ran_ahead = threading.Semaphore(0)
+        """Told whenever commands of a waiting beat have run."""
         self.ops: list[str] = []
         """What the ops channel was told."""
         self.runs = folder / "runs"
         self.write_playbook()
-        settings = session_settings(self.cwd, **{"heartbeat_model": "claude-haiku-4-5" if screen else "", **beat})
-        self.sessions = sessions = SessionRegistry({"shop": settings}, in_memory(OVERRIDES))
+        self.settings = session_settings(self.cwd, **{"heartbeat_model": "claude-haiku-4-5" if screen else "", **beat})
+        self.probes = probes or Probes({"PATH": "/usr/bin:/bin"})
+        self.restart()
+
+    def restart(self) -> None:
+        """Have a new process go on with what is on disk."""
+        self.sessions = sessions = SessionRegistry({"shop": self.settings}, in_memory(OVERRIDES))
         self.log = BeatLog(self.journal)
         alerts = alert_router({"slack": self.surface}, self.store, self.clock, self.ops.append)
         zones = OwnerZones(FakeWorkspace(), self.clock, local="UTC")
         self.admission = Admission(zones, route=alerts.route)
-        inputs = input_collector(
-            probes or Probes({"PATH": "/usr/bin:/bin"}), self.store, self.sessions, self.clock, self.removals
-        )
-        commands = CommandPool(inputs.run_ahead, lambda: None)
+        inputs = input_collector(self.probes, self.store, self.sessions, self.clock, self.removals)
+        self.commands = CommandPool(inputs.run_ahead, self.ran_ahead.release)
         self.beats = BeatWorker(
             sessions,
             self.store,
             self,  # type: ignore[arg-type]  # stands for the scheduler
-            BeatPipeline(inputs, commands, screen, self.full, alerts, self.store),  # type: ignore[arg-type]  # a screen that can decide() will do
-            BeatRecorder(FileRunFolders(folder), self.store, self.log),
+            BeatPipeline(inputs, self.commands, self.screen, self.full, alerts, self.store),  # type: ignore[arg-type]  # a screen that can decide() will do
+            BeatRecorder(FileRunFolders(self.folder), self.store, self.log),
             alerts,
             peer_sessions(self.sessions, self.store, self.clock),
             self.clock,

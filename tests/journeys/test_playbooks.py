@@ -33,8 +33,9 @@ Open = Callable[..., BeatOffice]
 
 def answer(*tasks: str) -> Turn:
     """All is well with these tasks."""
-    receipts = [{"task": task_id(task), "status": "ok", "evidence": "looked"} for task in tasks]
-    return Turn(answer={"message": "HEARTBEAT_OK", "receipts": receipts, "reasoning": "Looked."})
+    receipts = [{"task": task_id(task), "result": "ok", "evidence": "looked"} for task in tasks]
+    given = {"status": "ok", "receipts": receipts, "reasoning": "Looked."}
+    return Turn(calls=(Call(name="finish_beat", input=given),))
 
 
 def script(*calls: tuple[str, dict[str, Any]], due: tuple[str, ...]) -> Script:
@@ -72,7 +73,7 @@ def test_an_agent_keeps_its_list_and_its_owner_sees_how(open_office: Open, tmp_p
         ("add_task", {"tier": "hourly", "text": DISK}),
         ("add_task", {"tier": "daily", "text": CHORE.upper()}),
         ("note", {"text": "## Quick Tasks"}),
-        ("remove_task", {"task": task_id(CHORE)}),
+        ("remove", {"id": task_id(CHORE)}),
         ("raise_flag", {"text": FLAG}),
         due=(CHECKED, CHORE),
     )
@@ -91,11 +92,11 @@ def test_an_agent_keeps_its_list_and_its_owner_sees_how(open_office: Open, tmp_p
         assert (texts(shop, Tier.QUICK), texts(shop, Tier.HOURLY)) == ([CHECKED], [DISK])
 
         model.script = script(
-            ("move_task", {"task": task_id(DISK), "to": "daily"}),
-            ("clear_flag", {"flag": task_id(FLAG)}),
+            ("move_task", {"id": task_id(DISK), "to": "daily"}),
+            ("remove", {"id": task_id(FLAG)}),
             due=(CHECKED,),
         )
-        quiet = office.beat(shop, result="ok-token")
+        quiet = office.beat(shop, result="ok-empty")
         assert (quiet["silent"], quiet["why"]) == (True, "2 edits to HEARTBEAT.md")
         assert "Resolved" in shown_text(office.alert(FLAG))
         assert (texts(shop, Tier.HOURLY), texts(shop, Tier.DAILY)) == ([], [DISK])
@@ -125,7 +126,7 @@ def test_a_file_from_elsewhere_is_worked_and_keeps_its_form(open_office: Open, t
     (shop.cwd / "HEARTBEAT.md").write_bytes(FREEFORM.encode())
     edits = script(("add_task", {"tier": "quick", "text": "Backups"}), due=("Look after the shop.", CHECKED, CHORE))
     with ModelServer(edits) as model:
-        open_office(shop, model=model).beat(shop, result="ok-token")
+        open_office(shop, model=model).beat(shop, result="ok-empty")
     assert (shop.cwd / "HEARTBEAT.md").read_bytes() == f"{FREEFORM}\r\n- [ ] Backups".encode()
 
 

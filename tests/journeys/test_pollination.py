@@ -131,9 +131,10 @@ def looked_at(place: Watched, *calls: Call) -> Script:
     """A model that makes calls and then vouches for every task of the playbook."""
     playbook = parse(place.playbook)
     receipts = [
-        {"task": task.id, "status": "ok", "evidence": "looked"} for tier in Tier for task in playbook.tasks(tier)
+        {"task": task.id, "result": "ok", "evidence": "looked"} for tier in Tier for task in playbook.tasks(tier)
     ]
-    answer = Turn(answer={"message": "HEARTBEAT_OK", "receipts": receipts, "reasoning": "Looked."})
+    given = {"status": "ok", "receipts": receipts, "reasoning": "Looked."}
+    answer = Turn(calls=(Call(name="finish_beat", input=given),))
     return single(Turn(calls=calls), answer) if calls else single(answer)
 
 

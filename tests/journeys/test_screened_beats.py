@@ -17,7 +17,7 @@ from demo.slack_server import LocalSlack
 from tests.journeys.beat_office import BeatOffice, Wake, Watched, sessions_of, watched
 from tests.journeys.shop import SESSIONS
 from tests.model_server import ModelServer, Script, Turn, load_script
-from tests.model_server.script import Part, Role
+from tests.model_server.script import Call, Part, Role
 
 SCRIPTS = Path(__file__).parents[1] / "model_server" / "scripts"
 KEY = "sk-scripted-0123456789abcdef"
@@ -70,7 +70,13 @@ def asking(folder: Path, name: str) -> Watched:
 
 
 def receipts(place: Watched, **more: Any) -> list[dict[str, Any]]:
-    return [{"task": task.id, "status": "ok", "evidence": "looked", **more} for task in place.tasks]
+    return [{"task": task.id, "result": "ok", "evidence": "looked", **more} for task in place.tasks]
+
+
+def finish(place: Watched, message: str = "", status: str = "ok", **more: Any) -> Turn:
+    """Return a full run that ends at once, with the same receipt for every task."""
+    given = {"receipts": receipts(place, **more), "message": message, "status": status}
+    return Turn(calls=(Call(name="finish_beat", input=given),))
 
 
 def decision(action: str, place: Watched) -> str:
@@ -79,7 +85,7 @@ def decision(action: str, place: Watched) -> str:
 
 def fine(*places: Watched) -> dict[str, Turn]:
     """Return full runs in which all is well."""
-    return {f"{p.id}-case": Turn(answer={"message": "HEARTBEAT_OK", "receipts": receipts(p)}) for p in places}
+    return {f"{place.id}-case": finish(place, "All well.") for place in places}
 
 
 def test_whatever_the_cheap_model_does_no_beat_is_silently_skipped(open_office: Open, tmp_path: Path) -> None:
@@ -121,20 +127,36 @@ def test_whatever_the_cheap_model_does_no_beat_is_silently_skipped(open_office: 
 def test_a_finding_of_the_run_reaches_the_owner_reworded_or_not_once(open_office: Open, tmp_path: Path) -> None:
     """Found, found again in other words, gone: one card from first to last."""
     shop = asking(tmp_path, "shop")
-    found = {"status": "finding", "finding": "ci-main-red"}
-    first = {"message": "Main is red.", "receipts": receipts(shop, **found, evidence="Main is red since 09:12.")}
-    again = {"message": "Still red.", "receipts": receipts(shop, **found, evidence="The build of main still fails.")}
-    gone = {"message": "HEARTBEAT_OK", "receipts": receipts(shop)}
-    office, server = open_office(shop, screen={}, full={"shop-case": Turn(answer=first)}, heartbeat_model="")
+
+    def red(text: str) -> dict[str, Turn]:
+        finding = {"key": "ci-main-red", "severity": "page", "text": text}
+        return {"shop-case": finish(shop, status="attention", result="finding", evidence=text, finding=finding)}
+
+    office, server = open_office(shop, screen={}, full=red("Main is red since 09:12."), heartbeat_model="")
     assert office.beat(shop, Wake.INTERVAL, result="sent")["prescreen"] is None
     card = office.alert("Main is red since 09:12.", offering=ids.ACKNOWLEDGE)
-    server.script = script({}, {"shop-case": Turn(answer=again)})
+    server.script = script({}, red("The build of main still fails."))
     assert office.beat(shop)["silent"]
     office.alert("The build of main still fails.")
-    server.script = script({}, {"shop-case": Turn(answer=gone)})
+    server.script = script({}, fine(shop))
     office.beat(shop)
     assert [each["ts"] for each in office.alerts()] == [card["ts"]]
     assert find_element(office.alert("Resolved"), ids.FIXED) is None
+
+
+def test_a_run_that_ends_in_text_is_asked_once_and_read_then(open_office: Open, tmp_path: Path) -> None:
+    """A call after all is a report; the bare token stamps nothing."""
+    late, bare = asking(tmp_path, "late"), asking(tmp_path, "bare")
+    office, server = open_office(late, bare, screen={}, full={"": Turn(text="HEARTBEAT_OK")}, heartbeat_model="")
+    told = Role(match="You keep watch", parts=(Part(turns=(Turn(text="All well."), *fine(late).values())),))
+    server.script = Script(roles={"beat": told})
+    assert office.beat(late)["result"] == "ok-token"
+    assert "(never)" not in late.playbook
+    server.script = script({}, {"bare-case": Turn(text="HEARTBEAT_OK")})
+    office.beat(bare)
+    assert "Last quick: (never)" in bare.playbook
+    asked = [len(entry["body"]["messages"]) for entry in server.requests]
+    assert asked == [1, 3, 1, 3]
 
 
 def test_a_cancel_during_the_pre_screen_stays_one(open_office: Open, tmp_path: Path) -> None:

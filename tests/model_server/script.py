@@ -29,7 +29,7 @@ class Call(_Block):
 
 class Turn(_Block):
     """One reply. Texts and inputs may hold `${…}` (templates.py); `answer` is sent as a JSON text;
-    beside calls, only to whoever allows no tools."""
+    beside calls, only to whoever allows no tools. Whoever forces a tool gets only its calls."""
 
     thinking: str = ""
     text: str = ""

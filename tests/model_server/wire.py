@@ -37,7 +37,8 @@ def _content(turn: Turn, body: dict[str, Any]) -> list[Event]:
     if turn.thinking:
         blocks.append({"type": "thinking", "thinking": turn.thinking, "signature": "c2ln"})
     blocks += [{"type": "text", "text": blank} for blank in turn.blanks]
-    no_tools = body.get("tool_choice", {}).get("type") == "none"
+    choice = body.get("tool_choice", {})
+    no_tools = choice.get("type") == "none"
     is_final = turn.answer is not None and (no_tools or not turn.calls)
     text = json.dumps(fill(turn.answer, body), indent=1) if is_final else fill(turn.text, body)
     if text:
@@ -45,6 +46,8 @@ def _content(turn: Turn, body: dict[str, Any]) -> list[Event]:
     if no_tools:
         return blocks
     for call in turn.calls:
+        if choice.get("type") == "tool" and call.name != choice["name"]:
+            continue
         name = f"toolu_{next(_numbers):06d}"
         blocks.append({"type": "tool_use", "id": name, "name": call.name, "input": fill(call.input, body)})
     return blocks

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from bot.agent.git.git_process import GitProcess
+from bot.config.network_variables import NETWORK_VARIABLES
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line, strip_hidden
 from bot.errors import ConfigError, ProviderError
@@ -32,9 +33,8 @@ _POLL_S: Final = 0.2
 _KEPT_BYTES: Final = 8_192
 _PASSED_ON: Final = frozenset(
     {"PATH", "LANG", "TMPDIR", "HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"}
-    | {"DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT"}
-    | {"GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "GIT_CONFIG_GLOBAL"}
-    | {name for each in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY") for name in (each, each.lower())}
+    | {"DBUS_SESSION_BUS_ADDRESS", "GIT_ASKPASS", "GIT_CONFIG_GLOBAL"}
+    | NETWORK_VARIABLES
 )
 _FIXED: Final = {
     "GIT_ALLOW_PROTOCOL": "https:http:ssh:git:file",

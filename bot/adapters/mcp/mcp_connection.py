@@ -27,6 +27,7 @@ from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT, CallToolResult
 from mcp_types import Tool as Offered
 
 from bot.config.model_settings import VARIABLE, McpServerSettings
+from bot.config.network_variables import NETWORK_VARIABLES
 from bot.errors import ProviderError
 
 CLOSING_S: Final = 10.0
@@ -156,7 +157,7 @@ def headers(settings: McpServerSettings, environ: Mapping[str, str]) -> dict[str
 def _process(settings: McpServerSettings, environ: Mapping[str, str]) -> StdioServerParameters:
     assert settings.command is not None
     program, *args = settings.command
-    named = {name: environ[name] for name in settings.env if name in environ}
+    named = {name: environ[name] for name in NETWORK_VARIABLES.union(settings.env) if name in environ}
     return StdioServerParameters(command=program, args=args, env=named)
 
 

@@ -22,7 +22,7 @@ REJECTED: Final = "rejected"
 _HTTP_STATUS: Final = re.compile(r"The requested URL returned error: (\d{3})")
 _NO_LOGIN: Final = ("fatal: could not read Username for ", "fatal: Authentication failed for ")
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
-_HARDENING: Final = (
+HARDENING: Final = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.pager=cat",
@@ -67,7 +67,7 @@ class GitProcess:
         """Return the whole command line of a git call."""
         # git compares with the checkout's top, which is above `root` until git has said where it is
         safe = [f"safe.directory={folder}" for folder in (self.root, *self.root.parents)]
-        options = [part for item in (*_HARDENING, *safe, *self._settings) for part in ("-c", item)]
+        options = [part for item in (*HARDENING, *safe, *self._settings) for part in ("-c", item)]
         return ["git", "--no-pager", "--literal-pathspecs", *options, "-C", str(self.root), *self._place, *args]
 
     def run(self, *args: str, given: bytes | None = None, timeout_s: float = TIMEOUT_S) -> bytes:

@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -128,6 +128,10 @@ class GitRepo:
         return Located(self, path)
 
     def holder(self, commit: str) -> GitRepo:  # noqa: ARG002 - of several repositories
+        """Return this repository."""
+        return self
+
+    def about(self, ids: Collection[str]) -> GitRepo:  # noqa: ARG002 - there is one
         """Return this repository."""
         return self
 

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from bot.agent.git.git_process import REJECTED, GitProcess
 from bot.agent.git.git_repo import GitRepo
+from bot.config.network_variables import NETWORK_VARIABLES
 from bot.domain.fixes.patch_files import LineEnds, line_ends, with_line_ends
 from bot.domain.fixes.patch_limits import FileChange
 from bot.errors import InputError, ProviderError, StoreError, Unavailable
@@ -27,7 +28,6 @@ _FORGIVING: Final = ((), ("--recount",), ("--inaccurate-eof",), ("--recount", "-
 """Models miscount the lines of a hunk, and see no difference where the last line of a file has no end."""
 
 _NOT_NOW: Final = frozenset({"408", "425", "429"})
-_PASSED_ON: Final = ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
 _OVER_HTTP: Final = (
     "http.followRedirects=false",
     "credential.helper=",
@@ -205,7 +205,7 @@ class PatchRepo:
     def _to(self, remote: Remote) -> GitProcess:
         """Return git that may speak HTTP, with the token in its environment."""
         basic = base64.b64encode(f"x-access-token:{remote.token}".encode()).decode()
-        variables = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        variables = {name: os.environ[name] for name in NETWORK_VARIABLES if name in os.environ}
         header = {
             "GIT_ALLOW_PROTOCOL": "https:http",
             "GIT_CONFIG_COUNT": "1",

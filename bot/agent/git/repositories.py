@@ -5,7 +5,7 @@ With several, a citation begins with `<codebase>:`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -28,6 +28,9 @@ class Repositories(Protocol):
 
     def holder(self, commit: str) -> GitRepo:
         """Return the repository whose HEAD contains a commit; any of them where none does."""
+
+    def about(self, ids: Collection[str]) -> Repositories:
+        """Return those that a question about these codebases is answered from."""
 
     def heads(self) -> Mapping[Path, str]:
         """Return the SHA of every HEAD, by the repository's root.

@@ -195,17 +195,18 @@ class _Views:
         Raises:
             ToolProblem: there is no such codebase, or two are named.
         """
-        if self._is_one:
-            return self.first, given
         path = getattr(given, "path", None) or getattr(given, "folder", None) or ""
         name, colon, rest = path.partition(":")
-        is_named = bool(colon) and name in self._views
-        if given.codebase and given.codebase not in self._views:
-            raise ToolProblem(f"there is no codebase {given.codebase[:60]!r}; there are {', '.join(self._views)}")
-        if is_named and given.codebase not in ("", name):
-            raise ToolProblem(f"the path is in {name}, and the codebase says {given.codebase}; name one of them")
+        is_named = bool(name and colon) and name in self._views
+        if self._is_one and not is_named:
+            return self.first, given
+        codebase = "" if self._is_one else given.codebase
+        if codebase and codebase not in self._views:
+            raise ToolProblem(f"there is no codebase {codebase[:60]!r}; there are {', '.join(self._views)}")
+        if is_named and codebase not in ("", name):
+            raise ToolProblem(f"the path is in {name}, and the codebase says {codebase}; name one of them")
         if is_named:
             field = "path" if getattr(given, "path", None) else "folder"
             given = given.model_copy(update={field: folder_path(rest)})
-        wanted = given.codebase or (name if is_named else "")
+        wanted = codebase or (name if is_named else "")
         return (self._views[wanted] if wanted else None), given

@@ -184,9 +184,9 @@ class PatchPlace(NamedTuple):
 
 
 class PatchCodebases:
-    """Finds the place of patches in a team's codebases; `ids_of` gives the ids that a channel is about."""
+    """Finds the place of patches in a team's codebases; `ids_of` gives the ids that a thread is about."""
 
-    def __init__(self, codebases: Codebases, ids_of: Callable[[str], Collection[str]]) -> None:
+    def __init__(self, codebases: Codebases, ids_of: Callable[[ThreadState], Collection[str]]) -> None:
         self._codebases, self._ids_of = codebases, ids_of
 
     def __len__(self) -> int:
@@ -203,7 +203,7 @@ class PatchCodebases:
             FixRefused: it is for several codebases, or nobody can tell for which one.
             ConfigError, StoreError: the codebase cannot be read.
         """
-        members = self._codebases.among(self._ids_of(state.chat_id))
+        members = self._codebases.among(self._ids_of(state))
         cited = self._cited(state, members)
         one = members.first if len(members) == 1 else _chosen(patch.diff, members, cited)
         return PatchPlace(one, cited.get(one.id) or one.repo.head())

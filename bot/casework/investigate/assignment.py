@@ -178,7 +178,7 @@ def build_assignment(
         memory_hits=tuple(hits),
         feedback=feedback,
         spent_usd=(state.usage.cost_usd if state.usage else None) or 0.0,
-        codebases=service.codebases.picked(state.chat_id),
+        codebases=service.codebases.picked(state),
         images=state.images,
     )
     added = [said.text for said in context]

@@ -29,8 +29,8 @@ from bot.ports import Attachments, Image, NoteStore
 log = logging.getLogger(__name__)
 
 MAX_IMAGES: Final = 4
-ToolsFor = Callable[[Ledger], Sequence[Tool]]
-"""Returns the tools of one run, which write down what they do in its ledger."""
+ToolsFor = Callable[[Ledger, Collection[str]], Sequence[Tool]]
+"""Returns the tools of one run about some codebases, which write down what they do in its ledger."""
 
 
 class ModelInvestigator:
@@ -60,20 +60,21 @@ class ModelInvestigator:
             ProviderError: git cannot read what is cited.
             StoreError: the notes cannot be read.
         """
-        ledger, heads = Ledger(), self._repos.heads()
+        ledger, repos = Ledger(), self._repos.about(assignment.codebases)
+        heads = repos.heads()
         images = [*self._images_of(assignment)]
         result = self._specialist.run(
             run_id,
             assignment.rubric,
             sections_of(assignment, unread=len(assignment.images) - len(images)),
-            self._tools_for(ledger),
+            self._tools_for(ledger, assignment.codebases),
             spent_usd=assignment.spent_usd,
             on_progress=on_progress,
             effort="high" if assignment.feedback else None,
             images=images,
         )
         assert isinstance(result.answer, InvestigatorAnswer)
-        sources = Sources(repo=self._repos, ledger=ledger, notes=self._notes, known_secrets=self._secrets, heads=heads)
+        sources = Sources(repo=repos, ledger=ledger, notes=self._notes, known_secrets=self._secrets, heads=heads)
         return Investigation(
             ret=return_of(result.answer, assignment.round, sources).evolve(images_read=result.images_shown),
             ledger=ledger,

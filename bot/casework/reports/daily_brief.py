@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from bot.casework.reports.journal_history import BeatSummary, read_spent, recent_beats
+from bot.casework.reports.journal_history import read_spent, recent_beats
 from bot.casework.reports.measures import measure_total, middle, recent_records, to_us
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.status_overview import FindingLine, ThreadLine, count_findings, overview, thread_line
@@ -54,6 +54,8 @@ class DailyBrief:
     paused: str | None
     remarks: tuple[tuple[str, str], ...] = ()
     """Session and what a beat said with OK, which its owner was not told."""
+    changes: tuple[tuple[str, str], ...] = ()
+    """Session and what a command printed anew that ended well, where no model looked."""
     open_findings: tuple[FindingLine, ...] = ()
     """What is open at `now`, whenever it was found: pages first, then the oldest."""
     kind: BriefKind = BriefKind.MORNING
@@ -87,7 +89,8 @@ def build_brief(store: Store, since: datetime, now: datetime, kind: BriefKind = 
         model_runs=len(spent),
         cost_usd=measure_total(spent),
         paused=seen.paused,
-        remarks=tuple(_remarks(beats)),
+        remarks=_once((beat.session_id, beat.beside_ok) for beat in beats if beat.beside_ok),
+        changes=_once((beat.session_id, line) for beat in beats for line in beat.changes),
         open_findings=seen.open_findings,
         kind=kind,
         answered=(*(line for line in seen.drafts if line.answered_by), *_superseded(store, closed)),
@@ -113,7 +116,8 @@ def brief_line(brief: DailyBrief, title: str) -> str:
     still = f", {count_findings(brief.open_findings)}" if brief.open_findings else ""
     found = f", {counted(len(brief.findings), 'alert')} by heartbeats" if brief.findings else ""
     said = f", {counted(len(brief.remarks), 'remark')} with OK" if brief.remarks else ""
-    return f"{title}, the last {period(brief)}: {waits}{still}{found}{said}. {brief_cost_line(brief)}"
+    new = f", {counted(len(brief.changes), 'change')}" if brief.changes else ""
+    return f"{title}, the last {period(brief)}: {waits}{still}{found}{said}{new}. {brief_cost_line(brief)}"
 
 
 def brief_cost_line(brief: DailyBrief) -> str:
@@ -121,18 +125,17 @@ def brief_cost_line(brief: DailyBrief) -> str:
     failed = f" ({brief.failed_beats} failed)" if brief.failed_beats else ""
     beats = f"{counted(brief.beats, 'beat')}{failed}"
     if not brief.model_runs:
-        told = brief.open_findings or brief.findings or brief.remarks or brief.replies or brief.failed_beats
-        quiet = not (told or brief.drafts)
+        told = brief.open_findings or brief.findings or brief.remarks or brief.changes
+        quiet = not (told or brief.replies or brief.failed_beats or brief.drafts)
         return f"{'All quiet: ' if quiet else ''}{beats}, no model call, $0.00."
     cost = "cost unknown: a run did not say what it cost" if brief.cost_usd is None else f"${brief.cost_usd:.2f}"
     return f"{beats}, {counted(brief.model_runs, 'model run')}, {cost}."
 
 
-def _remarks(beats: Iterable[BeatSummary]) -> Iterator[tuple[str, str]]:
-    """Yield each remark once, with how often it was made."""
-    said = Counter((one_line(beat.session_id, 60), one_line(beat.beside_ok, 120)) for beat in beats if beat.beside_ok)
-    for (session, remark), times in said.items():
-        yield session, f"{remark} ({times} times)" if times > 1 else remark
+def _once(said: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Return each line of a session once, with how often it was said."""
+    counts = Counter((one_line(session, 60), one_line(text, 120)) for session, text in said)
+    return tuple((session, f"{text} ({n} times)" if n > 1 else text) for (session, text), n in counts.items())
 
 
 def period(brief: DailyBrief) -> str:

@@ -115,7 +115,10 @@ def read_spent(store: Store, since: datetime) -> list[float | None]:
 
 
 class BeatSummary(NamedTuple):
-    """One beat that ran; `told` is the beginning of what its owner was told, `beside_ok` of what nobody was."""
+    """One beat that ran; `told` is the beginning of what its owner was told, `beside_ok` of what nobody was.
+
+    `changes` are what its commands printed anew, as in `Envelope`.
+    """
 
     at: datetime
     session_id: str
@@ -123,12 +126,14 @@ class BeatSummary(NamedTuple):
     is_alert: bool
     is_failed: bool
     beside_ok: str = ""
+    changes: tuple[str, ...] = ()
 
 
 def recent_beats(store: Store, since: datetime) -> list[BeatSummary]:
     """Return the beats since then, refused slots aside, oldest first; raises StoreError."""
-    records = [one for one in recent_records(store, HEARTBEATS, "ts", since) if one.get("result") != "skipped"]
-    return [_beat(at, record) for record in records if (at := time_of(record.get("ts"))) is not None]
+    records = recent_records(store, HEARTBEATS, "ts", since)
+    ran = [one for one in records if one.get("result") != "skipped" or one.get("changes")]
+    return [_beat(at, record) for record in ran if (at := time_of(record.get("ts"))) is not None]
 
 
 def _beat(at: datetime, record: dict[str, Any]) -> BeatSummary:
@@ -140,4 +145,5 @@ def _beat(at: datetime, record: dict[str, Any]) -> BeatSummary:
         is_alert=result == "sent" and record.get("indicator") == "alert",
         is_failed=result == "failed",
         beside_ok=str(record.get("beside_ok") or ""),
+        changes=tuple(map(str, record.get("changes") or ())),
     )

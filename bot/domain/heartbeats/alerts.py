@@ -3,10 +3,9 @@
 A finding is open from the beat that first reports it until a beat finds it gone or a human says it is fixed; its card
 is updated in place as long as it is open.
 
-A message is a repeat when the same finding, or the same text, was sent to the same place within the window. Only a
-confirmed send is stamped, so neither a failed send nor a suppressed repeat makes the silence longer. Every stamp names
-its finding: when that is closed, all it ever sent is forgotten, in whatever words. Of the text, case, spacing, markup
-and the time of day make no difference; numbers do, for PR 12 is not PR 13.
+A message is a repeat when its finding was sent to the same place within the window. Only a confirmed send is stamped,
+so neither a failed send nor a suppressed repeat makes the silence longer. The stamps are the finding's own: when it is
+closed or becomes more urgent, they are gone.
 """
 
 from __future__ import annotations
@@ -14,9 +13,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple, Self
-from zoneinfo import ZoneInfo
 
 from pydantic import AwareDatetime
 
@@ -37,20 +35,9 @@ _MAX_ID_CHARS: Final = 80
 
 FLAGS = "flags"
 MESSAGE = "message"
-EVENT = "event-"
-"""Begins the id of what happened once, as against a state that lasts: no later beat can find it gone."""
-
 RECEIPTS = "receipts"
-FAILING = "failing"
-"""The id of the finding that a check of the team's own fails; its task is the check itself, not the task it is in."""
-
-NO_ANSWER = "no-answer"
-"""Likewise that it was cut off, killed or never started."""
-
 ASSIGNMENTS = "assignments"
 """What was assigned and nobody looked into. No later beat can call that well: only a person can."""
-
-KEPT_OPENINGS = 50
 
 HEADLINE_CHARS = 120
 _USER: Final = re.compile(r"[UW][A-Z0-9]{2,20}")
@@ -72,7 +59,7 @@ def fingerprint(text: str) -> str:
 
 
 def finding_key(session_id: str, task: str, text: str, finding: str | None = None) -> str:
-    """Return the key of a finding: by the stable id from its receipt, else by what its text says.
+    """Return the key of a finding: by the stable id from its receipt or the command that fails, else by its text.
 
     >>> finding_key("api", "1a2b3c4d", "Build is red.", "CI red"), finding_key("api", "1a2b3c4d", "Red build", "ci-red")
     ('api/1a2b3c4d/ci-red', 'api/1a2b3c4d/ci-red')
@@ -82,83 +69,28 @@ def finding_key(session_id: str, task: str, text: str, finding: str | None = Non
     return f"{session_id}/{task}/{stable if 0 < len(stable) <= _MAX_ID_CHARS else fingerprint(named or text)}"
 
 
-def rekeyed(key: str, task: str, name: str = "") -> str:
-    """Return the key of the same finding under another task, and under another name where one is given.
+SNOOZES: Final = {"1 h": timedelta(hours=1), "4 h": timedelta(hours=4), "24 h": timedelta(hours=24)}
+"""What a finding can be snoozed for, by the words on the button."""
 
-    >>> rekeyed("api/1a2b3c4d/ci-red", "99887766")
-    'api/99887766/ci-red'
-    """
-    session_id, _, rest = key.partition("/")
-    return f"{session_id}/{task}/{name or rest.rpartition('/')[2]}"
+LONGEST_SNOOZE: Final = max(SNOOZES.values())
 
+Place = tuple[str, str]
+"""Where a message stands: a channel or chat, and the surface's own name for the message."""
 
-def name_in(key: str) -> str:
-    """Return the last part of a finding's key.
-
-    >>> name_in("api/1a2b3c4d/ci-red")
-    'ci-red'
-    """
-    return key.rpartition("/")[2]
+KEPT_PLACES: Final = 50
 
 
-def check_named(name: str) -> tuple[str, str]:
-    """Return the kind and the check in the id of a failed check; two empty texts where it is no such id.
+class Posted(NamedTuple):
+    """Where an alert stands: for whoever was told first, and the same for everybody else (`copies`)."""
 
-    >>> check_named("failing-1a2b3c4d"), check_named("ci-red")
-    (('failing', '1a2b3c4d'), ('', ''))
-    """
-    kind, _, check = name.rpartition("-")
-    return (kind, check) if kind in (FAILING, NO_ANSWER) else ("", "")
+    place: str
+    reference: str
+    copies: tuple[Place, ...] = ()
 
-
-class DuplicateCheck(FrozenValue):
-    """When each finding and each text was last sent to each place; part of heartbeat_state.json."""
-
-    stamps: Mapping[str, AwareDatetime] = {}
-
-    def is_repeat(self, key: str, text: str, destination: str, now: datetime, window: timedelta) -> bool:
-        """Whether this was sent to `destination` less than `window` ago; a stamp in the future proves nothing."""
-        if _is_fresh(self.stamps.get(_key_mark(key, destination)), now, window):
-            return True
-        same_text = _text_mark("", text, destination)
-        return any(_is_fresh(at, now, window) for mark, at in self.stamps.items() if mark.startswith(same_text))
-
-    def stamped(self, key: str, text: str, destination: str, at: datetime) -> Self:
-        """Return the stamps after a send that the receiving side confirmed."""
-        marks = (_key_mark(key, destination), _text_mark(key, text, destination))
-        return self.model_copy(update={"stamps": {**self.stamps, **dict.fromkeys(marks, at)}})
-
-    def without(self, *keys: str) -> Self:
-        """Return the stamps of other findings: what is gone and comes back is news, in whatever words it was said."""
-        gone = tuple(f" {key}" for key in keys)
-        if not gone:
-            return self
-        return self.model_copy(update={"stamps": {m: at for m, at in self.stamps.items() if not m.endswith(gone)}})
-
-    def renamed(self, old: str, new: str) -> Self:
-        """Return the stamps with those of the finding `old` under its new key."""
-        moved = {
-            f"{m.removesuffix(f' {old}')} {new}" if m.endswith(f" {old}") else m: at for m, at in self.stamps.items()
-        }
-        return self.model_copy(update={"stamps": moved})
-
-    def pruned(self, now: datetime, window: timedelta) -> Self:
-        """Return the stamps without those that can make nothing a repeat any more."""
-        fresh = {mark: at for mark, at in self.stamps.items() if _is_fresh(at, now, window)}
-        return self.model_copy(update={"stamps": fresh})
-
-
-def _key_mark(key: str, destination: str) -> str:
-    return f"{destination} finding {key}"
-
-
-def _text_mark(key: str, text: str, destination: str) -> str:
-    """Return the mark of a text a finding was sent with; stamps of older versions name no finding and count no more."""
-    return f"{destination} text {fingerprint(text)} {key}"
-
-
-def _is_fresh(at: datetime | None, now: datetime, window: timedelta) -> bool:
-    return at is not None and timedelta(0) <= now.astimezone(UTC) - at.astimezone(UTC) < window
+    @property
+    def all(self) -> tuple[Place, ...]:
+        """Every place it stands in."""
+        return ((self.place, self.reference), *self.copies)
 
 
 class Removal(FrozenValue):
@@ -174,25 +106,26 @@ class Removal(FrozenValue):
 class OpenFinding(FrozenValue):
     """Something a beat reported, and what became of it.
 
-    `key` is `<session>/<task>/<id>`; `task` is the identity of the check (bot/domain/heartbeats/allowed_commands.py),
-    `check` its line; `place` and `reference` say where its alert stands (a channel and a Slack ts).
+    `key` is `<session>/<task>/<id>`; `task` is the id of the check (bot/domain/heartbeats/checks.py); `place` and
+    `reference` say where its alert stands (a channel and a Slack ts).
     `is_listed`: there it is one line of a list. `reasoning` and `notes` are the small print under its alert.
     """
 
     key: str
     task: str
-    check: str = ""
     text: str
     severity: Severity = Severity.ACT
-    opened: tuple[AwareDatetime, ...] = ()
-    """When it was opened, the newest last; at most `KEPT_OPENINGS`."""
     first_at: AwareDatetime
     last_at: AwareDatetime
     place: str | None = None
     reference: str | None = None
     is_listed: bool = False
-    copies: tuple[tuple[str, str], ...] = ()
-    """Where else its alert stands, as `(place, reference)`: with the others of a group, and with `then`."""
+    copies: tuple[Place, ...] = ()
+    """Where else its alert stands: with the others of a group, and with `then`."""
+    earlier: tuple[Place, ...] = ()
+    """Where it stood before it was sent anew, the newest last; at most `KEPT_PLACES`."""
+    stamps: Mapping[str, AwareDatetime] = {}
+    """When it was last sent, by destination; empty once it is more urgent than what was sent."""
     rung_at: AwareDatetime | None = None
     """When it last rang again because nobody acknowledged it."""
     rings: int = 0
@@ -210,9 +143,18 @@ class OpenFinding(FrozenValue):
     fixed_at: AwareDatetime | None = None
     resolved_at: AwareDatetime | None = None
     is_unshown: bool = False
-    """Whether it was closed while its card could not be changed; the next beat shows it."""
+    """Whether it was closed and its card does not say so yet; the next beat shows it."""
     removed: Removal | None = None
     """Set while its check stands in the playbook no more; put back, the check goes on with what was remembered."""
+
+    @property
+    def posted(self) -> Posted | None:
+        """Where its alert stands; None where it was never sent."""
+        return Posted(self.place, self.reference, self.copies) if self.place and self.reference else None
+
+    def is_at(self, place: str, reference: str) -> bool:
+        """Whether its alert, or one that was sent before it, stands there."""
+        return (place, reference) in (*(self.posted.all if self.posted else ()), *self.earlier)
 
     def to_ring_anew(self) -> Self:
         """Return it as it is sent anew: its snooze is over, and a list is nobody's earlier card."""
@@ -221,13 +163,34 @@ class OpenFinding(FrozenValue):
 
     def standing_at(self, posted: Posted, *, is_listed: bool = False) -> Self:
         """Return it with a new alert; what was posted before in other places stands there still."""
-        others = (*posted.copies, *(copy for copy in self.copies if copy[0] not in posted.channels))
-        return self.evolve(place=posted.place, reference=posted.reference, is_listed=is_listed, copies=others)
+        channels = {place for place, _ in posted.all}
+        before = self.posted.all if self.posted else ()
+        gone = [each for each in before if each not in posted.all and (each not in self.copies or each[0] in channels)]
+        others = tuple(copy for copy in self.copies if copy[0] not in channels)
+        return self.evolve(
+            place=posted.place,
+            reference=posted.reference,
+            is_listed=is_listed,
+            copies=(*posted.copies, *others),
+            earlier=(*self.earlier, *gone)[-KEPT_PLACES:],
+        )
 
-    def times_on_day_of(self, at: datetime, zone: tzinfo) -> int:
-        """Return how often it was opened on the local day of a moment; 0 where it was not."""
-        day = at.astimezone(zone).date()
-        return sum(opened.astimezone(zone).date() == day for opened in self.opened or (self.first_at,))
+    def also_at(self, posted: Posted) -> Self:
+        """Return it with copies of its alert for others."""
+        return self.evolve(copies=tuple(dict.fromkeys((*self.copies, *posted.all))))
+
+    def is_snoozed(self, at: datetime) -> bool:
+        """Whether it is silenced at a moment; until a time further off than any we set is a wrong clock's."""
+        return self.snoozed_until is not None and timedelta() < self.snoozed_until - at <= LONGEST_SNOOZE
+
+    def waits(self, at: datetime) -> bool:
+        """Whether nobody has it yet: it is open, neither acknowledged nor snoozed."""
+        return self.is_open and not self.acknowledged_by and not self.is_snoozed(at)
+
+    def was_sent(self, destination: str, now: datetime, window: timedelta) -> bool:
+        """Whether it was sent there less than `window` ago; a stamp in the future proves nothing."""
+        at = self.stamps.get(destination)
+        return at is not None and timedelta() <= now - at < window
 
     def was_closed_after(self, at: datetime) -> bool:
         """Whether a person or a beat closed it since a moment."""
@@ -235,9 +198,8 @@ class OpenFinding(FrozenValue):
 
     @property
     def name(self) -> str:
-        """Its id as receipts give it: that of a failed check names the check."""
-        name = name_in(self.key)
-        return f"{name}-{self.task}" if name in (FAILING, NO_ANSWER) else name
+        """Its id as receipts give it."""
+        return self.key.rpartition("/")[2]
 
     @property
     def is_open(self) -> bool:
@@ -266,20 +228,17 @@ class Alert(FrozenValue):
     at: AwareDatetime
     wake: Wake
     tier: Tier | None = None
-    zone: str = "UTC"
-    """IANA name of the zone whose day "today" is: the reader's, or the session's."""
+
+    @property
+    def findings(self) -> tuple[OpenFinding, ...]:
+        """What it is about."""
+        return (self.finding,) if self.finding else self.listed
 
     @property
     def severity(self) -> Severity | None:
         """How urgent it is: of a list, its most urgent open finding; None where nothing is open."""
-        about = (self.finding,) if self.finding else self.listed
-        still = [each.severity for each in about if each.is_open]
+        still = [each.severity for each in self.findings if each.is_open]
         return highest(still) if still else None
-
-    @property
-    def times_today(self) -> int:
-        """How often its finding was opened today."""
-        return self.finding.times_on_day_of(self.at, ZoneInfo(self.zone)) if self.finding else 0
 
     @property
     def headline(self) -> str:
@@ -307,22 +266,6 @@ def removal_words(removed: Removal) -> str:
     what = "HEARTBEAT.md was deleted" if removed.is_file_gone else "its check was removed"
     name = f"<@{removed.by}>" if _USER.fullmatch(removed.by) else removed.by
     return f"{what}{f' by {name}' if name else ''}; last result: failing"
-
-
-class Posted(NamedTuple):
-    """Where an alert stands: the place (a channel, a chat) and the surface's own name for the message.
-
-    `copies` are the same for everybody else who was told.
-    """
-
-    place: str
-    reference: str
-    copies: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def channels(self) -> frozenset[str]:
-        """Every place it stands in."""
-        return frozenset({self.place, *(place for place, _ in self.copies)})
 
 
 def finding_digest(key: str) -> str:

@@ -1,9 +1,7 @@
-"""The commands a playbook names, which of them may run (`commands` of a session), and which check a task is. Pure.
+"""The commands a playbook names, and which of them may run (`commands` of a session). Pure.
 
 A template is a text such as "git log --oneline {branch}" or a list of words. A command fits one word for word: no
-prefix, no shell. What a failed command finds is remembered under that command, any other finding under the first one of
-its task, else under the task's text: what people said of one outlives a new wording, another order, a move to another
-tier, and a task that was taken out and put back.
+prefix, no shell.
 """
 
 from __future__ import annotations
@@ -11,17 +9,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Final
 
-from bot.domain.heartbeats.alerts import OpenFinding, check_named, name_in, normalised, rekeyed
-from bot.domain.heartbeats.session_state import SessionState
-from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
+from bot.domain.questions.risk_gate import commands_in_code
 from bot.domain.tables import read_table
+from bot.domain.text.sanitize import one_line
 from bot.errors import ConfigError
 
 PLACEHOLDERS: Final = MappingProxyType(
@@ -116,6 +111,7 @@ def _fits(word: str, given: str) -> re.Match[str] | None:
 
 
 DEFAULT_COMMANDS: Final = tuple(map(parse_template, read_table(__file__, "default_commands.yml", tuple[str, ...])))
+_READING: Final = tuple(map(parse_template, read_table(__file__, "reading_commands.yml", tuple[str, ...])))
 
 
 def commands_in(lines: Sequence[str]) -> list[Argv]:
@@ -152,41 +148,6 @@ def split_command(text: str) -> Argv:
         return ()
 
 
-def prints_json(argv: Sequence[str]) -> bool:
-    """Whether a command asks gh or glab for JSON.
-
-    >>> prints_json(("gh", "pr", "list", "--json", "number")), prints_json(("glab", "mr", "list", "-F", "json"))
-    (True, True)
-    >>> prints_json(("gh", "pr", "list"))
-    False
-    """
-    if not argv or argv[0] not in ("gh", "glab"):
-        return False
-    asks = {("--output", "json"), ("-F", "json")}
-    return any(w == "--json" or w == "--output=json" for w in argv) or bool(asks.intersection(pairwise(argv)))
-
-
-def _config_line(argv: Argv) -> str:
-    """Return the line that allows a command under `commands` in triage.yml.
-
-    Raises:
-        ConfigError: no line can; it needs a shell.
-
-    >>> _config_line(("df", "-h")), _config_line(("git", "log", "--format=%(refname)"))
-    ('- "df -h"', '- ["git", "log", "--format=%(refname)"]')
-    """
-    parse_template(argv)
-    written = " ".join(argv)
-    return f"- {json.dumps(written if _is_read_as(written, argv) else list(argv), ensure_ascii=False)}"
-
-
-def _is_read_as(written: str, argv: Argv) -> bool:
-    try:
-        return parse_template(written) == argv
-    except ConfigError:
-        return False
-
-
 def is_allowed(argv: Argv, templates: Sequence[Argv], cwd: Path) -> bool:
     """Whether a command fits a template word for word; a path must lie below `cwd` once links are followed.
 
@@ -216,91 +177,31 @@ def _is_inside(cwd: Path, path: str) -> bool:
 
 
 def not_run_notice(argv: Argv) -> str:
-    """Return what an owner does to let a command run without a model."""
+    """Return what an owner does to let a command run without a model; of one that may change things, first what.
+
+    >>> not_run_notice(("df", "-h"))
+    'not run: `df -h`; to allow it add this line to `commands` of the session in triage.yml: `- "df -h"`'
+    >>> "careful: it may change things: data deletion (“terraform destroy”)" in not_run_notice(("terraform", "destroy"))
+    True
+    """
     written = " ".join(argv)
-    if not _JOINS.isdisjoint(argv):
-        return f"not run: `{written}`; it cannot be allowed: only a shell joins programs; write a script and name that"
     try:
-        line = _config_line(argv)
+        parse_template(argv)
+        if not _JOINS.isdisjoint(argv):
+            raise ConfigError("only a shell joins programs; write a script and name that")
     except ConfigError as error:
         return f"not run: `{written}`; it cannot be allowed: {error}"
-    return f"not run: `{written}`; to allow it add this line to `commands` of the session in triage.yml: `{line}`"
+    how = "to allow it add this line to `commands` of the session in triage.yml"
+    line = json.dumps(written if shlex.join(argv) == written else argv, ensure_ascii=False)
+    return f"not run: `{written}`; {_warning(argv)}{how}: `- {line}`"
 
 
-def identity_of(task: PlaybookEntry) -> str:
-    """Return the short id of a task's check.
-
-    >>> from bot.domain.playbook import parse
-    >>> from bot.domain.tiers import Tier
-    >>> tasks = parse("- Tree: `git status`\\n- Is the tree clean? `git status`\\n- The tree").tasks(Tier.QUICK)
-    >>> identity_of(tasks[0]) == identity_of(tasks[1]), identity_of(tasks[0]) == identity_of(tasks[2])
-    (True, False)
-    """
-    return next(iter(checks_of(task)))
-
-
-def checks_of(task: PlaybookEntry) -> dict[str, str]:
-    """Return the checks of a task, its own first: the id of each command it names, with the line that names it.
-
-    One without commands is itself a check.
-    """
-    return checks_of_lines(task.text, *task.details)
-
-
-def checks_of_lines(text: str, *details: str) -> dict[str, str]:
-    """Return the same of a task's lines."""
-    found: dict[str, str] = {}
-    for line in (text, *details):
-        for argv in commands_in([line]):
-            found.setdefault(task_id(" ".join(argv)), line)
-    return found or {task_id(text): text}
-
-
-def checks_in(playbook: Playbook) -> dict[str, str]:
-    """Return every check of a playbook as `checks_of` does; of two lines that name the same, the first."""
-    found: dict[str, str] = {}
-    for _, task in playbook.all_tasks:
-        for check, line in checks_of(task).items():
-            found.setdefault(check, line)
-    return found
-
-
-def adopted(state: SessionState, playbook: Playbook) -> SessionState:
-    """Return the state with the findings of reworded tasks under the check their task is now.
-
-    So are those of older versions, which went by the task's text, or of a failed command by the first of its task.
-    """
-    moved = dict(_moved(list(state.findings.values()), playbook))
-    if not moved:
-        return state
-    findings = {key: each for key, each in state.findings.items() if key not in moved}
-    sent = state.sent
-    for old, new in moved.items():
-        findings[new.key] = new
-        sent = sent.renamed(old, new.key)
-    return state.evolve(findings=findings, sent=sent)
-
-
-def _moved(findings: Sequence[OpenFinding], playbook: Playbook) -> Iterator[tuple[str, OpenFinding]]:
-    """Yield the old key of each finding that goes under another one now, and the finding under it."""
-    checks, taken = checks_in(playbook), {each.key for each in findings}
-    by_text = {task.id: identity_of(task) for _, task in playbook.all_tasks}
-    held = {each.task for each in findings if each.is_open}
-    for each in findings:
-        if not each.is_remembered:
-            continue
-        kind, check = check_named(name_in(each.key))
-        if check not in checks:
-            kind, check = "", each.task if each.task in checks else by_text.get(each.task) or _same(each, checks, held)
-        key = rekeyed(each.key, check or each.task, kind)
-        if key not in taken:
-            taken.add(key)
-            yield each.key, each.evolve(key=key, task=check)
-
-
-def _same(finding: OpenFinding, checks: Mapping[str, str], held: Collection[str]) -> str:
-    """Return a finding's check in other words, or nothing; one that has findings of its own is another check."""
-    same = (
-        check for check, line in checks.items() if check not in held and normalised(line) == normalised(finding.check)
-    )
-    return next(same, "") if finding.check else ""
+def _warning(argv: Argv) -> str:
+    """Return what a command may do as far as its words say; nothing of one that only reads."""
+    dangers = commands_in_code(" ".join(argv))
+    begins = any(argv[: len(reading)] == reading for reading in _READING)
+    if begins and not dangers and not any(word.startswith("--output") for word in argv):
+        return ""
+    named = ", ".join(f"{danger.kind} (“{one_line(danger.words, 80)}”)" for danger in dangers)
+    what = named or f"what `{one_line(' '.join(argv[:2]), 80)}` does is not known here"
+    return f"careful: it may change things: {what}. Every beat would run it, and nobody would be asked; "

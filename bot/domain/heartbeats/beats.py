@@ -126,14 +126,13 @@ class Receipt(FrozenValue):
 class Finding(FrozenValue):
     """Something a beat reports; `key` says whether it is the same one as before (`alerts.finding_key`).
 
-    `task` is the identity of the check that found it, `check` its line in the playbook.
+    `task` is the id of the check that found it.
     """
 
     key: str
     text: str
     task: str | None = None
     severity: Severity = Severity.ACT
-    check: str = ""
 
 
 class Delivered(FrozenValue):
@@ -253,21 +252,17 @@ def strongest(wakes: Iterable[Wake]) -> Wake:
     return max(wakes, key=list(Wake).index)
 
 
-def indicator_of(result: BeatResult, *, says_ok: bool = False) -> Indicator:
-    """Return what a result shows; `says_ok` marks a sent message that only says that all is well (`show_ok`).
+def indicator_of(result: BeatResult, *, has_open: bool = False) -> Indicator:
+    """Return what a beat shows; `has_open`: it looked, and findings of its session are open.
 
-    >>> indicator_of(BeatResult.SENT), indicator_of(BeatResult.SENT, says_ok=True)
-    (<Indicator.ALERT: 'alert'>, <Indicator.OK: 'ok'>)
+    >>> indicator_of(BeatResult.OK_EMPTY, has_open=True), indicator_of(BeatResult.SKIPPED)
+    (<Indicator.ALERT: 'alert'>, <Indicator.NONE: 'none'>)
     """
-    match result:
-        case BeatResult.SENT:
-            return Indicator.OK if says_ok else Indicator.ALERT
-        case BeatResult.OK_TOKEN | BeatResult.OK_EMPTY:
-            return Indicator.OK
-        case BeatResult.FAILED:
-            return Indicator.ERROR
-        case BeatResult.SKIPPED:
-            return Indicator.NONE
+    if result is BeatResult.FAILED:
+        return Indicator.ERROR
+    if has_open:
+        return Indicator.ALERT
+    return Indicator.NONE if result is BeatResult.SKIPPED else Indicator.OK
 
 
 def missing_receipts(due: Iterable[str], receipts: Iterable[Receipt]) -> tuple[str, ...]:
@@ -280,7 +275,7 @@ class BeatReport(FrozenValue):
     """What a beat found: a receipt for each due task, and a message to the owner.
 
     `status` says whether the message wants somebody; None where the run ended in text, which is read by `read_ack`.
-    `usage` is None where no model ran; `notes` are remarks about the beat itself.
+    `usage` is None where no model ran; `notes` are remarks about the beat itself, `changes` those of `Envelope`.
     """
 
     message: str
@@ -290,6 +285,7 @@ class BeatReport(FrozenValue):
     tool_calls: int = 0
     reasoning: str | None = None
     notes: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
 
 
 class RunCheckpoint(BeatReport):

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, model_validator
 
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
-from bot.domain.heartbeats.alerts import DuplicateCheck, OpenFinding
+from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import Delivered, RunCheckpoint, Wake
 from bot.domain.intervals import WrittenInterval
 from bot.domain.text.humanize import utc_text
@@ -158,14 +158,8 @@ class SessionState(FrozenValue):
     """Whose place that is: an owner who comes after them is not told there."""
     stamps: dict[str, AwareDatetime] = {}
     """A copy of the playbook's stamps, by tier, for a playbook without a Timestamps section."""
-    sent: DuplicateCheck = DuplicateCheck()
-    """When what was last sent where."""
     probes: dict[str, str] = {}
     """The hash of each command's output in the last good beat."""
-    outputs: dict[str, str] = {}
-    """The output itself (cut), from which the offline beat tells what changed."""
-    failed_probes: tuple[str, ...] = ()
-    """The commands that had an error in the last good beat."""
     had_playbook: bool = False
     """Whether a beat has read the HEARTBEAT.md: one that is missing from then on was deleted."""
     playbook_gone_told: bool = False
@@ -173,6 +167,8 @@ class SessionState(FrozenValue):
     measured: dict[str, TaskHistory] = {}
     """What the last good beats measured of each task, by its id."""
     findings: dict[str, OpenFinding] = {}
+    keyed_by_command: bool = False
+    """Whether the keys of earlier versions were carried over (bot/domain/heartbeats/checks.py)."""
     paid: RunCheckpoint | None = None
     """A full run that is over, of a beat that is not on record yet."""
     failures: Failures = Failures()
@@ -200,36 +196,42 @@ class SessionState(FrozenValue):
     wakes: tuple[Wake, ...] = ()
     """Why the next beat was asked for and has not begun; it takes the strongest."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_stamps(cls, stored: Any) -> Any:
+        """Give each finding the stamps that earlier releases kept elsewhere, as `<destination> finding <key>`."""
+        sent = stored.get("sent") if isinstance(stored, dict) else None
+        marks = sent.get("stamps") if isinstance(sent, dict) else None
+        findings = stored.get("findings") if isinstance(stored, dict) else None
+        if not isinstance(marks, dict) or not isinstance(findings, dict):
+            return stored
+        stamps: dict[str, dict[str, Any]] = {}
+        for mark, at in marks.items():
+            destination, _, key = str(mark).partition(" finding ")
+            stamps.setdefault(key, {})[destination] = at
+        moved = {
+            key: {"stamps": stamps.get(key, {}), **each} if isinstance(each, dict) else each
+            for key, each in findings.items()
+        }
+        return {**{name: value for name, value in stored.items() if name != "sent"}, "findings": moved}
+
     def with_wakes(self, *asked: Wake) -> Self:
         """Return the state with these wakes added to those that wait, weakest first."""
         return self.evolve(wakes=tuple(wake for wake in Wake if wake in asked or wake in self.wakes))
 
     def with_findings(self, *findings: OpenFinding) -> Self:
-        """Return the state with these findings as they stand; only the newest are kept, of open ones very many.
-
-        A finding that is closed, was so until now, or became more urgent has no stamps: whatever was sent of it before
-        holds nothing back.
-        """
+        """Return the state with these findings as they stand; only the newest are kept, of open ones very many."""
         known = {**self.findings, **{finding.key: finding for finding in findings}}
         by_age = sorted(known.values(), key=lambda each: each.last_at)
         newest = [
             *[each for each in by_age if not each.is_open][-KEPT_FINDINGS:],
             *[each for each in by_age if each.is_open][-KEPT_OPEN_FINDINGS:],
         ]
-        news = [each.key for each in findings if not each.is_open or self._is_news(each)]
-        return self.evolve(findings={each.key: each for each in newest}, sent=self.sent.without(*news))
+        return self.evolve(findings={each.key: each for each in newest})
 
     def comparing(self, commands: Collection[str]) -> Self:
         """Return the state with the outputs of these commands only; those of others are compared with no more."""
-        return self.evolve(
-            probes={name: digest for name, digest in self.probes.items() if name in commands},
-            outputs={name: output for name, output in self.outputs.items() if name in commands},
-            failed_probes=tuple(name for name in self.failed_probes if name in commands),
-        )
-
-    def _is_news(self, finding: OpenFinding) -> bool:
-        known = self.findings.get(finding.key)
-        return known is not None and (not known.is_open or finding.severity.rank < known.severity.rank)
+        return self.evolve(probes={name: digest for name, digest in self.probes.items() if name in commands})
 
 
 def is_snoozed(until: datetime, now: datetime, longest: timedelta) -> bool:

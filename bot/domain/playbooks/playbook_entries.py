@@ -261,8 +261,20 @@ class PlaybookEntry:
         return self.text.startswith("|") and any("`" in line for line in (self.text, *self.details))
 
     @cached_property
+    def commands(self) -> tuple[tuple[str, ...], ...]:
+        """The commands it names, in order."""
+        from bot.domain.heartbeats.allowed_commands import commands_in
+
+        return tuple(commands_in([self.text, *self.details]))
+
+    @cached_property
     def id(self) -> str:
-        """The id its receipts carry; it depends on the text alone."""
+        """The id its receipts carry: of its first command, so that a new title makes no new task, else of its text.
+
+        Flags and notes go by their text.
+        """
+        if self.commands and self.section not in (PlaybookSection.FLAGS, PlaybookSection.NOTES):
+            return task_id(" ".join(self.commands[0]))
         return task_id(self.text)
 
 

@@ -1,32 +1,29 @@
-"""What a human says about a finding: acknowledged, snoozed, fixed. Whoever comes second is told who was first.
+"""What a human says about a finding: acknowledged, snoozed, fixed, to be looked into. Whoever comes second is told who
+was first.
 
-Reads and writes the session's state and nothing else; who may is asked by the caller.
+Who may is asked by the caller. What changed is shown on every card of the finding in Slack.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
-from typing import Final
 
-from bot.domain.heartbeats.alerts import OpenFinding, finding_digest, removal_words
-from bot.domain.heartbeats.beats import Delivered
+from bot.domain.heartbeats.alerts import SNOOZES, OpenFinding, Place, Posted, finding_digest, removal_words
+from bot.domain.heartbeats.beats import Delivered, Wake
 from bot.domain.heartbeats.session_state import SessionState
-from bot.errors import Conflict, InputError, TriageError
-from bot.heartbeat.sessions.session_registry import SessionMemory
-from bot.ports import Clock
+from bot.errors import Conflict, InputError
+from bot.heartbeat.alerts.notifications import alert_about, list_about
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory
+from bot.ports import Clock, Surface
 
-SNOOZES: Final = {"1 h": timedelta(hours=1), "4 h": timedelta(hours=4), "24 h": timedelta(hours=24)}
-"""What a finding can be snoozed for, by the words on the button."""
-
-LONGEST_SNOOZE: Final = max(SNOOZES.values())
+_SLACK = ("C", "D", "G")
 
 
 class FindingResponses:
-    """Carries out the buttons of an alert; each returns the finding as it now stands."""
+    """Carries out the buttons of an alert, each of which returns the finding as it now stands; `slack` shows cards."""
 
-    def __init__(self, store: SessionMemory, clock: Clock) -> None:
-        self._store, self._clock = store, clock
+    def __init__(self, store: SessionMemory, slack: Surface, clock: Clock) -> None:
+        self._store, self._slack, self._clock = store, slack, clock
 
     def find(self, session_id: str, digest: str) -> OpenFinding:
         """Return the finding a button belongs to; raises InputError where it is not on file any more."""
@@ -62,23 +59,41 @@ class FindingResponses:
 
     def fix(self, session_id: str, digest: str, *, by: str) -> OpenFinding:
         """Close it; should a beat see it again, that is a new alert: the next one looks as if it were the first."""
-        at = self._clock.now()
-        return self._change(session_id, digest, lambda now: now.evolve(fixed_by=by, fixed_at=at, snoozed_until=None))
+        over = {"fixed_by": by, "fixed_at": self._clock.now(), "snoozed_until": None, "stamps": {}}
+        return self._change(session_id, digest, lambda now: now.evolve(**over))
 
-    def investigate(self, session_id: str, digest: str, *, by: str, ask: Callable[[OpenFinding], str]) -> str:
-        """Have it looked into once, however often that is asked for; `ask` that raises leaves it to be asked again."""
+    def investigate(
+        self, session_id: str, digest: str, *, by: str, ask: Callable[[OpenFinding], str]
+    ) -> tuple[OpenFinding, str]:
+        """Have it looked into once, however often that is asked for; returns it, and what `ask` says.
+
+        `ask` does nothing twice for one finding, so whoever dies after it may be asked again.
+        """
+        found = self.find(session_id, digest)
+        said = ask(found) if found.is_open and not found.investigated_by else ""
 
         def claimed(now: OpenFinding) -> OpenFinding:
             if now.investigated_by:
                 raise Conflict(f"<@{now.investigated_by}> has already started an investigation of this.")
             return now.evolve(investigated_by=by)
 
-        found = self._change(session_id, digest, claimed)
-        try:
-            return ask(found)
-        except TriageError:
-            self._change(session_id, digest, lambda now: now.evolve(investigated_by=None))
-            raise
+        return self._change(session_id, digest, claimed), said
+
+    def show(self, session: Session, finding: OpenFinding, *, clicked: Place | None = None) -> None:
+        """Show on its cards in Slack how a finding stands, first on the one that was clicked; a list is made anew.
+
+        Raises:
+            ProviderError: Slack refused the first one.
+        """
+        at, known = self._clock.now(), finding.posted.all if finding.posted else ()
+        alert = alert_about(session, finding, at=at, wake=Wake.ON_DEMAND)
+        if finding.is_listed and clicked is None:
+            those = [each for each in self._store.load(session.id).findings.values() if each.posted == finding.posted]
+            alert = list_about(session, those, at=at, wake=Wake.ON_DEMAND)
+        places = [*([clicked] if clicked else []), *(() if finding.is_listed and clicked else known)]
+        places = [each for each in dict.fromkeys(places) if each[0].startswith(_SLACK)]
+        if places:
+            self._slack.update(session.owner, Posted(*places[0], tuple(places[1:])), alert)
 
     def _change(self, session_id: str, digest: str, change: Callable[[OpenFinding], OpenFinding]) -> OpenFinding:
         key, changed = self.find(session_id, digest).key, list[OpenFinding]()

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from bot.domain.heartbeats.alerts import FLAGS, KEPT_OPENINGS, Alert, OpenFinding, Removal, headline_of
+from bot.domain.heartbeats.alerts import FLAGS, Alert, OpenFinding, Removal, headline_of
 from bot.domain.heartbeats.beats import Delivered, Finding, Wake
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.severity import SIGNS, highest
@@ -62,7 +62,9 @@ def digest_text(session_id: str, listed: Sequence[OpenFinding]) -> str:
 def _sign(finding: OpenFinding) -> str:
     if finding.removed is not None:
         return "➖ not checked any more:"
-    return SIGNS[finding.severity] if finding.is_open else "➖ resolved:"
+    if not finding.is_open:
+        return "➖ resolved:"
+    return f"👀 <@{finding.acknowledged_by}> has it:" if finding.acknowledged_by else SIGNS[finding.severity]
 
 
 def is_private_route(route: Delivered) -> bool:
@@ -137,28 +139,21 @@ class DeliveryResult:
 def as_seen(found: Finding, outcome: BeatOutcome, known: OpenFinding | None) -> OpenFinding:
     """Return a finding as it stands now; one that was closed begins anew.
 
-    One whose check was only out of the playbook goes on: whoever acknowledged or snoozed it has not taken that back.
-    One that became more urgent is nobody's yet. A beat with nothing to add leaves the small print of an earlier one.
+    One whose check was only out of the playbook goes on: whoever acknowledged or snoozed it has not taken that back; if
+    nobody has, it rings. One that became more urgent is nobody's yet, and rings. A beat with nothing to add leaves the
+    small print of an earlier one.
     """
-    at, print_ = outcome.at, _small_print(outcome)
-    same = {"text": found.text, "check": found.check or (known.check if known else "")}
+    at = outcome.at
+    seen = {"text": found.text, **_small_print(outcome)}
     if known is None or not known.is_remembered:
-        before = (known.opened or (known.first_at,)) if known else ()  # a record of 1.0.0 knows the last time only
-        opened = (*before, at)[-KEPT_OPENINGS:]
-        return OpenFinding(
-            key=found.key,
-            task=found.task or "",
-            severity=found.severity,
-            opened=opened,
-            first_at=at,
-            last_at=at,
-            **same,
-            **print_,
+        first = OpenFinding(
+            key=found.key, task=found.task or "", severity=found.severity, text="", first_at=at, last_at=at
         )
+        return first.evolve(**seen)
     severity = highest([known.severity, found.severity])  # other words make it no less urgent
     if severity is not known.severity:
-        known = known.evolve(acknowledged_by=None, snoozed_until=None)
-    return known.evolve(severity=severity, last_at=max(at, known.last_at), removed=None, **same, **print_)
+        known = known.evolve(acknowledged_by=None, snoozed_until=None, stamps={})
+    return known.evolve(severity=severity, last_at=max(at, known.last_at), removed=None, **seen)
 
 
 def ended(state: SessionState, outcome: BeatOutcome) -> Iterator[OpenFinding]:
@@ -168,9 +163,9 @@ def ended(state: SessionState, outcome: BeatOutcome) -> Iterator[OpenFinding]:
         if not each.is_remembered or each.key in now:
             continue
         if each.task in outcome.checked or each.key in outcome.checked:
-            yield each.evolve(resolved_at=outcome.at, snoozed_until=None, removed=None)
+            yield each.evolve(resolved_at=outcome.at, snoozed_until=None, removed=None, stamps={})
         elif each.is_open and outcome.standing is not None and each.task not in outcome.standing:
-            yield each.evolve(removed=_removal(each, outcome))
+            yield each.evolve(removed=_removal(each, outcome), stamps={})
 
 
 def _removal(finding: OpenFinding, outcome: BeatOutcome) -> Removal:
@@ -192,10 +187,24 @@ def preview_of(outcome: BeatOutcome) -> str:
 
 
 def alert_about(
-    session: Session, about: OpenFinding | str, *, at: datetime, wake: Wake, tier: Tier | None = None, zone: str = "UTC"
+    session: Session, about: OpenFinding | str, *, at: datetime, wake: Wake, tier: Tier | None = None
 ) -> Alert:
     """Return the alert of a finding as it stands now, or of a text that is about no finding of its own."""
     said: dict[str, Any] = {"text": about}
     if isinstance(about, OpenFinding):
         said = {"text": about.text, "finding": about, "reasoning": about.reasoning, "notes": about.notes}
-    return Alert(session_id=session.id, session_name=session.name, at=at, wake=wake, tier=tier, zone=zone, **said)
+    return Alert(session_id=session.id, session_name=session.name, at=at, wake=wake, tier=tier, **said)
+
+
+def list_about(session: Session, listed: Sequence[OpenFinding], *, at: datetime, wake: Wake) -> Alert:
+    """Return the alert of a list of findings as they stand now."""
+    return alert_about(session, digest_text(session.id, listed), at=at, wake=wake).evolve(listed=tuple(listed))
+
+
+def question_about(session_name: str, text: str) -> str:
+    """Return the question an alert becomes in the ops channel.
+
+    >>> question_about("Shop", "Main is red. ")
+    'A heartbeat of Shop reports: Main is red.\\n\\nWhat is the cause, and what should be done?'
+    """
+    return f"A heartbeat of {session_name} reports: {text.strip()}\n\nWhat is the cause, and what should be done?"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from bot.domain.heartbeats.beats import (
     Action,
@@ -33,8 +32,8 @@ from bot.heartbeat.run.beat_view import BeatView, PlaybookEditLog, measured_afte
 from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory
 from bot.ports import RunFolders
 
-OUTPUT_CHARS = 4_000
-LINES_LOOKED_AT = 20
+LINES_LOOKED_AT: Final = 20
+BEATS_OF_A_DAY: Final = 300
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,9 +83,12 @@ class BeatEnd:
     report: BeatReport | None = None
     sent: DeliveryResult | None = None
     prescreen: Action | None = None
-    says_ok: bool = False
     beside_ok: str = ""
-    """What was said beside the token that all is well, and sent to nobody."""
+    """What was said beside that all is well, and sent to nobody."""
+    is_bare: bool = False
+    """Whether its full run ended in the token instead of a report."""
+    changes: tuple[str, ...] = ()
+    """Of a daily beat: what commands printed anew in the day before it, that of the beat itself included."""
     good: bool = False
     full: Usage | None = None
     triage: Usage | None = None
@@ -100,20 +102,6 @@ class BeatEnd:
     def why(self) -> str | None:
         """Why it ended so, in words for its line in the log."""
         return ending_text(self.step, self.detail, self.screen_error)
-
-
-def first_lines(output: str) -> str:
-    """Return what is kept of an output: its first lines, whole."""
-    if len(output) <= OUTPUT_CHARS:
-        return output
-    head = output[:OUTPUT_CHARS]
-    return head.rpartition("\n")[0] or head
-
-
-def kept(output: str) -> str:
-    """Return what another output is compared with; of one that is cut, a hash tells of a change anywhere."""
-    lines = first_lines(output)
-    return lines if lines == output else f"{lines}\n… {hashlib.sha256(output.encode()).hexdigest()}"
 
 
 class BeatRecorder:
@@ -133,10 +121,15 @@ class BeatRecorder:
         if not (is_again and state.last_run == begun.started_at):
             state = self._store.save(session.id, _after(begun, ending, now))
         if not (is_again and self._is_logged(session, begun)):
-            self._log.append(_envelope(session, begun, ending, now))
+            self._log.append(_envelope(session, begun, ending, now, state))
         if state.paid is not None:
             state = self._store.evolve(session.id, paid=None)
         return state
+
+    def changes_since(self, session: Session, at: datetime) -> tuple[str, ...]:
+        """Return what good commands printed anew since a moment, each line once."""
+        beats = reversed(self._log.recent(session.id, BEATS_OF_A_DAY))
+        return tuple(dict.fromkeys(line for beat in beats if beat.ts >= at for line in beat.changes))
 
     def _is_logged(self, session: Session, begun: BeatStart) -> bool:
         return any(beat.trace_id == begun.run_id for beat in self._log.recent(session.id, LINES_LOOKED_AT))
@@ -173,6 +166,8 @@ def _after(begun: BeatStart, ending: BeatEnd, now: datetime) -> Callable[[Sessio
         if ending.result is BeatResult.SKIPPED and ending.view is None:
             return state.evolve(answered_at=now)
         state = state.evolve(last_run=begun.started_at)
+        if ending.report is not None and ending.report.usage is not None:
+            state = state.evolve(bare_tokens=state.bare_tokens + 1 if ending.is_bare else 0)
         if not (ending.good and ending.view):
             state = _uncompared(state, ending)
         if ending.result is BeatResult.FAILED:
@@ -194,11 +189,8 @@ def _good(state: SessionState, begun: BeatStart, ending: BeatEnd) -> SessionStat
     )
     if begun.paid is not None:
         return _uncompared(state, ending)  # what the commands print by now was seen by nobody
-    answers = {result.command: kept(result.output) for result in view.probes.results if result.problem is None}
     return state.evolve(
         probes={**state.probes, **view.probes.digests()},
-        outputs={**state.outputs, **answers},
-        failed_probes=_failed_probes(state, view),
         measured=measured_after(state.measured, view, ending.report),
     )
 
@@ -209,42 +201,40 @@ def _uncompared(state: SessionState, ending: BeatEnd) -> SessionState:
     return state.evolve(probes={name: digest for name, digest in state.probes.items() if name not in looked})
 
 
-def _failed_probes(state: SessionState, view: BeatView) -> tuple[str, ...]:
-    looked = {result.command for result in view.probes.results}
-    failed = [result.command for result in view.probes.results if result.problem is not None]
-    return (*(name for name in state.failed_probes if name not in looked), *failed)
-
-
 def _spent(spent: SpentToday, now: datetime, ending: BeatEnd) -> SpentToday:
     cost = sum(usage.cost_usd or 0.0 for usage in (ending.full, ending.triage) if usage)
     day = f"{now:%Y-%m-%d}"
     return spent.evolve(day=day, usd=(spent.usd if spent.day == day else 0.0) + cost)
 
 
-def _envelope(session: Session, begun: BeatStart, ending: BeatEnd, now: datetime) -> Envelope:
-    sent = ending.sent or DeliveryResult()
+def _envelope(session: Session, begun: BeatStart, ending: BeatEnd, now: datetime, state: SessionState) -> Envelope:
+    sent, view = ending.sent or DeliveryResult(), ending.view
+    took_s = (now - begun.started_at).total_seconds() + (view.ahead_s if view else 0.0)
+    looked = view is not None and ending.step is not BeatStep.CANCELLED
+    has_open = looked and any(each.is_open for each in state.findings.values())
     return Envelope(
         ts=begun.started_at,
         session_id=session.id,
         workspace_dir=str(session.cwd),
         reason=begun.wake,
         result=ending.result,
-        indicator=indicator_of(ending.result, says_ok=ending.says_ok),
+        indicator=indicator_of(ending.result, has_open=has_open),
         delivered=sent.delivered,
         preview=sent.preview,
-        duration_ms=max(0, int((now - begun.started_at).total_seconds() * 1000)),
+        duration_ms=max(0, round(took_s * 1000)),
         tool_calls=ending.report.tool_calls if ending.report else 0,
         trace_id=begun.run_id if _is_traced(begun, ending) else None,
         silent=sent.silent,
         error=ending.error,
         why=ending.why,
-        tier=ending.view.tier if ending.view else None,
+        tier=view.tier if view else None,
         prescreen=ending.prescreen,
         usage=BeatUsage.from_runs(ending.full, ending.triage),
-        assignments=_assignments(ending.view),
+        assignments=_assignments(view),
         beside_ok=ending.beside_ok,
         step=ending.step,
         screen_error=ending.screen_error,
+        changes=ending.report.changes if ending.report else (),
     )
 
 

@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from bot.domain.heartbeats.alerts import OpenFinding, Removal
-from bot.domain.heartbeats.allowed_commands import checks_of_lines
 from bot.domain.heartbeats.beats import BeatReport, Receipt, Wake
+from bot.domain.heartbeats.checks import checks_of_lines
 from bot.domain.heartbeats.session_state import InboxMessage
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
@@ -27,7 +27,7 @@ AGENT: Final = "its agent"
 
 
 class EditKind(StrEnum):
-    """Kinds of edits; the value is the tool's name and what is written to trace.json."""
+    """Kinds of edits; the value is written to trace.json."""
 
     ADD_TASK = "add_task"
     CHECK_TASK = "check_task"
@@ -136,9 +136,9 @@ NONE: Final = PeerData()
 class BeatView:
     """One beat: the due tasks and what is known before anybody thinks about them.
 
-    `changed` are the probe results that differ from the last good beat's, `earlier` what those printed then;
-    `spent_usd` is what the session has cost today; `moves` are the tasks that were measured to stand in a wrong tier,
-    `edits` what the beat itself changes in the playbook, `exchange` what it has to do with other sessions.
+    `changed` are the probe results that differ from the last good beat's, `earlier` the hashes of what commands printed
+    then; `spent_usd` is what the session has cost today; `moves` are the tasks that were measured to stand in a wrong
+    tier, `edits` what the beat itself changes in the playbook, `exchange` what it has to do with other sessions.
     """
 
     session: Session
@@ -160,8 +160,10 @@ class BeatView:
     exchange: PeerData = NONE
     removals: Mapping[str, Removal] = field(default_factory=dict)
     """Who took which check out of the playbook, by its identity."""
-    failed_before: frozenset[str] = frozenset()
-    """The commands that had an error at the last good beat."""
+    ahead_s: float = 0.0
+    """How long the commands took that were run while the beat waited for its turn, in seconds."""
+    bare_tokens: int = 0
+    """How many full runs in a row before this beat ended in the bare token."""
 
 
 class FullRun(Protocol):

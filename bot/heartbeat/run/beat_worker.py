@@ -21,7 +21,7 @@ from bot.domain.heartbeats.beats import BeatResult, BeatStep, RunCheckpoint, Wak
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import RunBeat
 from bot.domain.text.humanize import counted
-from bot.domain.tiers import Tier
+from bot.domain.tiers import PERIODS, Tier
 from bot.errors import InputError, ProviderError, StoreError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.notifications import BeatOutcome
@@ -73,29 +73,27 @@ class BeatWorker:
         now = self._clock.now()
         self._scheduler.closing(session.id)  # before: whoever reads the record may ask for the next beat at once
         state = self._recorder.close(session, begun, ending, now=now)
-        if ending.result is BeatResult.FAILED and state.failures.is_untold:
-            self._tell_of_pause(session, state)
-        elif ending.is_undeliverable and state.failures.count == 1:
-            self._tell_of_alert(session, str(ending.error))
+        self._tell_of_failure(session, ending, state)
         try:
+            if ending.good and ending.view is not None and ending.view.tier is Tier.DAILY:
+                changes = self._recorder.changes_since(session, now - PERIODS[Tier.DAILY])
+                ending = replace(ending, changes=changes)
             self._peers.report_to_master(session, ending, now)
         except TriageError:  # the beat is on record; run again, it would be there twice
             log.exception("other sessions not told", extra={"action": "neighbours_untold", "session": session.id})
 
-    def _tell_of_pause(self, session: Session, state: SessionState) -> None:
+    def _tell_of_failure(self, session: Session, ending: BeatEnd, state: SessionState) -> None:
+        """Say once that the session pauses, or that an alert can reach nobody as things are, but not what it says."""
+        is_pause = ending.result is BeatResult.FAILED and state.failures.is_untold
+        text = f"An alert of {session.id} reached nobody: {ending.error}. Each beat tries to send it again."
+        if not is_pause and not (ending.is_undeliverable and state.failures.count == 1):
+            return
         try:
-            self._alerts.tell_owner_or_ops(session, state.failures.notice)
-            self._store.save(session.id, lambda now: now.evolve(failures=now.failures.evolve(told=True)))
+            self._alerts.tell_owner_or_ops(session, state.failures.notice if is_pause else text)
+            if is_pause:
+                self._store.save(session.id, lambda now: now.evolve(failures=now.failures.evolve(told=True)))
         except ProviderError:
-            log.exception("owner not told of the pause", extra={"action": "pause_untold", "session": session.id})
-
-    def _tell_of_alert(self, session: Session, problem: str) -> None:
-        """Say at once that an alert reached nobody and never will as things are, but not what it says."""
-        try:
-            text = f"An alert of {session.id} reached nobody: {problem}. Each beat tries to send it again."
-            self._alerts.tell_owner_or_ops(session, text)
-        except ProviderError:
-            log.exception("nobody told of an alert", extra={"action": "alert_untold", "session": session.id})
+            log.exception("owner not told of a failure", extra={"action": "failure_untold", "session": session.id})
 
     def cancel(self, session_id: str) -> bool:
         """Stop the session's beat under way; False if there is none."""

@@ -11,14 +11,13 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from bot.domain.heartbeats.alerts import ASSIGNMENTS, FLAGS, MESSAGE
-from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, Argv, adopted, commands_in
-from bot.domain.heartbeats.beats import Finding
+from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, Argv
+from bot.domain.heartbeats.checks import adopted
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import Job, JobKind
 from bot.domain.playbook import Playbook, parse
@@ -27,9 +26,7 @@ from bot.errors import TriageError
 from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
 from bot.heartbeat.run.beat_record import BeatStart
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.failed_checks import is_unreported
 from bot.heartbeat.run.probes import ProbeResult, Probes
-from bot.heartbeat.run.receipts import again, seen_by_code, standing
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.ports import Clock
@@ -71,7 +68,7 @@ class InputCollector:
         due = due_tier(stamps_of(playbook, self._store.load(session.id)), now)
         tasks = [task for tier in includes(due) for task in playbook.tasks(tier)]
         report = self._probes.run(session.cwd, tasks, session.beat.commands, at=now, known={FLAGS_COMMAND: ""})
-        return {result.argv: result for result in report.results if result.argv != FLAGS_COMMAND}
+        return {each.argv: each for each in report.results if each.argv not in (FLAGS_COMMAND, *report.late)}
 
     def collect(
         self,
@@ -102,7 +99,7 @@ class InputCollector:
             tasks=tasks,
             probes=report,
             changed=report.changed(state.probes),
-            earlier=state.outputs,
+            earlier=state.probes,
             inbox=tuple(self._store.inbox(session.id)[: paid.inbox if paid else None]),
             open_findings=tuple(each for each in state.findings.values() if each.is_open),
             moves=_moves(state, playbook),
@@ -111,7 +108,8 @@ class InputCollector:
             cancel=cancel,
             exchange=self._peers.collect(session, tasks, begun.started_at),
             removals=self._removals.load(session.id),
-            failed_before=frozenset(state.failed_probes),
+            ahead_s=sum(result.seconds for result in ready.values()),
+            bare_tokens=state.bare_tokens,
         )
 
     def _known(self, session: Session, playbook: Playbook) -> SessionState:
@@ -119,7 +117,7 @@ class InputCollector:
 
         Of a command that is named no more nothing is compared: put back, it is seen for the first time.
         """
-        named = {" ".join(argv) for _, task in playbook.all_tasks for argv in commands_in([task.text, *task.details])}
+        named = {" ".join(argv) for _, task in playbook.all_tasks for argv in task.commands}
 
         def change(now: SessionState) -> SessionState:
             return adopted(now, playbook).comparing(named).evolve(had_playbook=True, playbook_gone_told=False)
@@ -138,36 +136,6 @@ def _moves(state: SessionState, playbook: Playbook) -> tuple[TierMove, ...]:
     """Return what was measured to stand in a wrong tier and still stands there."""
     standing = {(tier, task.id) for tier, task in playbook.all_tasks}
     return tuple(move for move in suggested_moves(state.measured) if (move.from_tier, move.task_id) in standing)
-
-
-def is_same_playbook(due: Collection[str], playbook: Playbook) -> bool:
-    """Whether a playbook still holds any due task of the beat; one put in its place meanwhile was not looked at."""
-    return not due or any(entry.id in due for entry in playbook.entries)
-
-
-def is_unchanged(view: BeatView) -> bool:
-    """Whether nobody has to think: code alone answers every due task, and all is as it was at the last good beat."""
-    covered = all(view.probes.covers(task) for task in view.tasks)
-    calm = not view.changed and not view.playbook.flags and not view.inbox and not is_unreported(view)
-    return (view.tier is not Tier.DAILY or not view.tasks) and covered and calm
-
-
-def still_standing(view: BeatView) -> tuple[Finding, ...]:
-    """Return the open findings a beat without news still vouches for.
-
-    A message or an assignment that was sent stands for itself; what a check found that is not made any more is closed.
-    A flag stands as long as the playbook says so. Of a failing check, what it prints now is said; a model's words stay.
-    """
-    kept = standing(view.playbook)
-    seen = {each.key: each for each in seen_by_code(view)}
-    known = [each for each in view.open_findings if each.task not in (MESSAGE, ASSIGNMENTS) or each.sent_at is None]
-    said = {each.key: again(each) for each in known if each.task in kept - {FLAGS}}
-    now = (each for each in seen.values() if each.key not in said or _begins_alike(each.text, said[each.key].text))
-    return tuple({**said, **{each.key: each for each in now}}.values())
-
-
-def _begins_alike(text: str, other: str) -> bool:
-    return text.partition("\n")[0] == other.partition("\n")[0]
 
 
 @dataclass(slots=True)

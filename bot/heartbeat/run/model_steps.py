@@ -2,39 +2,37 @@
 
 Both are told the due tasks and everything seen so far as delimited data. The pre-screen says none, handle or escalate,
 and any doubt escalates: at most 3 turns and 120 s, no session prompt, no workspace set-up; its tools are the playbook's
-probes and its check and note. `none` and `handle` count only with a receipt for every due task.
+probes and its check and note. `none` and `handle` count only with a receipt for every due task. The full run ends by a
+call of `finish_beat`; the text of one that does not is its message, without receipts and without a status.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunLimits
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
-from bot.agent.tools.base import Tool
-from bot.domain.heartbeats.allowed_commands import checks_of
+from bot.agent.tools.base import Arguments, Tool
 from bot.domain.heartbeats.beats import Action, BeatReport, Receipt, missing_receipts
 from bot.domain.heartbeats.session_state import MessageKind
-from bot.domain.playbooks.playbook_entries import PlaybookEntry
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.prescreen import Decision, parse_decision
 from bot.domain.returns import Usage
 from bot.domain.sharing.suggestions import describe_suggestion
-from bot.domain.tiers import TierMove
 from bot.heartbeat.run.beat_view import BeatView, PeerData, tier_of
 from bot.heartbeat.run.probes import ProbeResult
 from bot.heartbeat.sessions.session_registry import Session
 
 log = logging.getLogger(__name__)
 
-OUTPUT_CHARS = 6_000
-NOTES = 20
-
+OUTPUT_CHARS: Final = 6_000
+NOTES: Final = 20
 MESSAGE_CHARS: Final = 4_000
 MAX_RECEIPTS: Final = 1_000
 
@@ -46,53 +44,42 @@ RUBRIC: Final = "Decide about this beat. Answer with one JSON object and nothing
 
 def build_sections(view: BeatView, *, only_changed: bool) -> Iterator[PromptSection]:
     """Yield the beat's data, the due tasks first; a pre-screen sees only the outputs that changed."""
-    yield PromptSection(
-        name="due_tasks",
-        text="\n".join(f"[{task.id}] {tier_of(task)}: {task.text}{_more(task.details)}" for task in view.tasks),
-    )
-    changed = {result.command for result in view.changed}
+    tasks = ("\n    ".join([f"[{task.id}] {tier_of(task)}: {task.text}", *task.details]) for task in view.tasks)
+    yield from _listed("due_tasks", tasks)
     for result in view.probes.results:
-        if result.command in changed:
-            yield PromptSection(name="probe_changed", text=_output(result), sender=result.command)
-        elif not only_changed:
-            yield PromptSection(name="probe_unchanged", text=_output(result), sender=result.command)
-    if view.probes.refused:
-        yield PromptSection(name="commands_not_allowed", text="\n".join(" ".join(argv) for argv in view.probes.refused))
-    if view.probes.late:
-        yield PromptSection(
-            name="commands_no_time_was_left_for", text="\n".join(" ".join(argv) for argv in view.probes.late)
-        )
+        is_new = result in view.changed
+        if is_new or not only_changed:
+            name = "probe_changed" if is_new else "probe_unchanged"
+            yield PromptSection(name=name, text=_output(result), sender=result.command)
+    yield from _listed("commands_not_allowed", map(" ".join, view.probes.refused))
+    yield from _listed("commands_no_time_was_left_for", map(" ".join, view.probes.late))
     for message in view.inbox:
-        if message.kind is MessageKind.SUGGESTION:  # what still waits of them stands below
-            continue
-        yield PromptSection(name="inbox", text=f"[{message.kind}] {message.text}", sender=message.from_)
+        if message.kind is not MessageKind.SUGGESTION:  # those that still wait are `suggestions_for_you`
+            yield PromptSection(name="inbox", text=f"[{message.kind}] {message.text}", sender=message.from_)
+    yield from _listed("urgent_flags", map(_named, view.playbook.flags))
+    known = (f"[{each.name}] {each.text.splitlines()[0][:200]}" for each in view.open_findings if each.text)
+    yield from _listed("open_findings", known)
     if not only_changed:
         yield from _exchange(view.exchange)
-    if view.playbook.flags:
-        yield PromptSection(name="urgent_flags", text="\n".join(map(_named, view.playbook.flags)))
-    if view.playbook.notes and not only_changed:
-        yield PromptSection(name="notes", text="\n".join(map(_named, view.playbook.notes[-NOTES:])))
-    if view.open_findings:
-        known = [f"[{each.name}] {each.text.splitlines()[0][:200]}" for each in view.open_findings if each.text]
-        yield PromptSection(name="open_findings", text="\n".join(known))
-    if view.moves and not only_changed:
-        yield PromptSection(name="measured", text="\n".join(map(_proposal, view.moves)))
-    if view.session.beat.prompt and not only_changed:
-        yield PromptSection(name="team_wishes", text=view.session.beat.prompt)
+        yield from _listed("notes", map(_named, view.playbook.notes[-NOTES:]))
+        moves = (f"[{move.task_id}] {move.from_tier} -> {move.to_tier}: {move.why}" for move in view.moves)
+        yield from _listed("measured", moves)
+        yield from _listed("team_wishes", filter(None, [view.session.beat.prompt]))
 
 
 def _exchange(exchange: PeerData) -> Iterator[PromptSection]:
     """Yield what the beat has to do with other sessions; task lines are theirs, and data like all the rest."""
-    if exchange.offered:
-        lines = [
-            f"[{one.id}] {describe_suggestion(one)}: {one.task}\n    why: {one.reason}" for one in exchange.offered
-        ]
-        yield PromptSection(name="suggestions_for_you", text="\n".join(lines))
-    if exchange.offers:
-        lines = [f"[{one.id}] to {one.to}, {one.tier}: {one.task}\n    why: {one.reason}" for one in exchange.offers]
-        yield PromptSection(name="suggestions_to_send", text="\n".join(lines))
-    if exchange.silent:
-        yield PromptSection(name="sessions_without_a_report", text="\n".join(exchange.silent))
+    offered = (f"[{one.id}] {describe_suggestion(one)}: {one.task}\n    why: {one.reason}" for one in exchange.offered)
+    yield from _listed("suggestions_for_you", offered)
+    offers = (f"[{one.id}] to {one.to}, {one.tier}: {one.task}\n    why: {one.reason}" for one in exchange.offers)
+    yield from _listed("suggestions_to_send", offers)
+    yield from _listed("sessions_without_a_report", exchange.silent)
+
+
+def _listed(name: str, lines: Iterable[str]) -> Iterator[PromptSection]:
+    """Yield one section of these lines; none where there are no lines."""
+    if text := "\n".join(lines):
+        yield PromptSection(name=name, text=text)
 
 
 def _output(result: ProbeResult) -> str:
@@ -104,22 +91,38 @@ def _named(entry: PlaybookEntry) -> str:
     return f"[{entry.id}] {entry.text}"
 
 
-def _proposal(move: TierMove) -> str:
-    return f"[{move.task_id}] {move.from_tier} -> {move.to_tier}: {move.why}"
+def _consistent(receipt: Receipt) -> Receipt:
+    if (receipt.result == "finding") != (receipt.finding is not None):
+        raise ValueError("`finding` is given if the result is `finding`, and only then")
+    return receipt
 
 
-def _more(details: tuple[str, ...]) -> str:
-    return "".join(f"\n    {line}" for line in details)
+class FinishBeat(Arguments):
+    """Arguments of `finish_beat`; `status` says whether the message wants somebody."""
+
+    receipts: Annotated[tuple[Annotated[Receipt, AfterValidator(_consistent)], ...], Field(max_length=MAX_RECEIPTS)]
+    status: Literal["ok", "attention"]
+    message: Annotated[str, AfterValidator(lambda text: text[:MESSAGE_CHARS])] = ""
+    reasoning: Annotated[str, AfterValidator(lambda text: text[:MESSAGE_CHARS])] = ""
 
 
-class BeatAnswer(BaseModel):
-    """What the model returns of a beat."""
+FINISH_BEAT: Final = Tool(
+    name="finish_beat",
+    description="End the beat with a receipt for each due task. Call it once, after everything else.",
+    arguments=FinishBeat,
+    call=lambda _: "The beat ends with this, unless the same turn calls it again and says something else.",
+)
 
-    model_config = ConfigDict(extra="ignore")
 
-    message: Annotated[str, AfterValidator(lambda text: text[:MESSAGE_CHARS])]
-    receipts: Annotated[tuple[Receipt, ...], Field(max_length=MAX_RECEIPTS)]
-    reasoning: Annotated[str, Field(max_length=1_500)] = ""
+class LastWords(BaseModel):
+    """A model's last words, unread."""
+
+    text: str
+
+
+def last_words(text: str) -> LastWords:
+    """Return a model's last words as they were written."""
+    return LastWords(text=text)
 
 
 class ModelFullRun:
@@ -134,22 +137,21 @@ class ModelFullRun:
         result = self._specialist_for(view.session).run(
             view.run_id, rubric(view.session), said, tools, spent_usd=view.spent_usd, cancel=view.cancel
         )
-        assert isinstance(result.answer, BeatAnswer)
-        return BeatReport(
-            message=result.answer.message,
-            receipts=result.answer.receipts,
-            usage=result.usage,
-            tool_calls=result.tool_calls,
-            reasoning=result.answer.reasoning or None,
-        )
+        answer = result.answer
+        if isinstance(answer, LastWords):
+            reported: dict[str, Any] = {"message": answer.text[:MESSAGE_CHARS], "receipts": ()}
+        else:
+            assert isinstance(answer, FinishBeat)
+            reported = {**dict(answer), "reasoning": answer.reasoning or None}
+        return BeatReport(**reported, usage=result.usage, tool_calls=result.tool_calls)
 
 
 def rubric(session: Session) -> str:
     """Return what stays the same from beat to beat of a session."""
     role = "the master session, which looks after the others" if session.is_master else "a worker session"
     return (
-        f"You keep watch over `{session.name}`, {role}. If nothing needs a human, the message is exactly "
-        f"`{session.beat.ack_token}`."
+        f"You keep watch over `{session.name}`, {role}. If you cannot call `{FINISH_BEAT.name}` and nothing needs a "
+        f"human, write `{session.beat.ack_token}` and nothing else."
     )
 
 
@@ -161,12 +163,6 @@ class PrescreenAnswer(BaseModel):
     action: str
     reason: str = ""
     receipts: tuple[Receipt, ...] = ()
-
-
-class _PrescreenReply(BaseModel):
-    """The last words as they were written, for the parser that trusts nothing."""
-
-    text: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -209,7 +205,7 @@ class PrescreenStep:
             log.warning("[triage] pre-screen failed: %s", error, extra={"action": "prescreen_failed"})
             doubt = Decision(Action.ESCALATE, "no answer")
             return Screened(decision=doubt, usage=error.usage, error=str(error), limits=error.limits())
-        assert isinstance(result.answer, _PrescreenReply)
+        assert isinstance(result.answer, LastWords)
         decision = escalated_for_doubt(parse_decision(result.answer.text), view, forced=result.convergence_forced)
         log.info("[triage] %s: %s", decision.action, decision.reason, extra={"action": "prescreened"})
         return Screened(decision=decision, usage=result.usage)
@@ -219,26 +215,21 @@ def escalated_for_doubt(decision: Decision, view: BeatView, *, forced: bool = Fa
     """Return the decision, or `escalate` where it does not account for every due task or concerns a finding."""
     if decision.action is Action.ESCALATE:
         return decision
-    if forced:
-        return Decision(Action.ESCALATE, "doubt: the model had to be forced to answer")
-    if missing_receipts([task.id for task in view.tasks], decision.receipts):
-        return Decision(Action.ESCALATE, "doubt: a due task has no receipt")
-    if any(receipt.result == "finding" for receipt in decision.receipts):
-        return Decision(Action.ESCALATE, "a receipt reports a finding")
-    if _touches_open_finding(view):
-        return Decision(Action.ESCALATE, "what an open finding is about has changed; only a full run settles it")
-    return decision
+    doubts = {
+        "doubt: the model had to be forced to answer": forced,
+        "doubt: a due task has no receipt": missing_receipts([task.id for task in view.tasks], decision.receipts),
+        "a receipt reports a finding": any(each.result == "finding" or each.finding for each in decision.receipts),
+        "what an open finding is about has changed; only a full run settles it": _touches_open_finding(view),
+    }
+    return next((Decision(Action.ESCALATE, why) for why, is_so in doubts.items() if is_so), decision)
 
 
 def _touches_open_finding(view: BeatView) -> bool:
+    """Whether a command printed something else and its task, or the command itself, has an open finding."""
     found = {finding.task for finding in view.open_findings}
-    changed = set(view.changed)
-    return any(
-        not found.isdisjoint(checks_of(task)) and changed.intersection(view.probes.results_for(task))
-        for task in view.tasks
-    )
-
-
-def parse_reply(text: str) -> BaseModel:
-    """Return a model's last words unread."""
-    return _PrescreenReply(text=text)
+    for task in view.tasks:
+        results = view.probes.results_for(task)
+        about = {task.id, *(task_id(result.command) for result in results)}
+        if not found.isdisjoint(about) and any(result in view.changed for result in results):
+            return True
+    return False

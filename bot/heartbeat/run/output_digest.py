@@ -1,122 +1,134 @@
 """What makes the output of a command another one: a hash without what differs from run to run anyway. Pure.
 
-Of an answer only what moves with the clock is left out: the time of the run itself, and the age of what is listed. Any
-number may be what is watched. Of a failure, which is told of anyway, what merely varies is left out too: times, ids,
-durations, measures and counts.
+Of an answer, clocks near its run, durations and ids of runs are left out; every other number may be what is watched. A
+duration that is watched belongs into the exit code of a check. Of a failure only its kind counts.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
-from bot.domain.heartbeats.alerts import normalised
 from bot.domain.heartbeats.allowed_commands import Argv
 
-_VARYING: Final = re.compile(
-    r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"  # a UUID
-    r"|\b(?=[a-f]{0,64}[0-9])[0-9a-f]{7,64}\b|\b0x[0-9a-f]{1,16}\b"  # a hash, an address
-    r"|\b(?=[a-z]{0,64}[0-9])[0-9a-z]{16,64}\b"  # an id of a request
-    r"|(?<![\w.:/#-])(?>(?:[0-9]{1,9}(?:\.[0-9]{1,9})? ?"  # two forms may read one unit: atomic, else 2^n ways
-    r"(?:(?:milli)?seconds?|secs?|minutes?|mins?|hours?|days?|bytes?|[nuµm]?s|[kmgt]i?b?|[hd])(?![a-zµ]))+)\b"
-    r"|(?<![\w.:/#-])(?:[0-9]{1,9}\.[0-9]{1,9}|[0-9]{6,19}|[0-9]{1,3}(?=%))(?![\w:/-]|\.[0-9])"
-    r"|(?<=pid[ =:])[0-9]{1,7}|(?<=\[)[0-9]{3,7}(?=\])|(?<=goroutine )[0-9]{1,9}"  # a process
-    r"|\b[iwef][0-9]{4} [0-9]{1,7}(?= [\w.-]{1,99}:[0-9])"  # the day and process in a line of Kubernetes' log
-)
-"""What differs from one run of a failed command to the next, besides the time of day: ids, durations and measures.
-
-Other numbers are kept, for node 3 is not node 5, nor is port 5432 port 6379.
-"""
-
-_COUNTED: Final = (
-    *("backlog", "count", "depth", "errors", "failures", "issues", "lag", "pending", "restarts", "retries"),
-    *("run", "size", "skipped", "total", "warnings"),
-)
-"""Words before a number that counts or measures."""
-
-_COUNT: Final = re.compile(
-    r"(?:^|(?<=[\n\0,;([])|(?<=  )|(?<=[,;:(>=-] )|(?<= (?:of|in) )|(?<= (?:all|and|are|got|has) )"
-    r"|(?<= (?:have|only|with) )|(?<= found ))[0-9]{1,9}"
-    r"(?= (?:[a-z]{2,24}s|executed|failed|failing|not|of [0-9]|passed|pending|received|skipped|stuck|to|total)\b)"
-    r"|(?<![\w/.:-])[0-9]{1,9}/[0-9]{1,9}(?![\w/.-])"
-    rf"|(?:{'|'.join(f'(?<={word}[ =:])|(?<={word}[=:] )' for word in _COUNTED)})[0-9]{{1,9}}\b"
-)
-"""How many of something a failed command names, in a text of small letters: that differs too, but for none of all."""
-
-_DATED: Final = re.compile(
-    r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?"
-    r"(?: ?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2})\b)?"
+_CLOCK: Final = re.compile(
+    r"\b(?P<iso>[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?"
+    r"(?: ?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2})\b)?)"
     r"|\b[A-Z][a-z]{2} (?P<day>[A-Z][a-z]{2} {1,2}[0-9]{1,2} [0-9]{2}:[0-9]{2}:[0-9]{2}) [A-Z]{2,5} "
     r"(?P<year>[0-9]{4})\b"
+    r"|(?<![\w.:])(?P<unix>[0-9]{10})(?:\.[0-9]{1,9}|[0-9]{3})?(?![\w:])"
+    r"|(?<![\w.:-])(?P<time>[0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,][0-9]{1,9})?(?![\w:])"
 )
-"""A date with a time of day, as most programs and `date` write it."""
+"""A date with a time of day as most programs and `date` write it, seconds or milliseconds since 1970, a time of day."""
 
 _OWN_CLOCK: Final = timedelta(minutes=3)
 """A time so near to that of its run is what a command took from the clock, and says nothing of what it looks at."""
 
-_CLUSTER_CLIENTS: Final = ("kubectl", "oc")
-_AGE: Final = re.compile(r"\bAGE\b *(\S)?")
-"""The heading of a column that says how old each thing is; group 1: another column follows."""
+_DAY, _NOON = timedelta(days=1), timedelta(hours=12)
+_DURATION: Final = re.compile(
+    r"(?<![\w.:/#-])(?![0-9a-f]{7,64}(?!\w))(?>(?:[0-9]{1,9}(?:\.[0-9]{1,9})?"
+    r"(?: ?(?:[nuµm]?s|secs?|mins?|hrs?|(?:milli|micro|nano)?seconds?|minutes?|hours?|days?|weeks?|months?|years?)"
+    r"|[mhdwy])"
+    r"(?![A-Za-zµ])(?:,? (?=[0-9]))?)+)(?![\w/:-])"
+)
+"""`3.21s`, `1m3s`, `4 days, 2 hours`; a commit such as 12d345d is none."""
 
+_RUN_ID: Final = re.compile(
+    r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"
+    r"|(?<=/)(?:runs|job|jobs|builds|pipelines)/[0-9]{1,20}\b"
+    r"|(?i:\b(?:run|request|trace)[_ -]?id\b\W{1,4}[\w-]{1,64})"
+)
+"""A UUID, a run in the address of a CI server, what a program calls the id of a run or of a request."""
+
+_GAP: Final = re.compile(r"(?<=\S)[ \t]+")
+_CLUSTER_CLIENTS: Final = ("kubectl", "oc")
 _READY: Final = re.compile(r"(?<!\S)([0-9]{1,6})/([0-9]{1,6})(?!\S)")
-_ENDED: Final = re.compile(r"(?<!\S)(?:Complete|Completed|Succeeded)(?!\S)")
 _RUNS: Final = re.compile(r"(?<!\S)(?:Active|Bound|Ready|Running)(?!\S)")
-_RESTARTED: Final = re.compile(r"\([0-9smhdy]{2,20} ago\)")
+_ENDED: Final = re.compile(r"(?<!\S)(?:Complete|Completed|Succeeded)(?!\S)")
+
+_VARIES: Final = re.compile(r"(?:At|_at|Id|_id)$|^(?:id|detailsUrl|avatar_url)$")
+"""The fields of a forge that hold a time, or the id or address of a run."""
+
+_WELL: Final = ("SUCCESS", "NEUTRAL", "SKIPPED")
 
 
 def output_digest(argv: Argv, output: str, *, exit_code: int | None, problem: str | None, at: datetime | None) -> str:
     """Return the hash by which two outputs of a command are compared.
 
-    `problem` says why it has no answer; `at` is when the commands of its beat began to run.
+    `problem` says why it has no good answer; `at` is when the commands of its beat began to run.
     """
-    if problem is None and argv[0] in _CLUSTER_CLIENTS:
-        output = "\n".join(_without_ages(output.splitlines()))
-    said = f"{problem or ''}\0{output}"
-    if at is not None:
-        said = _DATED.sub(lambda found: "" if _is_own_clock(found, at) else found[0], said)
     if problem is not None:
-        said = _VARYING.sub("", normalised(_COUNT.sub(_none_left, said.casefold())))
+        said = "" if (exit_code or 0) > 0 else problem
+    else:
+        is_cluster = argv[0] in _CLUSTER_CLIENTS
+        said = "\n".join(_lasting(line, at, is_aged=is_cluster and not _is_well(line)) for line in output.splitlines())
     return hashlib.sha256(f"{exit_code}\0{said}".encode()).hexdigest()[:32]
 
 
-def _none_left(count: re.Match[str]) -> str:
-    """Return "none" for a count that says that nothing of all is left, "0/7" or "0 of 7"; nothing for any other."""
-    whole = count[0] + count.string[count.end() : count.end() + 4]
-    return "none" if whole.startswith(("0/", "0 of ")) else ""
-
-
-def _without_ages(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of tables without how old each thing is that is well, and how long ago it was restarted.
-
-    What is not well may only be starting: whether it takes too long, its age tells.
-    """
-    ages = slice(0, 0)
-    for line in lines:
-        if header := _AGE.search(line):
-            ages = slice(header.start(), header.end() - 1 if header[1] else None)
-        elif not line.strip():
-            ages = slice(0, 0)
-        kept = line[: ages.start] + (line[ages.stop :] if ages.stop is not None else "")
-        yield " ".join(_RESTARTED.sub("", kept).split()) if header or _is_well(kept) else line
-
-
-def _is_well(row: str) -> bool:
-    ready = [count == wanted for count, wanted in _READY.findall(row)]
-    return _ENDED.search(row) is not None or (all(ready) and (bool(ready) or _RUNS.search(row) is not None))
+def _lasting(line: str, at: datetime | None, *, is_aged: bool) -> str:
+    """Return what of a line outlasts its run; a column is as wide as what stands in it, so its spaces do not."""
+    left = line if at is None else _CLOCK.sub(lambda found: "" if _is_own_clock(found, at) else found[0], line)
+    left = _RUN_ID.sub("", left if is_aged else _DURATION.sub("", left))
+    return _GAP.sub(" ", left if left == line else left.lstrip()).rstrip()
 
 
 def _is_own_clock(found: re.Match[str], at: datetime) -> bool:
     """Whether a time is that of the run; one without a zone is UTC's or the machine's."""
     try:
-        if found["day"]:
+        if found["unix"]:
+            told = datetime.fromtimestamp(int(found["unix"]), UTC)
+        elif found["day"]:
             told = datetime.strptime(f"{found['day']} {found['year']}", "%b %d %H:%M:%S %Y")
-        else:
-            day, _, time_of_day = found[0].replace("UTC", "Z").replace("T", " ").partition(" ")
+        elif found["iso"]:
+            day, _, time_of_day = found["iso"].replace("UTC", "Z").replace("T", " ").partition(" ")
             told = datetime.fromisoformat(f"{day} {time_of_day.replace(' ', '')}")
+        else:
+            told = datetime.fromisoformat(f"{at:%Y-%m-%d} {found['time']}")
         meant = (told,) if told.tzinfo else (told.replace(tzinfo=UTC), told.astimezone())
-        return any(abs(each - at) <= _OWN_CLOCK for each in meant)
+        away = [each - at for each in meant]
+        return any(abs((each + _NOON) % _DAY - _NOON if found["time"] else each) <= _OWN_CLOCK for each in away)
     except (ValueError, OverflowError):
         return False
+
+
+def _is_well(row: str) -> bool:
+    """Whether a row of a cluster's table is in order; of any other its age tells whether it is only starting."""
+    ready = [count == wanted for count, wanted in _READY.findall(row)]
+    return _ENDED.search(row) is not None or (all(ready) and (bool(ready) or _RUNS.search(row) is not None))
+
+
+def forge_rows(printed: str) -> str | None:
+    """Return each object in the JSON of gh or glab in a line of its own; None where it is no list of objects.
+
+    Titles and names are shown and never judged. Left out is what is empty, times, ids and addresses of runs, and of the
+    checks of a request those that are well or were run again.
+    Source: https://cli.github.com/manual/gh_pr_list and https://docs.gitlab.com/api/pipelines/
+
+    >>> forge_rows('[{"number": 7, "closedAt": "", "statusCheckRollup": [{"name": "e2e", "conclusion": "FAILURE"}]}]')
+    '{"number": 7, "statusCheckRollup": [{"name": "e2e", "conclusion": "FAILURE"}]}\\n'
+    """
+    try:
+        found = json.loads(printed)
+        rows = [found] if isinstance(found, dict) else found
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            return None
+        return "".join(f"{json.dumps(_lasting_fields(row), ensure_ascii=False)}\n" for row in rows)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _lasting_fields(value: Any) -> Any:
+    if isinstance(value, dict):
+        kept = {name: _not_well(of or []) if name == "statusCheckRollup" else of for name, of in value.items()}
+        return {name: _lasting_fields(of) for name, of in kept.items() if of and not _VARIES.search(name)}
+    return [_lasting_fields(each) for each in value] if isinstance(value, list) else value
+
+
+def _not_well(checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the checks of a request that fail or run, by their newest run."""
+    runs = sorted(checks, key=lambda run: str(run.get("startedAt") or run.get("createdAt")))
+    newest = {(run.get("workflowName"), run.get("name") or run.get("context")): run for run in runs}
+    return [run for run in newest.values() if (run.get("conclusion") or run.get("state")) not in _WELL]

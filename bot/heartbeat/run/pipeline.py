@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped
 from bot.domain.heartbeats.alerts import FLAGS
-from bot.domain.heartbeats.allowed_commands import checks_of
 from bot.domain.heartbeats.beats import Action, BeatReport, BeatResult, BeatStep, Finding, RunCheckpoint, Wake
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
@@ -29,10 +28,19 @@ from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.beat_record import BeatEnd, BeatStart
 from bot.heartbeat.run.beat_view import BeatView, FullRun
-from bot.heartbeat.run.failed_checks import failures, needs_full_look
-from bot.heartbeat.run.inputs import CommandPool, InputCollector, is_same_playbook, is_unchanged, still_standing
+from bot.heartbeat.run.findings import (
+    Judgement,
+    boxes,
+    is_unchanged,
+    judge_report,
+    needs_full_run,
+    seen_by_code,
+    standing,
+    still_standing,
+    well_commands,
+)
+from bot.heartbeat.run.inputs import CommandPool, InputCollector
 from bot.heartbeat.run.model_steps import PrescreenStep, Screened
-from bot.heartbeat.run.receipts import boxes_of, judge_report, notes, seen_by_code, standing
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 
 log = logging.getLogger(__name__)
@@ -51,41 +59,6 @@ def broken_off(session: Session, error: TriageError, view: BeatView | None = Non
 def cancelled(view: BeatView | None, usage: Usage | None = None) -> BeatEnd:
     """Return the end of a beat that somebody cancelled, whatever its step."""
     return BeatEnd(result=BeatResult.SKIPPED, step=BeatStep.CANCELLED, view=view, full=usage)
-
-
-def end_of(
-    view: BeatView, sent: DeliveryResult, *, quiet: BeatResult, step: BeatStep | None = None, detail: str = ""
-) -> BeatEnd:
-    """Return the end of a beat that went to its last step: `quiet` is how it ends where nothing was sent."""
-    if sent.problem is not None and sent.silent:
-        return BeatEnd(result=BeatResult.FAILED, error=sent.problem, failure=sent.problem_kind, view=view, sent=sent)
-    if sent.silent and quiet is BeatResult.SKIPPED:
-        step, unsaid = _unsaid(view)
-        detail = _joined(unsaid, detail)
-    return BeatEnd(
-        result=quiet if sent.silent else BeatResult.SENT,
-        step=step,
-        detail=detail,
-        error=sent.problem,
-        view=view,
-        sent=sent,
-        good=sent.problem is None,
-        says_ok=sent.says_ok,
-    )
-
-
-def _unsaid(view: BeatView) -> tuple[BeatStep, str]:
-    """Return why nobody was told of what was found."""
-    beat = view.session.beat
-    if beat.deliver.mode == "none":
-        return BeatStep.DELIVERY, "only to the log"
-    if not beat.visibility.show_alerts:
-        return BeatStep.DELIVERY, "alerts are switched off"
-    return BeatStep.DEDUPE, "already sent; sent again after dedupe_window, unless acknowledged or snoozed"
-
-
-def _joined(*said: str) -> str:
-    return "; ".join(filter(None, said))
 
 
 class BeatPipeline:
@@ -112,13 +85,23 @@ class BeatPipeline:
         """
         ready = self._commands.take_answers(session.id)
         view = self._inputs.collect(session, begun, cancel, ready)
+        if (paid := begun.paid) is not None:
+            return replace(self._told(view, begun, paid), prescreen=paid.prescreen, triage=paid.triage)
         if view.cancel.is_set():
             return cancelled(view)
-        if (paid := begun.paid) is not None:  # what is told late says so; that all was well then is told to nobody
-            return replace(self._told(view, begun, paid), prescreen=paid.prescreen, triage=paid.triage)
         if is_unchanged(view):
             return self._quiet(view, begun, BeatStep.PROBES, "nothing changed")
         return self._screened(view, begun) if self._screens(view) else self._run(view, begun)
+
+    def _screens(self, view: BeatView) -> bool:
+        """Whether a cheap model is asked first: only for what the clock woke, and never instead of the daily run.
+
+        A suggestion that came in needs the run that can decide on it.
+        """
+        wanted = self._prescreen is not None and bool(view.session.beat.heartbeat_model)
+        decides = bool(view.exchange.offered) and any(each.kind is MessageKind.SUGGESTION for each in view.inbox)
+        is_small = view.wake is Wake.INTERVAL and view.tier is not Tier.DAILY and not needs_full_run(view)
+        return wanted and is_small and not decides
 
     def _screened(self, view: BeatView, begun: BeatStart) -> BeatEnd:
         """Ask the cheap model first; what that cost counts however the beat ends."""
@@ -139,26 +122,14 @@ class BeatPipeline:
         ending = replace(ending, prescreen=screened.action, triage=screened.usage, screen_error=screened.error)
         return replace(ending, limits=ending.limits or screened.limits)
 
-    def _screens(self, view: BeatView) -> bool:
-        """Whether a cheap model is asked first: only for what the clock woke, and never instead of the daily run.
-
-        A suggestion that came in needs the run that can decide on it.
-        """
-        wanted = self._prescreen is not None and bool(view.session.beat.heartbeat_model)
-        decides = bool(view.exchange.offered) and any(each.kind is MessageKind.SUGGESTION for each in view.inbox)
-        is_small = view.wake is Wake.INTERVAL and view.tier is not Tier.DAILY and not needs_full_look(view)
-        return wanted and is_small and not decides
-
     def _quiet(self, view: BeatView, begun: BeatStart, step: BeatStep, detail: str) -> BeatEnd:
         """End a beat in which nothing is new; what still stands and is due to be said again is said."""
         findings = still_standing(view)
-        outcome = _outcome(view, findings, {FLAGS}, ok_text=f"Nothing new in {view.session.name}.")
-        sent = self._alerts.deliver(view.session, outcome)
+        ok_text = f"Nothing new in {view.session.name}."
+        sent = self._tell(view, findings, {FLAGS, *well_commands(view)}, ok_text=ok_text)
         detail = _joined(detail, begun.edits.counted())
-        ending = end_of(view, sent, quiet=BeatResult.OK_EMPTY, step=step, detail=detail)
-        found = {finding.task for finding in findings}
-        boxes = {task.id: not failures(view, task) for task in view.tasks if found.isdisjoint(checks_of(task))}
-        return self._stamped(ending, begun, boxes)
+        ending = _end_of(view, sent, BeatResult.OK_EMPTY, step=step, detail=detail)
+        return self._stamped(ending, begun, boxes(view, findings))
 
     def _run(self, view: BeatView, begun: BeatStart, screened: Screened | None = None) -> BeatEnd:
         """Have the due tasks carried out, read the report against them, tell what it found.
@@ -176,13 +147,13 @@ class BeatPipeline:
         return self._told(view, begun, report, screened)
 
     def _without_report(self, view: BeatView, error: TriageError) -> BeatEnd:
-        """End a beat whose run failed: the checks that fail ring all the same; nothing is closed or stamped."""
-        ending, found = broken_off(view.session, error, view), seen_by_code(view)
-        if ending.result is not BeatResult.FAILED or not found:
+        """End a beat whose run failed: what code sees rings and closes all the same; nothing is stamped."""
+        ending = broken_off(view.session, error, view)
+        if ending.result is not BeatResult.FAILED:
             return ending
         try:
             note = f"No model looked at this: {error}"
-            sent = self._alerts.deliver(view.session, _outcome(view, found, (), notes=(note,)))
+            sent = self._tell(view, seen_by_code(view), well_commands(view), notes=(note,))
         except StoreError:
             log.exception("alerts are not told", extra={"action": "alert_unsent", "session": view.session.id})
             return ending
@@ -203,67 +174,112 @@ class BeatPipeline:
     def _reported(self, view: BeatView, begun: BeatStart, report: BeatReport) -> BeatEnd:
         view = _with_its_edits(view)
         judged, late = judge_report(view, report), _late_words(begun)
-        view = replace(view, removals={**view.removals, **begun.edits.removals(view.started_at)})
-        outcome = _outcome(
+        said = redact(judged.said)
+        sent = self._tell(
             view,
             judged.findings if begun.paid is None else self._not_closed_since(view, judged.findings),
             judged.checked,
-            ok_text="" if late else _ok_text(view, report, judged.ack.text),
+            ok_text="" if late else _ok_text(view, report, said),
             reasoning=report.reasoning if view.session.beat.include_reasoning else None,
-            notes=(*late, *notes(view, report, judged)),
+            notes=(*late, *_notes(view, report, judged)),
         )
-        sent = self._alerts.deliver(view.session, outcome)
-        quiet = BeatResult.OK_EMPTY if judged.ack.kind == "ok-empty" else BeatResult.OK_TOKEN
-        detail = _joined(begun.edits.counted(), *late) if sent.silent else ""  # an alert tells of them itself
-        ending = end_of(view, sent, detail=detail, quiet=quiet if judged.is_quiet else BeatResult.SKIPPED)
-        if judged.ack.kind == "ok-token" and judged.ack.text and not ending.says_ok:
-            ending = _with_remark(ending, sent, redact(judged.ack.text))
-        ending = replace(ending, report=report, full=report.usage, good=judged.is_good and ending.good)
-        return self._stamped(ending, begun, boxes_of(view, report))
+        beside_ok = "" if judged.is_alert or sent.says_ok else said
+        remark = "1 remark with OK" if beside_ok else ""
+        detail = _joined(remark, begun.edits.counted(), *late) if sent.silent else ""  # an alert tells of them itself
+        ending = _end_of(view, sent, BeatResult.SKIPPED if judged.findings else judged.quiet, detail=detail)
+        ending = replace(
+            ending,
+            report=report,
+            full=report.usage,
+            beside_ok=beside_ok,
+            is_bare=judged.is_bare,
+            good=judged.is_good and ending.good,
+        )
+        return self._stamped(ending, begun, boxes(view, judged.findings, report.receipts))
 
-    def _not_closed_since(self, view: BeatView, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    def _not_closed_since(self, view: BeatView, findings: Iterable[Finding]) -> list[Finding]:
         """Return what the beat found without what somebody closed after it looked; the next beat looks again."""
         known = self._store.load(view.session.id).findings.values()
         closed = {each.key for each in known if each.was_closed_after(view.started_at)}
-        return tuple(found for found in findings if found.key not in closed)
+        return [found for found in findings if found.key not in closed]
 
-    def _stamped(self, ending: BeatEnd, begun: BeatStart, boxes: Mapping[str, bool]) -> BeatEnd:
+    def _tell(
+        self, view: BeatView, findings: Iterable[Finding], checked: Collection[str], **said: Any
+    ) -> DeliveryResult:
+        outcome = BeatOutcome(
+            findings=tuple(findings),
+            checked=frozenset(checked),
+            standing=standing(view.playbook),
+            removals={**view.removals, **view.edits.removals(view.started_at)},
+            at=view.started_at,
+            wake=view.wake,
+            tier=view.tier,
+            **said,
+        )
+        return self._alerts.deliver(view.session, outcome)
+
+    def _stamped(self, ending: BeatEnd, begun: BeatStart, done: Mapping[str, bool]) -> BeatEnd:
         """Write the times and the boxes of a good beat into HEARTBEAT.md as it is now.
 
-        A file that cannot be written makes the beat a failed one; what it sent stays on record.
+        One that was put in the place of what was looked at stays as it is; one that was deleted meanwhile, too. A file
+        that cannot be written makes the beat a failed one; what it sent stays on record.
         """
-        if not ending.good or ending.view is None:
+        view = ending.view
+        if not ending.good or view is None:
             return ending
+        due = begun.paid.due if begun.paid else tuple(done)
+
+        def edit(playbook: Playbook) -> Playbook:
+            if due and not any(entry.id in due for entry in playbook.entries):
+                return playbook
+            ticked = playbook.with_boxes([(task, done[task.id]) for task in view.tasks])
+            return ticked.with_stamps(includes(view.tier), begun.stamp_at)
+
         try:
-            self._stamp(ending.view, begun, boxes)
+            file = playbook_of(view.session)
+            if file.peek() is not None:
+                file.change(edit)
         except StoreError as error:
             kind = failure_kind(error)
             return replace(ending, result=BeatResult.FAILED, error=str(error), failure=kind, good=False)
         return ending
 
-    def _stamp(self, view: BeatView, begun: BeatStart, boxes: Mapping[str, bool]) -> None:
-        done = [(task, boxes[task.id]) for task in view.tasks if task.id in boxes]
-        due = begun.paid.due if begun.paid else [task.id for task in view.tasks]
 
-        def edit(playbook: Playbook) -> Playbook:
-            if not is_same_playbook(due, playbook):
-                return playbook
-            return playbook.with_boxes(done).with_stamps(includes(view.tier), begun.stamp_at)
+def _end_of(
+    view: BeatView, sent: DeliveryResult, quiet: BeatResult, *, step: BeatStep | None = None, detail: str = ""
+) -> BeatEnd:
+    """Return the end of a beat that went to its last step: `quiet` is how it ends where nothing was sent."""
+    if sent.problem is not None and sent.silent:
+        return BeatEnd(result=BeatResult.FAILED, error=sent.problem, failure=sent.problem_kind, view=view, sent=sent)
+    if sent.silent and quiet is BeatResult.SKIPPED:
+        step, unsaid = _unsaid(view)
+        detail = _joined(unsaid, detail)
+    result = quiet if sent.silent else BeatResult.SENT
+    good = sent.problem is None
+    return BeatEnd(result=result, step=step, detail=detail, error=sent.problem, view=view, sent=sent, good=good)
 
-        file = playbook_of(view.session)
-        if file.peek() is not None:  # one that was deleted meanwhile stays so; the next beat tells of it
-            file.change(edit)
+
+def _unsaid(view: BeatView) -> tuple[BeatStep, str]:
+    """Return why nobody was told of what was found."""
+    beat = view.session.beat
+    if beat.deliver.mode == "none":
+        return BeatStep.DELIVERY, "only to the log"
+    if not beat.visibility.show_alerts:
+        return BeatStep.DELIVERY, "alerts are switched off"
+    return BeatStep.DEDUPE, "already sent; sent again after dedupe_window, unless acknowledged or snoozed"
 
 
-def _with_remark(ending: BeatEnd, sent: DeliveryResult, said: str) -> BeatEnd:
-    """Return the end of a beat with what was said beside the token, which nobody was sent.
+def _joined(*said: str) -> str:
+    return "; ".join(filter(None, said))
 
-    Where nothing else was sent either, it is also what the record shows of the beat.
-    """
-    ending = replace(ending, beside_ok=said)
-    if not sent.silent or ending.result is BeatResult.FAILED:
-        return ending
-    return replace(ending, detail=_joined("1 remark with OK", ending.detail), sent=replace(sent, preview=said))
+
+def _notes(view: BeatView, report: BeatReport, judged: Judgement) -> Iterator[str]:
+    """Yield what stands under an alert: the message, where it is no finding itself, and remarks about the beat."""
+    if judged.is_alert and judged.said and all(found.text != judged.said for found in judged.findings):
+        yield judged.said
+    yield from report.notes
+    if changed := view.edits.described():
+        yield changed
 
 
 def _ok_text(view: BeatView, report: BeatReport, said: str) -> str:
@@ -280,19 +296,6 @@ def _late_words(begun: BeatStart) -> tuple[str, ...]:
         return ()
     seen_at = utc_text(begun.started_at)
     return (f"Sent {duration(begun.late)} late: found at {seen_at}, then the bot was interrupted.",)
-
-
-def _outcome(view: BeatView, findings: Iterable[Finding], checked: Collection[str], **said: Any) -> BeatOutcome:
-    return BeatOutcome(
-        findings=tuple(findings),
-        checked=frozenset(checked),
-        standing=standing(view.playbook),
-        removals=view.removals,
-        at=view.started_at,
-        wake=view.wake,
-        tier=view.tier,
-        **said,
-    )
 
 
 def _paid(view: BeatView, begun: BeatStart, report: BeatReport, screened: Screened | None) -> RunCheckpoint:

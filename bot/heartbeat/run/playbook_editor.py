@@ -1,20 +1,23 @@
 """A session's playbook in the hands of its agent, for one beat: each edit bounded, recorded, made to the file as it is.
 
 The file is the session's own: nothing an agent says names another one. What a human changed meanwhile stands; an edit
-whose entry is gone is refused, and the agent is told what stands there instead.
+whose entry is gone is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Annotated, Any, Final, Literal
 
-from bot.agent.tools.base import ToolProblem
+from pydantic import Field
+
+from bot.agent.tools.base import Arguments, Tool, ToolProblem
 from bot.domain.heartbeats.allowed_commands import not_run_notice
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import add_note, add_task, move_task, raise_flag, remove
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text, task_id
+from bot.domain.playbooks.playbook_entries import MAX_TEXT_CHARS, PlaybookEntry, plain_text
 from bot.domain.secrets import redact
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
@@ -25,128 +28,92 @@ from bot.ports import Clock
 MAX_EDITS: Final = 15
 """In one beat, ticked boxes aside: an agent prunes its lists, it does not rewrite them."""
 
-MAX_TASKS: Final = 30
-"""In one tier; each costs at every beat of it."""
+Place = Literal["quick", "hourly", "daily", "urgent", "notes"]
+"""A tier, the urgent flags or the notes."""
 
-MAX_FLAGS: Final = 10
-MAX_NOTES: Final = 40
+MOST: Final[dict[str, int]] = {**dict.fromkeys(Tier, 30), "urgent": 10, "notes": 40}
+"""How many entries a place may hold; each task costs at every beat of its tier."""
+
+EntryId = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
+"""What stands in brackets before a task, a flag or a note."""
+
+EntryText = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS)]
+"""One line of plain text."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+class AddTask(Arguments):
+    """Arguments of `add_task`."""
+
+    tier: Tier
+    text: EntryText
+
+
+class CheckTask(Arguments):
+    """Arguments of `check_task`."""
+
+    id: EntryId
+    ok: bool
+
+
+class Entry(Arguments):
+    """Arguments of `remove`; `place` is needed only where the same words stand in several."""
+
+    id: EntryId
+    place: Place | None = None
+
+
+class MoveTask(Entry):
+    """Arguments of `move_task`."""
+
+    to: Tier
+
+
+class OneLine(Arguments):
+    """Arguments of `raise_flag` and `note`."""
+
+    text: EntryText
+
+
+@dataclass(frozen=True, slots=True)
 class _Change:
     """A playbook after an edit, and what was edited in it."""
 
+    what: EditKind
     after: Playbook
     text: str
     tier: Tier | None = None
     before: Tier | None = None
 
 
+Edit = Callable[[Playbook, Any, BeatView], _Change]
+
+
 class PlaybookEditor:
-    """Makes a beat's edits; every method returns a sentence for the agent, or raises ToolProblem with one."""
+    """Makes a beat's edits."""
 
     def __init__(self, view: BeatView, clock: Clock, *, known_secrets: Collection[str]) -> None:
         self._view, self._clock, self._secrets = view, clock, known_secrets
         self._file = playbook_of(view.session)
 
-    def add_task(self, tier: Tier, text: str) -> str:
-        """Add a task to a tier; one that stands in the playbook already, in any tier, is refused."""
+    def tools(self, *names: str) -> list[Tool]:
+        """Return the tools of these names; all where none is named."""
+        return [
+            Tool(name=name, description=said, arguments=arguments, call=partial(self._make, edit))
+            for name, (arguments, edit, said) in _TOOLS.items()
+            if not names or name in names
+        ]
 
-        def edit(playbook: Playbook) -> _Change:
-            said = plain_text(text)
-            for where, task in _tasks(playbook, task_id(said)):
-                raise InputError(f"The {where} tasks hold it already: [{task.id}] {task.text}")
-            return _Change(after=add_task(with_room(playbook, tier), tier, said), text=said, tier=tier)
-
-        self._checked(text)
-        made = self._make(EditKind.ADD_TASK, edit)
-        refused = self._view.session.refused_commands(made.text) if made else ()
-        return " ".join(["Added.", *map(_advice, refused)])
-
-    def check_task(self, task: str, *, ok: bool) -> str:
-        """Tick or clear the box of one of the beat's tasks."""
-        due = next((each for each in self._view.tasks if each.id == task), None)
-        if due is None:
-            raise ToolProblem("no due task has that id")
-        self._make(EditKind.CHECK_TASK, lambda playbook: _Change(after=playbook.with_checked(due, ok), text=due.text))
-        return "Done."
-
-    def remove_task(self, task: str, tier: Tier | None) -> str:
-        """Remove a task and its details."""
-
-        def edit(playbook: Playbook) -> _Change:
-            where, found = _task(playbook, task, tier)
-            return _Change(after=remove(playbook, found), text=found.text, tier=where)
-
-        self._make(EditKind.REMOVE_TASK, edit)
-        return "Removed."
-
-    def move_task(self, task: str, to: Tier, tier: Tier | None) -> str:
-        """Move a task with its details to the end of another tier."""
-
-        def edit(playbook: Playbook) -> _Change:
-            where, found = _task(playbook, task, tier)
-            return _Change(after=move_task(with_room(playbook, to), found, to), text=found.text, tier=to, before=where)
-
-        self._make(EditKind.MOVE_TASK, edit)
-        return "Moved."
-
-    def raise_flag(self, text: str) -> str:
-        """Raise an urgent flag; it is an alert of this beat."""
-
-        def edit(playbook: Playbook) -> _Change:
-            after = raise_flag(playbook, text)
-            if len(after.flags) > MAX_FLAGS:
-                raise InputError(f"{MAX_FLAGS} flags are up; clear one first.")
-            return _Change(after=after, text=plain_text(text))
-
-        self._checked(text)
-        return "Raised; the owner is told." if self._make(EditKind.RAISE_FLAG, edit) else "It is up already."
-
-    def clear_flag(self, flag: str) -> str:
-        """Take a flag down."""
-
-        self._drop(EditKind.CLEAR_FLAG, lambda now: _entry(now.flags, flag, "flag"))
-        return "Cleared."
-
-    def note(self, text: str) -> str:
-        """Leave a note."""
-
-        def edit(playbook: Playbook) -> _Change:
-            after = add_note(playbook, text)
-            if len(after.notes) > MAX_NOTES:
-                raise InputError(f"There are {MAX_NOTES} notes; drop one first.")
-            return _Change(after=after, text=plain_text(text))
-
-        self._checked(text)
-        return "Noted." if self._make(EditKind.NOTE, edit) else "It is there already."
-
-    def drop_note(self, note: str) -> str:
-        """Drop a note."""
-
-        self._drop(EditKind.DROP_NOTE, lambda now: _entry(now.notes, note, "note"))
-        return "Dropped."
-
-    def _drop(self, what: EditKind, find: Callable[[Playbook], PlaybookEntry]) -> None:
-        def edit(playbook: Playbook) -> _Change:
-            found = find(playbook)
-            return _Change(after=remove(playbook, found), text=found.text)
-
-        self._make(what, edit)
-
-    def _checked(self, text: str) -> None:
+    def _make(self, edit: Edit, given: Any) -> str:
+        """Make an edit and record it; return a sentence for the agent, or raise ToolProblem with one."""
+        edits, text = self._view.edits, getattr(given, "text", "")
+        if edit is not _check_task and len(edits.news) >= MAX_EDITS:
+            raise ToolProblem(f"{MAX_EDITS} edits in one beat are enough; the rest can wait for the next one")
         if redact(text, self._secrets) != text:
             raise ToolProblem("this looks like a secret; a playbook is no place for one")
-
-    def _make(self, what: EditKind, edit: Callable[[Playbook], _Change]) -> PlaybookEdit | None:
-        """Make an edit and record it; None if the playbook says so already."""
-        edits = self._view.edits
-        if what is not EditKind.CHECK_TASK and len(edits.news) >= MAX_EDITS:
-            raise ToolProblem(f"{MAX_EDITS} edits in one beat are enough; the rest can wait for the next one")
         tries: list[tuple[Playbook, _Change]] = []
 
         def change(playbook: Playbook) -> Playbook:
-            tries.append((playbook, edit(playbook)))
+            tries.append((playbook, edit(playbook, given, self._view)))
             return tries[-1][1].after
 
         try:
@@ -155,43 +122,83 @@ class PlaybookEditor:
             raise ToolProblem(str(error)) from error
         before, done = tries[-1]
         if done.after == before:
-            return None
-        made = PlaybookEdit(what=what, text=done.text, at=self._clock.now(), tier=done.tier, before=done.before)
-        edits.made.append(made)
-        return made
+            return "Nothing was changed: the playbook says so already."
+        at = self._clock.now()
+        edits.made.append(PlaybookEdit(what=done.what, text=done.text, at=at, tier=done.tier, before=done.before))
+        refused = self._view.session.refused_commands(done.text) if done.what is EditKind.ADD_TASK else ()
+        advice = (f"Until its owner allows it, the command is only read: {not_run_notice(argv)}" for argv in refused)
+        return " ".join(["Done.", *advice])
 
 
-def with_room(playbook: Playbook, tier: Tier) -> Playbook:
-    """Return the playbook if a tier may take one task more; raises InputError."""
-    if len(playbook.tasks(tier)) >= MAX_TASKS:
-        raise InputError(f"The {tier} tier holds {MAX_TASKS} tasks, which is enough; remove one first.")
+def with_room(playbook: Playbook, place: str) -> Playbook:
+    """Return the playbook if a place may take one entry more; raises InputError."""
+    if sum(where == place for where, _ in _entries(playbook)) >= MOST[place]:
+        raise InputError(f"The list ({place}) holds {MOST[place]}, which is enough; remove one first.")
     return playbook
 
 
-def _tasks(playbook: Playbook, wanted: str) -> list[tuple[Tier, PlaybookEntry]]:
-    return [(tier, task) for tier, task in playbook.all_tasks if task.id == wanted]
+def _entries(playbook: Playbook) -> list[tuple[str, PlaybookEntry]]:
+    """Return all there is, each with its place."""
+    others = {"urgent": playbook.flags, "notes": playbook.notes}
+    return [*playbook.all_tasks, *((place, entry) for place, found in others.items() for entry in found)]
 
 
-def _task(playbook: Playbook, wanted: str, tier: Tier | None) -> tuple[Tier, PlaybookEntry]:
-    """Return the one task meant; `tier` tells apart those that say the same."""
-    found = [(where, task) for where, task in _tasks(playbook, wanted) if tier in (None, where)]
+def _entry(entries: Sequence[tuple[str, PlaybookEntry]], given: Entry) -> tuple[str, PlaybookEntry]:
+    """Return the one entry meant, with its place."""
+    found = {place: entry for place, entry in entries if entry.id == given.id and given.place in (None, place)}
     if not found:
-        raise InputError("No task has that id; somebody may have changed the playbook. The due tasks name theirs.")
-    if len({where for where, _ in found}) > 1:
-        raise InputError(f"It stands in several tiers; say which: {', '.join(where for where, _ in found)}.")
-    return found[0]
+        raise InputError("Nothing there has that id; somebody may have changed the playbook.")
+    if len(found) > 1:
+        raise InputError(f"It stands in several places; say which: {', '.join(found)}.")
+    return next(iter(found.items()))
 
 
-def _entry(entries: Collection[PlaybookEntry], wanted: str, kind: str) -> PlaybookEntry:
-    found = next((entry for entry in entries if entry.id == wanted), None)
-    if found is None:
-        raise InputError(f"No {kind} has that id; those that stand there: {_listed(entries)}")
-    return found
+def _add_task(now: Playbook, given: AddTask, _: BeatView) -> _Change:
+    """Add a task; one that stands in the playbook already, in any tier, is refused."""
+    after = add_task(with_room(now, given.tier), given.tier, given.text)
+    new = after.tasks(given.tier)[-1]
+    for tier, task in now.all_tasks:
+        if task.id == new.id:
+            raise InputError(f"The {tier} tasks hold it already: [{task.id}] {task.text[:60]}")
+    return _Change(EditKind.ADD_TASK, after, new.text, given.tier)
 
 
-def _listed(entries: Collection[PlaybookEntry]) -> str:
-    return "; ".join(f"[{entry.id}] {entry.text[:60]}" for entry in entries) or "(none)"
+def _check_task(now: Playbook, given: CheckTask, view: BeatView) -> _Change:
+    due = next((task for task in view.tasks if task.id == given.id), None)
+    if due is None:
+        raise InputError("No due task has that id.")
+    return _Change(EditKind.CHECK_TASK, now.with_checked(due, given.ok), due.text)
 
 
-def _advice(argv: tuple[str, ...]) -> str:
-    return f"Until its owner allows it, the command is only read: {not_run_notice(argv)}"
+def _move_task(now: Playbook, given: MoveTask, _: BeatView) -> _Change:
+    place, task = _entry(now.all_tasks, given)
+    after = move_task(with_room(now, given.to), task, given.to)
+    return _Change(EditKind.MOVE_TASK, after, task.text, given.to, Tier(place))
+
+
+def _remove(now: Playbook, given: Entry, _: BeatView) -> _Change:
+    place, entry = _entry(_entries(now), given)
+    what = {"urgent": EditKind.CLEAR_FLAG, "notes": EditKind.DROP_NOTE}.get(place, EditKind.REMOVE_TASK)
+    return _Change(what, remove(now, entry), entry.text, Tier(place) if what is EditKind.REMOVE_TASK else None)
+
+
+def _raise_flag(now: Playbook, given: OneLine, _: BeatView) -> _Change:
+    return _Change(EditKind.RAISE_FLAG, raise_flag(with_room(now, "urgent"), given.text), plain_text(given.text))
+
+
+def _note(now: Playbook, given: OneLine, _: BeatView) -> _Change:
+    return _Change(EditKind.NOTE, add_note(with_room(now, "notes"), given.text), plain_text(given.text))
+
+
+_TOOLS: Final[dict[str, tuple[type[Arguments], Edit, str]]] = {
+    "check_task": (CheckTask, _check_task, "Tick or clear the box of one of the due tasks, by its id."),
+    "note": (OneLine, _note, "Leave one line in the Notes of HEARTBEAT.md for the next beats."),
+    "add_task": (AddTask, _add_task, "Add a check to a tier of HEARTBEAT.md: one line; a command goes in backticks."),
+    "move_task": (MoveTask, _move_task, "Move a task to another tier, by its id."),
+    "raise_flag": (
+        OneLine,
+        _raise_flag,
+        "Raise an urgent flag, which alerts the owner at once: a human must act soon.",
+    ),
+    "remove": (Entry, _remove, "Remove a task, clear an urgent flag or drop a note, by its id."),
+}

@@ -42,10 +42,15 @@ class Owners:
             return user_id if self.includes(session, user_id) else ""
         return user_id if user_id in self._members.get(session.owner, frozenset()) else ""
 
-    def was_told(self, session: Session, user_id: str, channel: str = "") -> bool:
-        """Whether somebody is whom a page is escalated to; in a private channel that is everybody in it."""
+    def answerable(self, session: Session, user_id: str, channel: str = "", *, asks: bool = True) -> str:
+        """Return a user, as `claim` does, who is an owner, or whom a page is escalated to (`then`).
+
+        In a private channel that is told next, that is everybody who reads there.
+        """
         to = session.beat.then or ""
-        return bool(to) and (channel == to or self._is(to, user_id))
+        if to and (channel == to or self._is(to, user_id)):
+            return user_id
+        return self.claim(session, user_id, asks=asks)
 
     def _is(self, who: str, user_id: str) -> bool:
         if not who.startswith("S"):

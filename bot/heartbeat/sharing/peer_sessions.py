@@ -40,11 +40,12 @@ def daily_report(session: Session, ending: BeatEnd) -> str:
     """Return the report of a beat that carried out its tasks."""
     receipts = ending.report.receipts if ending.report else ()
     skipped = sum(receipt.result == "skipped" for receipt in receipts)
-    lines = [f"Daily report of {session.id}: {ending.result}, {len(receipts)} tasks, {skipped} skipped."]
-    for result, word in (("finding", "Found"), ("ok", "Saw")):
-        told = [one_line(one.evidence, LINE_CHARS) for one in receipts if one.result == result]
-        lines += [f"{word}: {line}" for line in told if line][:LISTED]
-    return "\n".join(lines)[:MAX_CHARS]
+    head = f"Daily report of {session.id}: {ending.result}, {len(receipts)} tasks, {skipped} skipped."
+    found = [one.evidence for one in receipts if one.result == "finding"]
+    seen = [one.evidence for one in receipts if one.result == "ok" and one.evidence.strip()]
+    told = (("Found", found), ("New", ending.changes), ("Saw", seen))
+    lines = [f"{word}: {one_line(text, LINE_CHARS)}" for word, texts in told for text in texts[:LISTED]]
+    return "\n".join([head, *lines])[:MAX_CHARS]
 
 
 class PeerSessions:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -128,8 +128,9 @@ class ChatToReadBack:
 class Backfill:
     """Makes up for absences; `hear` takes what is read back.
 
-    Where replicas share the gaps, `may_read` says whether this one reads back now. Once `stop` is set nothing more is
-    read; what is not filled stays open for the next start.
+    `also` names the chats beside the watched ones in whose threads something may have been answered. Where replicas
+    share the gaps, `may_read` says whether this one reads back now. Once `stop` is set nothing more is read; what is
+    not filled stays open for the next start.
     """
 
     def __init__(
@@ -142,6 +143,7 @@ class Backfill:
         gaps: Gaps,
         say: Callable[[str], None],
         hear: Callable[[Body], bool],
+        also: Callable[[], Collection[str]] = frozenset,
         may_read: Callable[[], bool] = lambda: True,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -149,6 +151,7 @@ class Backfill:
         self._reach = settings.watcher.backfill_max
         self._watcher, self._chat, self._clock = watcher, chat, chat.clock
         self._store, self._gaps, self._say, self._hear = store, gaps, say, hear
+        self._also = also
         self._may_read, self._monotonic = may_read, monotonic
         self._connected = self._clock.now()
         """What is written later is heard live, whoever reads it first."""
@@ -170,6 +173,7 @@ class Backfill:
         now = self._clock.now()
         chats = [*self._watched, *(state.chat_id for state in self._store.open_threads())]
         heard = {chat_id: self._watcher.last_seen(chat_id) for chat_id in chats}
+        heard |= {chat_id: self._watcher.last_seen(chat_id) or away_since for chat_id in self._also()}
         self._gaps.open(heard, watched=self._watched, at=min(self._began or now, now))
         self._began, self._connected = None, now
         with self._lock:
@@ -224,7 +228,7 @@ class Backfill:
     def _fill(self, gap: Gap) -> None:
         """Read one chat from where its hole begins and hear it all; raises what reading or journaling raises."""
         threads = [state for state in self._store.open_threads() if state.chat_id == gap.chat_id]
-        if gap.chat_id in self._watched or threads:  # else it is nobody's business any more
+        if threads or gap.chat_id in (*self._watched, *self._also()):  # else it is nobody's business any more
             now = self._clock.now()
             since = max(min(gap.since, now), now - self._reach)
             for message in missed_messages(self._chat.history, gap.chat_id, since, threads):

@@ -265,13 +265,20 @@ def test_a_call_that_may_have_changed_something_is_not_repeated(http: HttpServer
 
 
 def test_a_child_process_sees_no_secret_it_was_not_given(tmp_path: Path) -> None:
-    """Of the environment it gets PATH and the like, and the variables named for it."""
-    environ = {**ENVIRON, "SLACK_BOT_TOKEN": "xoxb-1", "ANTHROPIC_API_KEY": "sk-1", "SPY_TOKEN": "s"}
+    """Of the environment it gets PATH, proxies and the like, and the variables named for it."""
+    environ = {
+        **ENVIRON,
+        "https_proxy": "p",
+        "SSH_AUTH_SOCK": "s",
+        "SLACK_BOT_TOKEN": "xoxb-1",
+        "ANTHROPIC_API_KEY": "sk-1",
+        "SPY_TOKEN": "s",
+    }
     servers = connections({"spy": small(tmp_path / "starts", env=("SPY_TOKEN", "ABSENT"))}, environ)
     try:
         (tool,) = servers.tools()
         seen = tool.call({})
-        assert "SPY_TOKEN" in seen
+        assert all(name in seen for name in ("SPY_TOKEN", "https_proxy", "SSH_AUTH_SOCK"))
         assert not re.search("SLACK|ANTHROPIC|TEST_MCP_TOKEN|ABSENT", seen)
     finally:
         servers.close()

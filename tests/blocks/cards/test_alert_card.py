@@ -8,10 +8,17 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from blocks.cards.alert_card import alert_blocks, alert_text, mark_of, playbook_modal, resolved_text
+from blocks.cards.alert_card import (
+    alert_blocks,
+    alert_text,
+    closing_blocks,
+    closing_text,
+    mark_of,
+    playbook_modal,
+)
 from blocks.text.outgoing_text import local_time
 from blocks.text.splitting import SECTION_CHARS
-from bot.domain.heartbeats.alerts import Alert, OpenFinding, finding_digest
+from bot.domain.heartbeats.alerts import Alert, OpenFinding, Removal, finding_digest
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.severity import Severity
 from bot.errors import InputError
@@ -138,11 +145,23 @@ def test_the_mark_of_a_list_names_its_findings() -> None:
     assert mark_of(alert(None)) is None
 
 
-def test_what_is_gone_from_a_list_is_named_once() -> None:
-    """Only what this very beat found gone."""
-    assert resolved_text(a_list(3)).startswith(":white_check_mark: Resolved:\n• ")
-    assert resolved_text(a_list(3)).count("•") == 1
-    assert resolved_text(a_list(3, at=AT + timedelta(hours=1))) == ""
+def test_how_findings_ended_is_said_until_their_cards_say_so() -> None:
+    """Of a removed check that it was removed, of a list each, and of what a human closed nothing; each with a mark."""
+    gone = FINDING.evolve(resolved_at=AT, is_unshown=True)
+    removed = FINDING.evolve(key="shop/x/y", removed=Removal(at=AT, by="U0ANA"), is_unshown=True)
+    why = "its check was removed by <@U0ANA>; last result: failing"
+    assert closing_text(alert(gone)) == ":white_check_mark: Resolved."
+    assert closing_text(alert(removed)) == f":heavy_minus_sign: Closed: {why}."
+    both = alert(None, listed=(gone, removed, FINDING))
+    assert closing_text(both).splitlines() == [
+        ":white_check_mark: Resolved:",
+        "• **Main** is red.",
+        ":heavy_minus_sign: Closed:",
+        f"• **Main** is red.: {why}",
+    ]
+    assert len({str(closing_blocks(one)[0].block_id) for one in (alert(gone), alert(removed), both)}) == 3
+    for said in (FINDING, gone.evolve(is_unshown=False), FINDING.evolve(fixed_by="U0BEN", is_unshown=True)):
+        assert closing_blocks(alert(said)) == []
 
 
 @each_row(
@@ -180,14 +199,3 @@ def test_a_list_leads_with_its_most_urgent_finding() -> None:
     drawn = shown(alert(None, text=digest_text("shop", listed), listed=listed))
     assert "🚨 *Page: 2 findings" in drawn
     assert drawn.index("prod down") < drawn.index("calm")
-
-
-def test_how_often_it_came_back_today_is_said_in_the_readers_day() -> None:
-    """Of yesterday nothing is said; whose midnight counts is the zone's matter."""
-    late = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
-    opened = (AT - timedelta(days=1), AT, late - timedelta(hours=1), late)
-    back = FINDING.evolve(opened=opened, first_at=late)
-    assert "*3rd time today*" in shown(alert(back, at=late))
-    assert "*2nd time today*" in shown(alert(back, at=late, zone="America/New_York"))
-    assert "time today" not in shown(alert(FINDING))
-    assert "time today" not in shown(alert(back, at=late + timedelta(days=1)))

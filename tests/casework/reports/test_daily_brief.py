@@ -112,6 +112,18 @@ def test_a_remark_of_many_beats_is_listed_once(tmp_path: Path) -> None:
     assert remarks == (("shop", "Disk: `df -h` prints something different (3 times)"),)
 
 
+def test_what_commands_printed_anew_is_listed(tmp_path: Path) -> None:
+    """Also of a beat whose alert was a repeat; the line on locked screens only counts."""
+    beat(tmp_path, changes=["`git log` printed something else: a1 Fix"])
+    beat(tmp_path, result="skipped", changes=["`df -h` printed something else: 91 %"])
+    brief = build_brief(FileStore(tmp_path), SINCE, NOW)
+    assert brief.changes == (
+        ("shop", "`git log` printed something else: a1 Fix"),
+        ("shop", "`df -h` printed something else: 91 %"),
+    )
+    assert "no draft waits, 2 changes." in brief_line(brief, "Brief")
+
+
 def test_a_run_without_a_price_makes_the_cost_unknown(tmp_path: Path) -> None:
     """A sum of what is known would be a lie."""
     for cost in (0.2, None):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from bot.domain.heartbeats.alerts import DuplicateCheck, finding_key, fingerprint
+from bot.domain.heartbeats.alerts import OpenFinding, Posted, finding_key, fingerprint
 from tests.tables import each_row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(hours=24)
-TOLD = DuplicateCheck().stamped("api/t1/ci-red", "CI is red.", "slack:D1", NOON)
+TOLD = OpenFinding(key="api/t1/ci-red", task="t1", text="CI is red.", first_at=NOON, last_at=NOON).evolve(
+    stamps={"slack:D1": NOON}
+)
 
 
 @each_row(
@@ -27,65 +26,24 @@ TOLD = DuplicateCheck().stamped("api/t1/ci-red", "CI is red.", "slack:D1", NOON)
     ],
 )
 def test_the_window_ends_exactly_and_a_clock_set_back_proves_nothing(after: timedelta, repeat: bool) -> None:
-    """The last moment of the window is inside, its end is not."""
-    assert TOLD.is_repeat("api/t1/ci-red", "CI is red.", "slack:D1", NOON + after, DAY) is repeat
+    """The last moment of the window is inside, its end is not; another destination was never sent anything."""
+    assert TOLD.was_sent("slack:D1", NOON + after, DAY) is repeat
+    assert not TOLD.was_sent("telegram:7", NOON + after, DAY)
 
 
-def test_the_same_finding_in_other_words_is_a_repeat_and_so_is_the_same_text_under_another_key() -> None:
-    """Either is enough, at the same place."""
-    assert TOLD.is_repeat("api/t1/ci-red", "Tests fail on main", "slack:D1", NOON, DAY)
-    assert TOLD.is_repeat("api/t9/other", "**ci is RED**", "slack:D1", NOON, DAY)
-    assert not TOLD.is_repeat("api/t9/other", "Tests fail on main", "slack:D1", NOON, DAY)
-    assert not TOLD.is_repeat("api/t1/ci-red", "CI is red.", "telegram:7", NOON, DAY)
+@each_row("hours, snoozed", [(-1, True), (0, False), (-25, False)])
+def test_a_snooze_ends_at_its_time_and_one_that_nobody_can_set_is_none(hours: int, snoozed: bool) -> None:
+    """The longest is a day; more is a wrong clock's."""
+    assert TOLD.evolve(snoozed_until=NOON).is_snoozed(NOON + timedelta(hours=hours)) is snoozed
 
 
-def test_closing_a_finding_forgets_all_it_ever_sent_and_nothing_of_others() -> None:
-    """Text A, text B, closed, text A: the stamp of A went with its finding. The same text of another one stays said."""
-    told = TOLD.stamped("api/t1/ci-red", "Tests fail.", "slack:D1", NOON).stamped("api/t2/x", "Disk.", "slack:D1", NOON)
-    closed = told.without("api/t1/ci-red")
-    for text in ("CI is red.", "Tests fail."):
-        assert not closed.is_repeat("api/t1/ci-red", text, "slack:D1", NOON, DAY)
-        assert not closed.is_repeat("api/t9/other", text, "slack:D1", NOON, DAY)
-    assert closed.is_repeat("api/t3/y", "Disk.", "slack:D1", NOON, DAY)
-
-
-def test_stamps_of_older_versions_load_and_a_text_without_its_finding_holds_nothing_back() -> None:
-    """It may be of a finding that is closed."""
-    old = DuplicateCheck.model_validate(
-        {"stamps": {f"slack:D1 text {fingerprint('CI is red.')}": NOON, "slack:D1 finding api/t2/x": NOON}}
-    )
-    assert not old.is_repeat("api/t1/ci-red", "CI is red.", "slack:D1", NOON, DAY)
-    assert old.is_repeat("api/t2/x", "Disk.", "slack:D1", NOON, DAY)
-
-
-def test_asking_changes_nothing_so_a_suppressed_repeat_does_not_lengthen_the_silence() -> None:
-    """Only a confirmed send is stamped."""
-    for hour in range(24):
-        assert TOLD.is_repeat("api/t1/ci-red", "CI is red.", "slack:D1", NOON + timedelta(hours=hour), DAY)
-    assert not TOLD.is_repeat("api/t1/ci-red", "CI is red.", "slack:D1", NOON + DAY, DAY)
-
-
-def test_nothing_was_told_before_the_first_send() -> None:
-    """A failed send leaves no stamp."""
-    assert not DuplicateCheck().is_repeat("api/t1/ci-red", "CI is red.", "slack:D1", NOON, DAY)
-
-
-@given(st.dictionaries(st.text(max_size=5), st.integers(-200_000, 200_000), max_size=8), st.integers(0, 200_000))
-def test_pruning_changes_no_answer(sent: dict[str, int], window_s: int) -> None:
-    """Property: whatever was a repeat still is, and what can never be one again is gone."""
-    window, told = timedelta(seconds=window_s), DuplicateCheck()
-    for key, seconds in sent.items():
-        told = told.stamped(key, f"text {key}", "d", NOON + timedelta(seconds=seconds))
-    pruned = told.pruned(NOON, window)
-    for key in sent:
-        asked = (key, "something else", "d", NOON, window)
-        assert told.is_repeat(*asked) == pruned.is_repeat(*asked)
-    assert all(NOON - window < at <= NOON for at in pruned.stamps.values())
-
-
-def test_stamps_survive_the_state_file() -> None:
-    """As JSON."""
-    assert DuplicateCheck.model_validate_json(TOLD.model_dump_json()) == TOLD
+def test_a_new_alert_takes_the_place_of_the_old_one_in_its_own_channels_alone() -> None:
+    """What stands elsewhere goes on being its copy; where it stood before is remembered."""
+    once = TOLD.standing_at(Posted("D1", "1")).also_at(Posted("D9", "2"))
+    again = once.standing_at(Posted("D1", "3"))
+    assert (again.posted, again.earlier) == (Posted("D1", "3", (("D9", "2"),)), (("D1", "1"),))
+    assert all(again.is_at(*place) for place in (("D1", "1"), ("D1", "3"), ("D9", "2")))
+    assert not again.is_at("D9", "1")
 
 
 @each_row(

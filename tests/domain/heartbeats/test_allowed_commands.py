@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from bot.domain.heartbeats.allowed_commands import (
     FLAGS_COMMAND,
     PLACEHOLDERS,
     matches,
+    not_run_notice,
     parse_template,
 )
 from bot.errors import ConfigError
@@ -131,3 +133,53 @@ def test_every_command_of_the_templates_is_allowed_by_default(name: str) -> None
     commands.remove(list(FLAGS_COMMAND))  # code answers it
     assert len(commands) == 13
     assert [command for command in commands if not any(matches(t, command) for t in DEFAULT_COMMANDS)] == []
+
+
+@each_row(
+    "command",
+    [
+        "df -h",
+        "git log --oneline -5 main",
+        "kubectl get pods -A",
+        "docker ps",
+        "grep -c 'DROP TABLE' app.log",
+        "tail -n 5 x",
+    ],
+)
+def test_a_command_that_only_reads_comes_with_the_line_that_allows_it(command: str) -> None:
+    """And with nothing else; what stands in the line is read as that command."""
+    argv = tuple(shlex.split(command))
+    before, _, line = not_run_notice(argv).partition("in triage.yml: ")
+    assert before == f"not run: `{' '.join(argv)}`; to allow it add this line to `commands` of the session "
+    assert parse_template(yaml.safe_load(line.strip("`"))[0]) == argv
+
+
+@each_row(
+    "command, says",
+    [
+        ("terraform apply -auto-approve", "skipped safeguard (“-auto-approve”)"),
+        ("git push --force", "code change (“git push --force”)"),
+        ("rm -rf build", "data deletion (“rm -rf”)"),
+        ("kubectl delete pod x", "data deletion (“kubectl delete”)"),
+        ("psql -c 'delete from x'", "data deletion (“delete from x”)"),
+        ("helm uninstall shop", "data deletion (“helm uninstall”)"),
+        ("docker system prune -af", "data deletion (“docker system prune”)"),
+        ("curl -X DELETE https://shop.example/x", "data deletion (“curl -X DELETE”)"),
+        ("deploy --prod --yes", "what `deploy --prod` does is not known here"),
+        ("npm publish", "what `npm publish` does is not known here"),
+        ("./reset.sh --force", "what `./reset.sh --force` does is not known here"),
+        ("git log --output=x", "what `git log` does is not known here"),
+        ("git -c core.pager=x log", "what `git -c` does is not known here"),
+    ],
+)
+def test_any_other_command_comes_behind_a_warning(command: str, says: str) -> None:
+    """It says what the command may do, as far as its words tell."""
+    before = not_run_notice(tuple(shlex.split(command))).partition("to allow it")[0]
+    assert f"careful: it may change things: {says}. Every beat would run it, and nobody would be asked; " in before
+
+
+@each_row("argv", [("ls", "|", "wc"), ("bash", "-c", "ls"), ("x", "{brunch}")])
+def test_what_no_line_can_allow_comes_without_one(argv: tuple[str, ...]) -> None:
+    """The reason is said."""
+    assert "it cannot be allowed: " in not_run_notice(argv)
+    assert "add this line" not in not_run_notice(argv)

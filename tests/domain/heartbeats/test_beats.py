@@ -108,13 +108,19 @@ def test_usage_has_one_shape_whichever_runs_there_were() -> None:
 
 
 @each_row(
-    "result, indicator",
-    [("sent", "alert"), ("ok-token", "ok"), ("ok-empty", "ok"), ("skipped", "none"), ("failed", "error")],
+    "result, calm, troubled",
+    [
+        ("sent", "ok", "alert"),
+        ("ok-token", "ok", "alert"),
+        ("ok-empty", "ok", "alert"),
+        ("skipped", "none", "alert"),
+        ("failed", "error", "error"),
+    ],
 )
-def test_each_result_shows_as_the_contract_says(result: str, indicator: str) -> None:
-    """Only a message that all is well is sent and green."""
-    assert indicator_of(BeatResult(result)) == indicator
-    assert indicator_of(BeatResult.SENT, says_ok=True) is Indicator.OK
+def test_each_result_shows_as_the_contract_says(result: str, calm: str, troubled: str) -> None:
+    """Nothing is green while a finding is open."""
+    assert indicator_of(BeatResult(result)) == calm
+    assert indicator_of(BeatResult(result), has_open=True) == troubled
 
 
 def test_a_persons_wake_is_the_strongest_and_the_clocks_the_weakest() -> None:

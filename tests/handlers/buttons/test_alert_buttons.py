@@ -16,7 +16,7 @@ from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted, finding_dig
 from bot.domain.heartbeats.beats import Delivered, Wake
 from bot.errors import InputError, ProviderError, Unconfirmed
 from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from handlers.buttons.alert_buttons import NOT_YOURS, AlertActions, AlertButtons
 from handlers.buttons.decision_handler import say_beside
@@ -60,12 +60,9 @@ class Edge:
                 {"shop": session_settings(folder, owner=ANA, name="Shop", **beat)},
                 in_memory(OVERRIDES),
             ),
-            findings=FindingResponses(self.store, self.clock),
-            show=self._show,
+            findings=FindingResponses(self.store, self, self.clock),
             wake=self._wake,
             ask=self._ask,
-            zone_of=lambda _: "UTC",
-            clock=self.clock,
         )
         self.listeners = AlertButtons(desk, approvers, say=say_beside(self._tell, "C0OPS"))
 
@@ -104,8 +101,14 @@ class Edge:
             raise ProviderError("user_not_in_channel")
         self.told.append(words)  # type: ignore[arg-type]
 
-    def _show(self, place: Posted, alert: Alert) -> None:
-        self.shown.append((place, alert))
+    def send(self, to: str, alert: Alert) -> Posted:
+        """Be the surface, of which no click sends anything."""
+        raise AssertionError((to, alert))
+
+    def update(self, to: str, posted: Posted, alert: Alert) -> None:
+        """Be the surface that shows the cards of Ana's session."""
+        assert to == ANA
+        self.shown.append((posted, alert))
         if self.trouble:
             raise self.trouble
 
@@ -113,10 +116,10 @@ class Edge:
         self.woken.append((session_id, wake))
         return "A beat of shop is queued."
 
-    def _ask(self, question: str, by: str) -> str:
+    def _ask(self, session: Session, finding: OpenFinding, by: str) -> str:
         if self.trouble:
             raise self.trouble
-        self.asked.append((question, by))
+        self.asked.append((f"{session.id}: {finding.text}", by))
         return "Asked in <#C0OPS>."
 
 
@@ -272,10 +275,8 @@ def test_run_now_asks_as_a_person_asks(edge: Edge) -> None:
 def test_investigate_asks_about_the_finding_in_the_name_of_who_clicked(edge: Edge) -> None:
     """Whatever becomes of the alert."""
     edge.press(ids.INVESTIGATE, by=BEN)
-    [(question, by)] = edge.asked
-    assert "Main is red." in question
-    assert question.endswith("?")
-    assert (by, edge.last_word) == (BEN, "Asked in <#C0OPS>.")
+    assert edge.asked == [("shop: Main is red.", BEN)]
+    assert edge.last_word == "Asked in <#C0OPS>."
     [(_, alert)] = edge.shown
     assert f"<@{BEN}> started an investigation" in str([block.to_dict() for block in alert_blocks(alert)])
 
@@ -345,4 +346,4 @@ def test_whom_a_page_is_escalated_to_may_have_it_and_every_card_shows_it(tmp_pat
     edge.press(ids.ACKNOWLEDGE, by="U0BOSS", channel="D0BOSS")
     assert edge.finding.acknowledged_by == "U0BOSS"
     posted, _ = edge.shown[0]
-    assert posted.channels == {"D0ANA", "D0BOSS", "D0BEN"}
+    assert {place for place, _ in posted.all} == {"D0ANA", "D0BOSS", "D0BEN"}

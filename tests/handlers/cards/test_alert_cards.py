@@ -143,7 +143,7 @@ def test_a_list_that_a_crash_left_is_found_and_its_ends_are_said_in_its_thread(
     slack.will("conversations.history", Answer({"messages": [card("1795231000.000007", the_list)]}))
     assert surface.send(ANA, the_list) == Posted(DM, "1795231000.000007")
     assert slack.of("chat.postMessage") == []
-    gone = (listed[0].evolve(resolved_at=AT), *listed[1:])
+    gone = (listed[0].evolve(resolved_at=AT, is_unshown=True), *listed[1:])
     surface.update(ANA, Posted(DM, "1795231000.000007"), the_list.model_copy(update={"listed": gone}))
     (said,) = slack.of("chat.postMessage")
     assert (said["thread_ts"], said["text"]) == (
@@ -164,7 +164,7 @@ def test_an_update_is_quiet_and_the_end_is_said_once_in_the_thread(slack: SlackS
     """While it stands the card alone changes."""
     surface.update(ANA, Posted(DM, "1795231000.000007"), alert())
     assert slack.of("chat.postMessage") == []
-    surface.update(ANA, Posted(DM, "1795231000.000007"), alert(FINDING.evolve(resolved_at=AT)))
+    surface.update(ANA, Posted(DM, "1795231000.000007"), alert(FINDING.evolve(resolved_at=AT, is_unshown=True)))
     (said,) = slack.of("chat.postMessage")
     assert (said["thread_ts"], said["text"]) == ("1795231000.000007", ":white_check_mark: Resolved.")
 
@@ -195,7 +195,7 @@ def test_each_member_of_a_user_group_gets_a_card_and_sees_what_becomes_of_it(
     new = alert(FINDING.evolve(first_at=BEGAN))
     posted = surface.send("S0ONCALL", new)
     assert posted == Posted("D0ANA", "1795231000.000001", (("D0BEN", "1795231000.000002"),))
-    surface.show(posted, new)
+    surface.update("S0ONCALL", posted, new)
     assert [call["channel"] for call in slack.of("chat.update")] == ["D0ANA", "D0BEN"]
     slack.will("conversations.open", refusal("user_disabled"), Answer({"channel": {"id": "D0BEN"}}))
     assert surface.send("S0ONCALL", alert(FINDING.evolve(key="other", first_at=BEGAN))).place == "D0BEN"

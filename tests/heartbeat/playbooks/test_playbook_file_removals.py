@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.domain.heartbeats.allowed_commands import checks_of_lines
+from bot.domain.heartbeats.checks import checks_of_lines
 from bot.domain.playbook import parse
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.run.beat_view import AGENT, EditKind, PlaybookEdit, PlaybookEditLog

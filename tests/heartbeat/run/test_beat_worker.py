@@ -14,16 +14,18 @@ from bot.agent.model_run import RunCancelled, RunFailed, RunStopped, SpendLimitR
 from bot.domain.heartbeats.alerts import Alert, Posted, finding_digest
 from bot.domain.heartbeats.beats import Action, BeatReport, BeatResult, Indicator, Receipt, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SpentToday
-from bot.domain.jobs import RunBeat
+from bot.domain.jobs import JobKind, RunBeat
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError, StoreError, Unavailable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.schedule.session_controls import rows
 from bot.heartbeat.sessions.owners import OwnerZones
-from tests.fakes import FakeWorkspace
+from tests.builders import some_work
+from tests.fakes import FakeWorkspace, MemoryJobQueue
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, QUIET, SCREEN_COST, BeatRoom, Scripted, report, screened
+from tests.heartbeat.watch import Watch
 from tests.tables import each_row
 
 NEVER = "Last quick: (never)"
@@ -66,7 +68,7 @@ def test_what_was_asked_to_be_said_when_all_is_well_is_said(tmp_path: Path) -> N
 
 def test_a_finding_is_sent_whatever_the_message_says(tmp_path: Path) -> None:
     """A token does not hide it; its tier is stamped, its box is not ticked."""
-    room = BeatRoom(tmp_path, report(status="finding", finding="red", evidence="Main is red."))
+    room = BeatRoom(tmp_path, report(result="finding", finding="red", evidence="Main is red."))
     line = room.beat()
     assert (line.result, line.indicator, line.preview) == (BeatResult.SENT, Indicator.ALERT, "Main is red.")
     assert line.delivered is not None
@@ -84,7 +86,7 @@ def test_a_finding_is_sent_whatever_the_message_says(tmp_path: Path) -> None:
 @each_row("asked", [True, False])
 def test_a_reasoning_is_told_and_kept_only_where_it_was_asked_for(tmp_path: Path, asked: bool) -> None:
     """Else it would come to light later."""
-    red = report(status="finding", finding="red", evidence="Main is red.")
+    red = report(result="finding", finding="red", evidence="Main is red.")
     room = BeatRoom(tmp_path, lambda view: red(view).evolve(reasoning="The log says so."), include_reasoning=asked)
     room.beat()
     (found,) = room.state.findings.values()
@@ -102,7 +104,7 @@ def test_an_urgent_flag_is_never_hidden_by_a_token(tmp_path: Path) -> None:
 
 def test_a_beat_without_a_receipt_is_an_alert_about_itself_and_stamps_nothing(tmp_path: Path) -> None:
     """It proves nothing; the next one that does takes the alert back."""
-    nothing = BeatReport(message="HEARTBEAT_OK", receipts=(), usage=COST)
+    nothing = BeatReport(message="", status="ok", receipts=(), usage=COST)
     room = BeatRoom(tmp_path, nothing, report())
     assert room.beat().result is BeatResult.SENT
     assert "no result for 1 due task" in room.surface.texts[0]
@@ -111,6 +113,34 @@ def test_a_beat_without_a_receipt_is_an_alert_about_itself_and_stamps_nothing(tm
     room.beat()
     assert NEVER not in room.playbook
     assert room.surface.updated[-1][1].finding.resolved_at is not None  # type: ignore[union-attr]
+
+
+def test_a_run_that_ends_in_the_bare_token_stamps_nothing_and_the_third_is_an_alert(tmp_path: Path) -> None:
+    """It reported nothing; the next whole report begins anew."""
+    room = BeatRoom(tmp_path, BeatReport(message="HEARTBEAT_OK", receipts=(), usage=COST))
+    lines = [room.beat() for _ in range(3)]
+    assert [line.result for line in lines] == [BeatResult.OK_TOKEN, BeatResult.OK_TOKEN, BeatResult.SENT]
+    assert "no result for 1 due task" in room.surface.texts[0]
+    assert NEVER in room.playbook
+    assert room.state.bare_tokens == 3
+    room.full.steps = [report()]
+    room.beat()
+    assert room.state.bare_tokens == 0
+    assert room.surface.updated[-1][1].finding.resolved_at is not None  # type: ignore[union-attr]
+
+
+def test_the_time_of_a_beat_counts_commands_that_were_run_ahead(tmp_path: Path) -> None:
+    """What they took while the beat waited for its turn is the beat's too."""
+    watch = Watch(tmp_path)
+    watch.probes.set(0, "fine", seconds=3.2)
+    jobs = MemoryJobQueue(watch.room.clock)
+    jobs.put(some_work("shop", JobKind.HEARTBEAT))
+    assert jobs.claim(watch.room.commands.is_ready) is None
+    assert watch.room.ran_ahead.acquire(timeout=60)
+    watch.beat()
+    assert watch.line.duration_ms == 3_200
+    watch.beat()
+    assert watch.line.duration_ms == 0
 
 
 def test_receipts_of_tasks_that_are_not_due_count_for_nothing(tmp_path: Path) -> None:
@@ -144,7 +174,7 @@ def test_a_beat_with_nothing_due_asks_nobody(tmp_path: Path) -> None:
 
 def test_a_playbook_whose_bytes_are_no_utf_8_is_worked_and_kept(tmp_path: Path) -> None:
     """Its tasks and flags are told with question marks; no byte of the file changes but box and stamp."""
-    room = BeatRoom(tmp_path, report(status="finding", finding="gone", evidence=""))
+    room = BeatRoom(tmp_path, report(result="finding", finding="gone", evidence=""))
     text = b"# Urgent Flags\n\n- \xff full\n\n# Quick\n\n- [x] Disk \xfe of caf\xe9\n"
     (room.cwd / "HEARTBEAT.md").write_bytes(text)
     assert room.beat().result is BeatResult.SENT
@@ -250,7 +280,7 @@ def test_a_run_that_fails_is_recorded_with_what_it_cost_and_stamps_nothing(tmp_p
 
 def test_an_alert_that_cannot_be_sent_makes_the_beat_fail_and_is_sent_by_the_next(tmp_path: Path) -> None:
     """Nothing is stamped meanwhile, so the same work is done again."""
-    room = BeatRoom(tmp_path, report(status="finding", finding="red", evidence="Main is red."))
+    room = BeatRoom(tmp_path, report(result="finding", finding="red", evidence="Main is red."))
     room.surface.refuses = Unavailable("Slack is away")
     line = room.beat()
     assert (line.result, line.error, line.silent) == (BeatResult.FAILED, "Slack is away", True)
@@ -261,7 +291,7 @@ def test_an_alert_that_cannot_be_sent_makes_the_beat_fail_and_is_sent_by_the_nex
 
 def test_one_of_two_alerts_that_cannot_be_sent_is_on_record_and_sent_by_the_next(tmp_path: Path) -> None:
     """What was said is not said twice; nothing is stamped until all is said."""
-    room = BeatRoom(tmp_path, report(status="finding", finding="red", evidence="Main is red."))
+    room = BeatRoom(tmp_path, report(result="finding", finding="red", evidence="Main is red."))
     room.write_playbook("## Urgent Flags\n\n- Fire\n\n" + QUIET)
 
     def shut() -> None:
@@ -286,7 +316,7 @@ def test_one_of_two_alerts_that_cannot_be_sent_is_on_record_and_sent_by_the_next
 )
 def test_the_record_says_why_nobody_was_told(tmp_path: Path, setting: dict[str, Any], why: str) -> None:
     """It was never said before, so it is no repeat."""
-    line = BeatRoom(tmp_path, report(status="finding", finding="red", evidence="Main is red."), **setting).beat()
+    line = BeatRoom(tmp_path, report(result="finding", finding="red", evidence="Main is red."), **setting).beat()
     assert (line.result, line.why, line.silent, line.delivered) == (BeatResult.SKIPPED, why, True, None)
 
 
@@ -294,7 +324,7 @@ def test_what_a_task_found_that_nobody_does_any_more_is_not_said_again_and_close
     tmp_path: Path,
 ) -> None:
     """Somebody took the task out of the playbook; no receipt can ever settle what it found."""
-    room = BeatRoom(tmp_path, report(status="finding", finding="red", evidence="Main is red."), report())
+    room = BeatRoom(tmp_path, report(result="finding", finding="red", evidence="Main is red."), report())
     room.beat()
     room.clock.advance(25 * 3_600)
     other = "## Timestamps\n\n- Last hourly: {at}\n- Last daily: {at}\n\n## Quick Tasks\n\n{tasks}"
@@ -314,7 +344,7 @@ def test_a_cancel_stays_one_at_every_step(tmp_path: Path) -> None:
     room.screen.steps.append(screened("escalate"))  # type: ignore[union-attr]
     room.full.steps[:] = [
         RunCancelled("cancelled", usage=COST),
-        room.cancelling(report(status="finding", evidence="Main is red.")),
+        room.cancelling(report(result="finding", evidence="Main is red.")),
     ]
     lines = [room.beat() for _ in range(4)]
     assert [(line.result, line.why) for line in lines] == [(BeatResult.SKIPPED, "cancelled")] * 4
@@ -383,7 +413,7 @@ def test_five_failures_pause_and_are_told_once_however_often_the_way_is_shut(tmp
 
 def test_the_ops_channel_hears_of_alerts_and_a_pause_that_the_owner_cannot_be_told_of(tmp_path: Path) -> None:
     """An account that is switched off never hears anything: that is said at once; what the alerts say stays private."""
-    room = BeatRoom(tmp_path, report(status="finding", finding="red", evidence="Main is red."))
+    room = BeatRoom(tmp_path, report(result="finding", finding="red", evidence="Main is red."))
     room.surface.refuses = ProviderError("cannot send an alert: user_disabled")
     for _ in range(6):
         room.beat(Wake.ON_DEMAND)
@@ -467,7 +497,7 @@ def test_a_remark_beside_the_token_stays_on_record(tmp_path: Path) -> None:
 
 def test_a_remark_beside_the_token_and_a_finding_stays_on_record_too(tmp_path: Path) -> None:
     """The alert tells of the finding; the remark is not lost, and once delivered by show_ok it is none."""
-    room = BeatRoom(tmp_path, report("Two PRs wait. HEARTBEAT_OK", status="finding", finding="f", evidence="Disk low"))
+    room = BeatRoom(tmp_path, report("Two PRs wait. HEARTBEAT_OK", result="finding", finding="f", evidence="Disk low"))
     line = room.beat()
     assert (line.result, line.beside_ok) == (BeatResult.SENT, "Two PRs wait.")
     assert "Disk low" in line.preview
@@ -498,7 +528,7 @@ def broken_off(folder: Path, mind: Any, **beat: Any) -> BeatRoom:
 
 def test_a_finding_of_before_a_crash_rings_late_with_its_true_time(tmp_path: Path) -> None:
     """It is still open as far as anybody knows; whoever reads it sees that it is three hours old."""
-    room = broken_off(tmp_path, report(status="finding", finding="red", evidence="Main is red."))
+    room = broken_off(tmp_path, report(result="finding", finding="red", evidence="Main is red."))
     assert room.beat().result is BeatResult.SENT
     [(_, alert)] = room.surface.sent
     assert alert.finding is not None
@@ -509,9 +539,9 @@ def test_a_finding_of_before_a_crash_rings_late_with_its_true_time(tmp_path: Pat
 
 def test_a_finding_that_was_closed_after_the_bot_looked_does_not_ring(tmp_path: Path) -> None:
     """Somebody fixed it between the crash and the rest of the beat; the next beat looks afresh."""
-    room = broken_off(tmp_path, report(status="finding", finding="red", evidence="Main is red."))
+    room = broken_off(tmp_path, report(result="finding", finding="red", evidence="Main is red."))
     [known] = room.state.findings.values()
-    FindingResponses(room.store, room.clock).fix("shop", finding_digest(known.key), by="U0ANN")
+    FindingResponses(room.store, room.surface, room.clock).fix("shop", finding_digest(known.key), by="U0ANN")
     assert room.beat().silent
     assert room.surface.sent == []
     assert room.beat().result is BeatResult.SENT

@@ -9,22 +9,20 @@ from typing import Any
 
 import pytest
 
-from bot.domain.heartbeats.alerts import FLAGS, MESSAGE, OpenFinding
 from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState, SpentToday
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_record import BeatStart
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.inputs import is_unchanged, stamps_of, still_standing
-from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
-from bot.heartbeat.run.receipts import seen_by_code
+from bot.heartbeat.run.findings import is_unchanged
+from bot.heartbeat.run.inputs import stamps_of
+from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from tests.fakes import MemoryStore
 from tests.gitrepo import make_repo
-from tests.heartbeat.builders import AT, a_session, a_view, input_collector
+from tests.heartbeat.builders import AT, a_session, input_collector
 
 STATUS = ("git", "status", "--porcelain")
 QUICK = "## Quick\n\n- [ ] Tree: `git status --porcelain`\n"
@@ -101,40 +99,3 @@ def test_what_was_spent_counts_for_its_day_only(repo: Path) -> None:
     """The day is UTC's."""
     assert look(repo, QUICK, SessionState(spent=SpentToday(day="2026-11-21", usd=0.4))).spent_usd == 0.4
     assert look(repo, QUICK, SessionState(spent=SpentToday(day="2026-11-20", usd=0.4))).spent_usd == 0.0
-
-
-def test_what_stands_is_said_again_by_a_beat_without_news(tmp_path: Path) -> None:
-    """Findings of checks that are made, and flags; a message that was sent stands for itself, an unsent one is owed."""
-
-    def found(key: str, task: str, **more: Any) -> OpenFinding:
-        return OpenFinding(key=key, task=task, text=key, first_at=AT, last_at=AT, **more)
-
-    known = (
-        found("red", task_id("Look")),
-        found("gone", "ci"),
-        found("told", MESSAGE, sent_at=AT),
-        found("owed", MESSAGE),
-    )
-    view = a_view(tmp_path, text="## Urgent Flags\n\n- Fire\n\n## Quick\n\n- [ ] Look\n", open_findings=known)
-    assert [each.key for each in still_standing(view)][:2] == ["red", "owed"]
-    assert [each.task for each in still_standing(view)][2:] == [FLAGS]
-
-
-def test_a_failing_check_says_what_it_prints_now(tmp_path: Path) -> None:
-    """Though no model is asked for a change of a count; what a model said of it stays."""
-    task = parse("- The pods: `./check all`").tasks(Tier.QUICK)[0]
-
-    def printed(output: str) -> ProbeResult:
-        problem = f"`./check all` failed: {output}"
-        return ProbeResult(argv=("./check", "all"), output=output, exit_code=1, seconds=0.1, problem=problem)
-
-    def look(result: ProbeResult, *known: OpenFinding) -> BeatView:
-        probes = ProbeReport(results=(result,), wanted=((task.id, result.argv),))
-        return a_view(tmp_path, text="- The pods: `./check all`", probes=probes, open_findings=known)
-
-    [found] = seen_by_code(look(printed("3 pods not ready")))
-    for said, expected in ((found.text, "4 pods"), ("Three pods hang.", "Three pods hang.")):
-        known = OpenFinding(key=found.key, task=str(found.task), text=said, first_at=AT, last_at=AT)
-        [standing] = still_standing(look(printed("4 pods not ready"), known))
-        assert expected in standing.text
-        assert standing.key == found.key

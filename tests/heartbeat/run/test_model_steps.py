@@ -6,20 +6,37 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
-from bot.agent.model_run import RunCancelled, RunFailed
+from bot.agent.model_run import RunCancelled, RunFailed, RunRequest, RunResult
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.model_steps import BeatAnswer, ModelFullRun, rubric
+from bot.heartbeat.run.model_steps import FINISH_BEAT, MESSAGE_CHARS, FinishBeat, ModelFullRun, last_words, rubric
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.casework.runner import COST, ScriptedRunner, a_specialist
 from tests.heartbeat.builders import a_session, a_view
 from tests.tables import each_row
 
-ANSWER = {"message": "HEARTBEAT_OK", "receipts": [{"task": "0badc0de", "status": "ok"}], "reasoning": "I looked."}
+OK = {"task": "0badc0de", "result": "ok", "evidence": "clean", "finding": None}
+RED = {
+    "task": "0badc0de",
+    "result": "finding",
+    "finding": {"key": "ci-red", "severity": "page", "text": "Main is red."},
+}
+ANSWER = {"message": "All well.", "receipts": [OK], "status": "ok", "reasoning": "I looked."}
+
+
+class Speaker(ScriptedRunner):
+    """A model that never calls the final tool."""
+
+    def run(self, request: RunRequest) -> RunResult:
+        """Say some words."""
+        assert request.read is not None
+        return RunResult(answer=request.read("HEARTBEAT_OK" * MESSAGE_CHARS), usage=COST, turns=2, tool_calls=0)
 
 
 def run_of(folder: Path, runner: ScriptedRunner) -> ModelFullRun:
-    return ModelFullRun(lambda _: a_specialist(runner, folder, answer=BeatAnswer), lambda _: [])
+    specialist = a_specialist(runner, folder, answer=FinishBeat, final=FINISH_BEAT, read=last_words)
+    return ModelFullRun(lambda _: specialist, lambda _: [])
 
 
 def probed(folder: Path) -> BeatView:
@@ -30,10 +47,46 @@ def probed(folder: Path) -> BeatView:
 
 
 def test_the_answer_is_the_report(tmp_path: Path) -> None:
-    """Receipts, reasoning and cost come along."""
-    report = run_of(tmp_path, ScriptedRunner(ANSWER)).run(a_view(tmp_path))
-    assert (report.message, report.reasoning, report.usage) == ("HEARTBEAT_OK", "I looked.", COST)
+    """Receipts, status, reasoning and cost come along."""
+    runner = ScriptedRunner(ANSWER)
+    report = run_of(tmp_path, runner).run(a_view(tmp_path))
+    assert (report.message, report.status, report.reasoning, report.usage) == ("All well.", "ok", "I looked.", COST)
     assert [receipt.task for receipt in report.receipts] == ["0badc0de"]
+    assert runner.requests[0].final is FINISH_BEAT
+
+
+def test_words_without_a_call_are_a_message_without_receipts(tmp_path: Path) -> None:
+    """And without a status; no longer than any message."""
+    report = run_of(tmp_path, Speaker()).run(a_view(tmp_path))
+    assert (report.receipts, report.status, report.usage) == ((), None, COST)
+    assert len(report.message) == MESSAGE_CHARS
+
+
+def test_a_finding_is_a_field_of_its_receipt() -> None:
+    """With its key, its severity and its words."""
+    given = FinishBeat.model_validate({"receipts": [OK, RED], "status": "attention"})
+    [_, red] = given.receipts
+    assert red.finding is not None
+    assert (red.finding.key, red.finding.severity, red.finding.text) == ("ci-red", "page", "Main is red.")
+
+
+@each_row(
+    "wrong",
+    [
+        {"receipts": [{**RED, "result": "ok"}]},
+        {"receipts": [{**OK, "result": "finding"}]},
+        {"receipts": [{**RED, "finding": {"key": "", "text": "x"}}]},
+        {"receipts": [{**RED, "finding": {"key": "x", "severity": "high"}}]},
+        {"receipts": "none"},
+        {"status": "HEARTBEAT_OK"},
+        {"status": None},
+        {"alerts": []},
+    ],
+)
+def test_a_call_that_contradicts_itself_is_refused(wrong: dict[str, object]) -> None:
+    """The model is told, and calls again."""
+    with pytest.raises(ValidationError):
+        FinishBeat.model_validate({**ANSWER, **wrong})
 
 
 def test_it_is_told_the_due_tasks_and_all_that_was_seen_as_data(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from bot.agent.model_run import RunCancelled, RunFailed, RunRequest, RunResult, 
 from bot.agent.tools.base import Tool
 from bot.domain.heartbeats.beats import Action
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.model_steps import LIMITS, PrescreenAnswer, PrescreenStep, Screened, parse_reply
+from bot.heartbeat.run.model_steps import LIMITS, PrescreenAnswer, PrescreenStep, Screened, last_words
 from tests.casework.runner import COST, ScriptedRunner, a_specialist
 from tests.heartbeat.builders import a_view
 from tests.tables import each_row
@@ -40,12 +40,12 @@ def decided(view: BeatView, folder: Path, *words: str | BaseException, forced: b
     runner = Sayer(*words, forced=forced)
     specialist = a_specialist(runner, folder, answer=PrescreenAnswer, limits=LIMITS)
     tool = Tool(name="note", description="x", call=lambda _: "", schema={"type": "object"})
-    screen = PrescreenStep(lambda _: replace(specialist, read=parse_reply), lambda _: [tool])
+    screen = PrescreenStep(lambda _: replace(specialist, read=last_words), lambda _: [tool])
     return screen.decide(view), runner
 
 
 def words(view: BeatView, action: str, **more: Any) -> str:
-    receipts = [{"task": task.id, "status": "ok", **more} for task in view.tasks]
+    receipts = [{"task": task.id, "result": "ok", **more} for task in view.tasks]
     return json.dumps({"action": action, "reason": "quiet", "receipts": receipts})
 
 
@@ -79,8 +79,8 @@ def test_anything_else_is_doubt(tmp_path: Path, said: str) -> None:
 def test_a_finding_in_a_receipt_is_not_for_a_cheap_model_to_settle(tmp_path: Path) -> None:
     """Nor is a task without a receipt, nor an answer it had to be pushed to."""
     view = a_view(tmp_path)
-    assert decided(view, tmp_path, words(view, "none", status="finding"))[0].action is Action.ESCALATE
-    one = json.dumps({"action": "none", "receipts": [{"task": view.tasks[0].id, "status": "ok"}]})
+    assert decided(view, tmp_path, words(view, "none", result="finding"))[0].action is Action.ESCALATE
+    one = json.dumps({"action": "none", "receipts": [{"task": view.tasks[0].id, "result": "ok"}]})
     assert decided(view, tmp_path, one)[0].decision.reason == "doubt: a due task has no receipt"
     assert decided(view, tmp_path, words(view, "none"), forced=True)[0].action is Action.ESCALATE
 

@@ -19,7 +19,7 @@ from tests.fakes import Crash, Faults
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, SCREEN_COST, BeatRoom, Scripted, report, screened
 
-RED = {"status": "finding", "evidence": "Main is red.", "finding": "main-red"}
+RED = {"result": "finding", "evidence": "Main is red.", "finding": "main-red"}
 
 
 def daily(folder: Path, faults: Faults | None = None) -> BeatRoom:

@@ -12,9 +12,9 @@ from bot.agent.tools.base import Tool, ToolProblem
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import Tier
-from bot.heartbeat.run.beat_tools import BeatTools, playbook_tools
+from bot.heartbeat.run.beat_tools import BeatTools
 from bot.heartbeat.run.beat_view import BeatView, EditKind, PlaybookEdit
-from bot.heartbeat.run.playbook_editor import MAX_EDITS, MAX_FLAGS, MAX_NOTES, MAX_TASKS, PlaybookEditor
+from bot.heartbeat.run.playbook_editor import MAX_EDITS, MOST, PlaybookEditor
 from bot.heartbeat.run.probes import Probes
 from tests.fakes import FakeClock
 from tests.heartbeat.builders import AT, PLAYBOOK, a_view
@@ -39,7 +39,7 @@ class Desk:
         self.path.write_bytes(text.encode())
         self.view: BeatView = a_view(folder, text=text, tier=Tier.DAILY)
         keeper = PlaybookEditor(self.view, FakeClock(AT), known_secrets=("hunter2hunter2",))
-        self.tools: dict[str, Tool] = {tool.name: tool for tool in playbook_tools(keeper)}
+        self.tools: dict[str, Tool] = {tool.name: tool for tool in keeper.tools()}
 
     def use(self, name: str, **given: Any) -> str:
         tool = self.tools[name]
@@ -66,11 +66,11 @@ def desk(tmp_path: Path) -> Desk:
 def test_every_edit_does_one_thing_and_is_recorded(desk: Desk) -> None:
     """With the tier, the words and the time."""
     desk.use("add_task", tier="hourly", text="- [ ] Queue length")
-    desk.use("move_task", task=DEPLOYS, to="daily")
-    desk.use("remove_task", task=COMMITS)
+    desk.use("move_task", id=DEPLOYS, to="daily")
+    desk.use("remove", id=COMMITS)
     desk.use("raise_flag", text="Certificate runs out on Friday")
     desk.use("note", text="Deploys are on Tuesdays")
-    desk.use("check_task", task=TREE, ok=True)
+    desk.use("check_task", id=TREE, ok=True)
     assert desk.view.edits.made == [
         PlaybookEdit(what=EditKind.ADD_TASK, tier=Tier.HOURLY, text="Queue length", at=AT),
         PlaybookEdit(what=EditKind.MOVE_TASK, tier=Tier.DAILY, before=Tier.QUICK, text="Deploys look healthy", at=AT),
@@ -95,11 +95,11 @@ def test_a_flag_and_a_note_go_as_they_came(desk: Desk) -> None:
     desk.use("raise_flag", text="disk full")
     desk.use("note", text="n")
     assert (desk.use("raise_flag", text="Disk full"), desk.use("note", text="N")) == (
-        "It is up already.",
-        "It is there already.",
+        "Nothing was changed: the playbook says so already.",
+        "Nothing was changed: the playbook says so already.",
     )
-    desk.use("clear_flag", flag=task_id("disk full"))
-    desk.use("drop_note", note=task_id("n"))
+    desk.use("remove", id=task_id("disk full"))
+    desk.use("remove", id=task_id("n"))
     playbook = parse(desk.path.read_text())
     assert (playbook.flags, playbook.notes) == ((), ())
     assert [edit.what for edit in desk.view.edits.made] == ["raise_flag", "note", "clear_flag", "drop_note"]
@@ -114,13 +114,13 @@ def test_a_task_that_stands_there_already_is_refused_with_what_stands_there(desk
 @each_row(
     "name, given",
     [
-        ("remove_task", {"task": "00000000"}),
-        ("move_task", {"task": "00000000", "to": "daily"}),
-        ("check_task", {"task": "00000000", "ok": True}),
-        ("clear_flag", {"flag": "00000000"}),
-        ("drop_note", {"note": "00000000"}),
-        ("remove_task", {"task": TREE, "tier": "daily"}),
-        ("move_task", {"task": TREE, "to": "quick"}),
+        ("remove", {"id": "00000000"}),
+        ("move_task", {"id": "00000000", "to": "daily"}),
+        ("check_task", {"id": "00000000", "ok": True}),
+        ("remove", {"id": "00000000"}),
+        ("remove", {"id": "00000000"}),
+        ("remove", {"id": TREE, "place": "daily"}),
+        ("move_task", {"id": TREE, "to": "quick"}),
         ("add_task", {"tier": "quick", "text": "## Daily Tasks"}),
         ("add_task", {"tier": "quick", "text": "a\n## Urgent"}),
         ("add_task", {"tier": "quick", "text": "a <!--"}),
@@ -139,8 +139,8 @@ def test_what_is_not_there_not_plain_or_secret_is_refused(desk: Desk, name: str,
 def test_a_task_in_two_tiers_is_named_with_its_tier(tmp_path: Path) -> None:
     """People copy lines; the agent says which one it means."""
     desk = Desk(tmp_path / "shop", "## Quick\n- a\n## Daily\n- A\n")
-    assert "quick, daily" in desk.refused("remove_task", task=task_id("a"))
-    desk.use("remove_task", task=task_id("a"), tier="daily")
+    assert "quick, daily" in desk.refused("remove", id=task_id("a"))
+    desk.use("remove", id=task_id("a"), place="daily")
     assert desk.lines() == ["## Quick", "- a", "## Daily"]
 
 
@@ -148,23 +148,23 @@ def test_one_beat_makes_so_many_edits_and_no_more(desk: Desk) -> None:
     """Ticking boxes is free."""
     for number in range(MAX_EDITS):
         desk.use("note", text=f"note {number}")
-        desk.use("check_task", task=TREE, ok=bool(number % 2))
+        desk.use("check_task", id=TREE, ok=bool(number % 2))
     assert "enough" in desk.refused("note", text="one more")
-    assert "enough" in desk.refused("remove_task", task=TREE)
-    assert desk.use("check_task", task=TREE, ok=True) == "Done."
+    assert "enough" in desk.refused("remove", id=TREE)
+    assert desk.use("check_task", id=TREE, ok=True) == "Done."
 
 
 @each_row(
     "text, name, given",
     [
-        ("## Quick\n" + "".join(f"- t{n}\n" for n in range(MAX_TASKS)), "add_task", {"tier": "quick", "text": "x"}),
+        ("## Quick\n" + "".join(f"- t{n}\n" for n in range(MOST["quick"])), "add_task", {"tier": "quick", "text": "x"}),
         (
-            "## Daily\n- d\n## Quick\n" + "".join(f"- t{n}\n" for n in range(MAX_TASKS)),
+            "## Daily\n- d\n## Quick\n" + "".join(f"- t{n}\n" for n in range(MOST["quick"])),
             "move_task",
-            {"task": task_id("d"), "to": "quick"},
+            {"id": task_id("d"), "to": "quick"},
         ),
-        ("## Urgent\n" + "".join(f"- f{n}\n" for n in range(MAX_FLAGS)), "raise_flag", {"text": "x"}),
-        ("## Notes\n" + "".join(f"- n{n}\n" for n in range(MAX_NOTES)), "note", {"text": "x"}),
+        ("## Urgent\n" + "".join(f"- f{n}\n" for n in range(MOST["urgent"])), "raise_flag", {"text": "x"}),
+        ("## Notes\n" + "".join(f"- n{n}\n" for n in range(MOST["notes"])), "note", {"text": "x"}),
     ],
 )
 def test_a_list_that_is_long_enough_takes_no_more(tmp_path: Path, text: str, name: str, given: dict[str, Any]) -> None:
@@ -177,7 +177,7 @@ def test_a_command_that_is_not_allowed_is_added_with_the_line_that_allows_it(des
     said = desk.use("add_task", tier="hourly", text="Disk: `df -h`, tree: `git status --porcelain`")
     assert '`- "df -h"`' in said
     assert "git status" not in said
-    assert desk.use("add_task", tier="daily", text="Read the day's diff") == "Added."
+    assert desk.use("add_task", tier="daily", text="Read the day's diff") == "Done."
 
 
 def test_the_edit_of_a_human_in_between_stands(desk: Desk, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_the_edit_of_a_human_in_between_stands(desk: Desk, tmp_path: Path) -> No
     desk.path.write_text(human)
     desk.use("add_task", tier="quick", text="Queue length")
     assert desk.path.read_text() == human.replace("- [ ] Backups\n", "- [ ] Backups\n- [ ] Queue length\n")
-    assert "somebody may have changed" in desk.refused("remove_task", task=DEPLOYS)
+    assert "somebody may have changed" in desk.refused("remove", id=DEPLOYS)
 
 
 def test_a_playbook_that_was_removed_during_the_beat_stays_removed(desk: Desk) -> None:
@@ -204,11 +204,11 @@ def test_a_file_from_elsewhere_is_kept_as_its_author_wrote_it(tmp_path: Path) ->
     """No sections, CRLF, no final newline: its tasks are quick ones, and only the lines meant change."""
     desk = Desk(tmp_path / "shop", FREEFORM)
     assert "no tiers" in desk.refused("add_task", tier="daily", text="x")
-    assert "no tiers" in desk.refused("move_task", task=task_id("CI of main"), to="hourly")
+    assert "no tiers" in desk.refused("move_task", id=task_id("CI of main"), to="hourly")
     desk.use("add_task", tier="quick", text="backups")
     assert desk.path.read_bytes() == (FREEFORM + "\r\n- [ ] backups").encode()
-    desk.use("remove_task", task=task_id("backups"))
-    desk.use("remove_task", task=task_id("CI of main"))
+    desk.use("remove", id=task_id("backups"))
+    desk.use("remove", id=task_id("CI of main"))
     assert desk.path.read_bytes() == FREEFORM.replace("* CI of main\r\n", "").encode() + b"\r\n"
 
 
@@ -216,7 +216,7 @@ def test_no_tool_names_a_file_or_a_session(desk: Desk) -> None:
     """Neither by an argument nor by one more than there are."""
     for tool in desk.tools.values():
         assert tool.arguments is not None
-        assert set(tool.arguments.model_fields) <= {"task", "tier", "to", "text", "flag", "note", "ok"}
+        assert set(tool.arguments.model_fields) <= {"tier", "to", "text", "id", "place", "ok"}
         for extra in ("path", "session", "file", "cwd"):
             with pytest.raises(ValidationError) as wrong:
                 tool.arguments.model_validate({extra: "../other/HEARTBEAT.md"})
@@ -228,12 +228,12 @@ def test_another_sessions_playbook_keeps_every_byte_whatever_is_tried(desk: Desk
     other = Desk(tmp_path / "other", "## Quick\n- [ ] theirs\n")
     desk.use("add_task", tier="quick", text="../other/HEARTBEAT.md")
     desk.use("note", text=f"{other.path}: - [ ] mine")
-    assert "No task has that id" in desk.refused("remove_task", task=task_id("theirs"))
+    assert "Nothing there has that id" in desk.refused("remove", id=task_id("theirs"))
     desk.path.unlink()
     desk.path.symlink_to(other.path)
     for name, given in [
         ("add_task", {"tier": "quick", "text": "mine"}),
-        ("remove_task", {"task": task_id("theirs")}),
+        ("remove", {"id": task_id("theirs")}),
         ("raise_flag", {"text": "mine"}),
     ]:
         assert "is a link" in desk.refused(name, **given)
@@ -255,7 +255,7 @@ def test_edits_of_a_long_file_take_a_moment_and_touch_one_line(tmp_path: Path, e
     desk = Desk(tmp_path / "shop", text)
     desk.use("add_task", tier="quick", text="b")
     desk.use("note", text="m")
-    desk.use("move_task", task=task_id("a"), to="daily")
+    desk.use("move_task", id=task_id("a"), to="daily")
     after = desk.path.read_bytes().decode()
     assert after.split(end)[:5_002] == text.split(end)[:5_002]
     assert after.split(end)[5_002:] == ["- [ ] b", "## Notes", "- n", "- m", "", "## Daily Tasks", "- [ ] a"]

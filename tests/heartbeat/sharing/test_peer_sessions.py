@@ -80,5 +80,10 @@ def test_the_report_carries_what_the_receipts_saw(tmp_path: Path) -> None:
         Receipt(task="c", result="ok"),
     )
     report = BeatReport(message="", receipts=receipts, usage=None)
-    text = daily_report(view.session, BeatEnd(result=BeatResult.SENT, view=view, report=report))
-    assert text.splitlines()[1:] == ["Found: CI is red", "Saw: 4 commits by Ann"]
+    ending = BeatEnd(result=BeatResult.SENT, view=view, report=report, changes=("`git log` printed something else",))
+    text = daily_report(view.session, ending)
+    assert text.splitlines()[1:] == [
+        "Found: CI is red",
+        "New: `git log` printed something else",
+        "Saw: 4 commits by Ann",
+    ]

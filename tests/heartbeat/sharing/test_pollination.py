@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.allowed_commands import checks_of_lines
+from bot.domain.heartbeats.checks import checks_of_lines
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.sharing.suggestions import Offer, SuggestionStatus

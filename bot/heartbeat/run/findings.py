@@ -1,0 +1,291 @@
+"""What a beat found, read from fields: exit codes, receipts, urgent flags. Pure.
+
+A command that fails is one finding under its own id, whatever it prints and whoever calls it well; a model's words may
+lead it. Silence is earned: a message is suppressed only if it says that all is well, every due task has a receipt, no
+task found anything, no command failed and no urgent flag is up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from bot.domain.ack import read_ack
+from bot.domain.heartbeats.alerts import ASSIGNMENTS, FLAGS, MESSAGE, RECEIPTS, finding_key
+from bot.domain.heartbeats.allowed_commands import Argv, commands_in
+from bot.domain.heartbeats.beats import BeatReport, BeatResult, Finding, Receipt
+from bot.domain.heartbeats.checks import checks_in, checks_of
+from bot.domain.playbook import Playbook
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_marked_urgent, task_id, unmarked
+from bot.domain.severity import Severity, highest
+from bot.domain.text.humanize import counted
+from bot.domain.tiers import Tier
+from bot.heartbeat.run.beat_view import BeatView
+from bot.heartbeat.run.probes import ProbeResult
+
+SHOWN_LINES: Final = 8
+LINE_CHARS: Final = 160
+NAMED_TASKS: Final = 5
+BARE_TOKENS: Final = 3
+"""So many full runs in a row without a report are an alert."""
+
+_LEAD: Final = re.compile(r"[\s|>*+-]{0,99}(?:\[[ xX]?\]\s{0,9})?")
+"""What stands before the words of a line: the marks of a list, a quotation or a table."""
+
+
+def is_well(result: ProbeResult) -> bool:
+    """Whether a command ran to its end and exited 0."""
+    return result.exit_code == 0 and result.problem is None
+
+
+def command_key(view: BeatView, argv: Argv) -> str:
+    """Return the key of the finding that a command fails."""
+    command = " ".join(argv)
+    return finding_key(view.session.id, task_id(command), "", command)
+
+
+def failed_commands(view: BeatView) -> list[tuple[PlaybookEntry, Finding]]:
+    """Return the commands that fail or gave no answer, task by task, and the finding that each one is.
+
+    One that two tasks name is there twice. The first line of a finding's text says the task, the command and how it
+    fails, the others what it printed last.
+    """
+    failed = {result.argv: result for result in view.probes.results if result.problem is not None}
+    return [
+        (task, _failure(view, task, failed[argv]))
+        for task in (view.tasks if failed else ())
+        for argv in task.commands
+        if argv in failed
+    ]
+
+
+def is_unreported(view: BeatView) -> bool:
+    """Whether a due command fails and nothing is open that says so: that is news, however long it has failed."""
+    return not {found.key for _, found in failed_commands(view)} <= {each.key for each in view.open_findings}
+
+
+def needs_full_run(view: BeatView) -> bool:
+    """Whether a command fails in a way that no cheap model may pass over."""
+    return is_unreported(view) or any(result.problem for result in view.changed)
+
+
+def is_unchanged(view: BeatView) -> bool:
+    """Whether nobody has to think: code alone answers every due task, and all is as it was at the last good beat."""
+    covered = all(view.probes.covers(task) for task in view.tasks)
+    calm = not view.changed and not view.playbook.flags and not view.inbox and not is_unreported(view)
+    return (view.tier is not Tier.DAILY or not view.tasks) and covered and calm
+
+
+def seen_by_code(view: BeatView, told: Mapping[str, Receipt] | None = None) -> list[Finding]:
+    """Return what stands whatever a model says: commands that fail, and urgent flags.
+
+    `told` are receipts that speak of these commands, by the key of the finding; their words and severity lead. What an
+    earlier beat's model said of a failure that is still the same goes on leading it.
+    """
+    known, told = {each.key: each.text for each in view.open_findings}, told or {}
+    failed = [_led(found, known.get(found.key, ""), told.get(found.key)) for _, found in failed_commands(view)]
+    return [*_each_once(failed), *(_of_flag(view, flag) for flag in view.playbook.flags)]
+
+
+def well_commands(view: BeatView) -> set[str]:
+    """Return the keys of what is closed because its command is good, whoever looks and whatever else fails."""
+    return {command_key(view, result.argv) for result in view.probes.results if is_well(result)}
+
+
+def standing(playbook: Playbook) -> frozenset[str]:
+    """Return what a finding may belong to: the checks of a playbook, and what is no task."""
+    return checks_in(playbook) | {FLAGS, MESSAGE, RECEIPTS, ASSIGNMENTS}
+
+
+def still_standing(view: BeatView) -> list[Finding]:
+    """Return what a beat without news vouches for: what code sees now, and what was found before and not settled.
+
+    A message or an assignment that was sent stands for itself; what a check found that is not made any more is closed.
+    """
+    now = seen_by_code(view)
+    settled, kept = well_commands(view) | {each.key for each in now}, standing(view.playbook) - {FLAGS}
+    known = [
+        Finding(key=each.key, text=each.text, task=each.task, severity=each.severity)
+        for each in view.open_findings
+        if each.key not in settled and each.task in kept
+        if each.task not in (MESSAGE, ASSIGNMENTS) or each.sent_at is None
+    ]
+    return [*known, *now]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judgement:
+    """A report read by code: what it found, which checks and findings it may close, and what it says beside that.
+
+    `is_good`: every due task has a receipt, so that its tier may be stamped. `is_bare`: the run ended in the token
+    instead of a report. `said` is the message without the token, `is_alert` whether somebody has to read it.
+    """
+
+    findings: tuple[Finding, ...]
+    checked: frozenset[str]
+    is_good: bool
+    is_bare: bool
+    is_alert: bool
+    said: str
+    quiet: BeatResult
+    """How the beat ends if nothing was found."""
+
+
+def judge_report(view: BeatView, report: BeatReport) -> Judgement:
+    """Read a report against the tasks that were due and what code saw."""
+    limit = view.session.beat.ack_max_chars
+    ack = read_ack(report.message, token=view.session.beat.ack_token, max_chars=limit)
+    wants_reader = ack.kind == "alert" if report.status is None else len(ack.text) > limit
+    is_alert = report.status == "attention" or wants_reader
+    is_bare = report.status is None and not report.receipts and not is_alert
+    have = {receipt.task for receipt in report.receipts}
+    missing = [task for task in view.tasks if task.id not in have]
+    findings = _found(view, report.receipts)
+    if missing and (not is_bare or view.bare_tokens + 1 >= BARE_TOKENS):
+        findings.append(_unreceipted(view, missing))
+    if is_alert and not findings:
+        text = ack.text or "The heartbeat asks for attention and does not say why."
+        findings.append(_finding(view, MESSAGE, text))
+    complete = () if missing else (RECEIPTS, MESSAGE) if view.tier is Tier.DAILY else (RECEIPTS,)
+    return Judgement(
+        findings=tuple(findings),
+        checked=frozenset({*_settled(view, report.receipts), *well_commands(view), FLAGS, *complete}),
+        is_good=not missing and not is_bare,
+        is_bare=is_bare,
+        is_alert=is_alert,
+        said=ack.text,
+        quiet=BeatResult.OK_EMPTY if ack.kind == "ok-empty" else BeatResult.OK_TOKEN,
+    )
+
+
+def boxes(view: BeatView, findings: Iterable[Finding], receipts: Iterable[Receipt] = ()) -> dict[str, bool]:
+    """Return which due tasks went well: none of their checks found anything and no receipt says that one did not."""
+    found = {each.task for each in findings}
+    found |= {receipt.task for receipt in receipts if receipt.result != "ok"}
+    return {task.id: found.isdisjoint({task.id, *checks_of(task)}) for task in view.tasks}
+
+
+def _failure(view: BeatView, task: PlaybookEntry, result: ProbeResult) -> Finding:
+    line, has_code = _line_of(task, result.argv), (result.exit_code or 0) > 0
+    how = f"`{result.command}` fails (exit code {result.exit_code})" if has_code else f"no answer: {result.problem}"
+    printed = [each.replace("`", "'")[:LINE_CHARS] for each in result.output.splitlines() if each.strip()]
+    return Finding(
+        key=command_key(view, result.argv),
+        task=task_id(result.command),
+        text="\n".join([f"{_title(task, line)}: {how}", *(f"- `{each}`" for each in printed[-SHOWN_LINES:])]),
+        severity=_severity(view, task.text, _LEAD.sub("", line, count=1)),
+    )
+
+
+def _line_of(task: PlaybookEntry, argv: Argv) -> str:
+    """Return the line that names a command: of a list below the task, or a table, its own."""
+    return next((line for line in (task.text, *task.details) if argv in commands_in([line])), task.text)
+
+
+def _title(task: PlaybookEntry, line: str) -> str:
+    """Return what a task and the line of its command are called: the words before the command."""
+    lines = [line] if task.text.startswith("|") else [task.text, line]
+    words = [unmarked(_LEAD.sub("", each, count=1)) for each in lines]
+    titles = [said.partition("`")[0].rstrip(" :|") or said for said in words]
+    return ", ".join(dict.fromkeys(filter(None, titles)))
+
+
+def _severity(view: BeatView, *lines: str) -> Severity:
+    """Return the severity of what is found by a task or a command whose line this is; `!` before it makes it a page."""
+    return Severity.PAGE if any(map(is_marked_urgent, lines)) else view.session.beat.severity
+
+
+def _led(failure: Finding, known: str, told: Receipt | None) -> Finding:
+    """Return a failure below a model's words: those of a receipt, else the known ones if it fails as it did."""
+    headline, text = failure.text.partition("\n")[0], failure.text
+    if told is None:
+        before, same, _ = known.partition(headline)
+        return failure.evolve(text=before + text) if same else failure
+    said, severity = _words(told), told.finding.severity if told.finding else None
+    return failure.evolve(text=said if text in said else f"{said}\n\n{text}", severity=severity or failure.severity)
+
+
+def _of_flag(view: BeatView, flag: PlaybookEntry) -> Finding:
+    severity = highest([Severity.ACT, _severity(view, flag.text)])
+    key = finding_key(view.session.id, FLAGS, flag.text)
+    return Finding(key=key, task=FLAGS, text=f"Urgent flag: {unmarked(flag.text)}", severity=severity)
+
+
+def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
+    """Return what the receipts report and what code saw, each once.
+
+    A receipt that names a failing command of its task, or is the only finding of a task of which one command fails, is
+    the finding of that command. A receipt of no due task counts too, for a model that mistook an id saw something.
+    """
+    found = [receipt for receipt in receipts if receipt.result == "finding"]
+    counts, failing = Counter(receipt.task for receipt in found), dict[str, set[str]]()
+    for task, failure in failed_commands(view):
+        failing.setdefault(task.id, set()).add(failure.key)
+    tasks = {task.id: task for task in (*(task for _, task in view.playbook.all_tasks), *view.tasks)}
+    told, others = dict[str, Receipt](), list[Finding]()
+    for receipt in found:
+        keys = failing.get(receipt.task, set())
+        is_alone = len(keys) == counts[receipt.task] == 1
+        if named := keys if is_alone else {key for key in keys if key.endswith(f"/{_name(receipt)}")}:
+            told[next(iter(named))] = receipt
+        else:
+            others.append(_of_receipt(view, receipt, tasks.get(receipt.task)))
+    return _each_once([*others, *seen_by_code(view, told)])
+
+
+def _name(receipt: Receipt) -> str:
+    return finding_key("", "", receipt.evidence, receipt.key).rpartition("/")[2]
+
+
+def _words(receipt: Receipt) -> str:
+    return ((receipt.finding and receipt.finding.text) or receipt.evidence).strip()
+
+
+def _of_receipt(view: BeatView, receipt: Receipt, task: PlaybookEntry | None) -> Finding:
+    about = receipt.task if task or receipt.task == ASSIGNMENTS else MESSAGE
+    text = _words(receipt) or (task.text if task else f"{receipt.task}: {receipt.key or 'a finding'}")
+    severity = receipt.finding.severity if receipt.finding else None
+    return _finding(view, about, text, receipt.key, severity or _severity(view, task.text if task else ""))
+
+
+def _finding(
+    view: BeatView, about: str, text: str, name: str | None = None, severity: Severity | None = None
+) -> Finding:
+    key = finding_key(view.session.id, about, text, name)
+    return Finding(key=key, task=about, text=text, severity=severity or view.session.beat.severity)
+
+
+def _unreceipted(view: BeatView, missing: list[PlaybookEntry]) -> Finding:
+    names = "; ".join(task.text for task in missing[:NAMED_TASKS])
+    count = counted(len(missing), "due task")
+    text = f"The heartbeat reported no result for {count}, so do not rely on it: {names}"
+    return _finding(view, RECEIPTS, text, RECEIPTS)
+
+
+def _settled(view: BeatView, receipts: Iterable[Receipt]) -> set[str]:
+    """Return the checks whose findings are over unless reported again: looked at, and all their commands good.
+
+    A command that could not be run, was not allowed or failed proves nothing, whatever a receipt says.
+    """
+    answered = {result.argv for result in view.probes.results if is_well(result)}
+    looked = {receipt.task for receipt in receipts if receipt.result != "skipped"}
+    good, doubtful = set[str](), set[str]()
+    for task in view.tasks:
+        if task.id in looked and answered.issuperset(task.commands):
+            good.update(checks_of(task))
+        else:
+            doubtful.add(task.id)
+    return good - doubtful
+
+
+def _each_once(findings: Iterable[Finding]) -> list[Finding]:
+    """Return each finding once, as the most urgent of those that say it."""
+    once: dict[str, Finding] = {}
+    for each in findings:
+        first = once.setdefault(each.key, each)
+        if each.severity.rank < first.severity.rank:
+            once[each.key] = each
+    return list(once.values())
