@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.checks import checks_of_lines
 from bot.domain.heartbeats.session_state import MessageKind
-from bot.domain.playbooks.playbook_entries import task_id
+from bot.domain.playbook import parse
 from bot.domain.sharing.suggestions import Offer, SuggestionStatus
 from bot.domain.tiers import TaskHistory, Tier
 from bot.errors import InputError
@@ -150,8 +150,9 @@ def test_a_task_in_the_wrong_tier_is_offered_another(
 ) -> None:
     """What was measured says so; where it was moved meanwhile, nothing does."""
     garden = Garden(tmp_path, shop=with_task(tier, MOVED))
+    (moved,) = [task for task in parse(with_task(tier, MOVED)).tasks(tier) if task.text == MOVED]
     past = TaskHistory.model_validate({"text": MOVED, "tier": tier, **measured})
-    garden.store.save("shop", lambda state: state.evolve(measured={task_id(MOVED): past}))
+    garden.store.save("shop", lambda state: state.evolve(measured={moved.id: past}))
     (offer,) = garden.pollination.run()
     assert (offer.to, offer.tier, offer.moves_from, offer.from_) == ("shop", to, tier, "master")
     garden.suggestions.remove(offer.id)
