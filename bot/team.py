@@ -20,8 +20,8 @@ from bot.composition.slack_edge import TeamEdge
 from bot.composition.team_homes import REMOVED
 from bot.config.settings import Settings
 from bot.domain.jobs import Job, RunBeat
+from bot.domain.sharing.suggestions import Offer
 from bot.errors import StoreError
-from bot.heartbeat.sharing.suggestion_candidates import TeamCheck
 from bot.runtime.config_reload import TeamReload
 from bot.runtime.duties import Duty
 from bot.runtime.job_table import build_job_table
@@ -193,7 +193,7 @@ class Team:
         """Tell the team's ops channel."""
         self.shared.ops.say(text)
 
-    def checks_to_share(self) -> list[TeamCheck]:
+    def checks_to_share(self) -> list[Offer]:
         """Return the checks that other teams may be offered."""
         return self.heartbeats.sharing.pollination.checks_to_share(self.name)
 

@@ -28,7 +28,7 @@ WORKER: Final = "payments"
 MASTER: Final = "platform"
 
 _PLAYBOOKS: Final = {
-    WORKER: "- Urgent flags\n- Refund queue is short\n",
+    WORKER: "- Urgent flags: `triage flags`\n- Refund queue is short\n",
     MASTER: """# Heartbeat of platform
 
 ## Timestamps

@@ -52,7 +52,7 @@ from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
 from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_decisions import SharingTools, SuggestionDecisions
+from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions, sharing_tools
 from bot.ports import Surface
 from bot.ports.collections import HEARTBEATS, OVERRIDES, REMOVED_CHECKS, SUGGESTIONS, TASK_LISTS
 from bot.runtime.duties import SessionDuties
@@ -90,11 +90,16 @@ class SharingServices:
         registry, store, secrets = sessions.registry, sessions.store, on.environment.secrets()
         self.suggestions = on.collection(SUGGESTIONS)
         self.inbox = SessionInbox(registry, store, wake, secrets)
-        self.pollination = Pollination(
-            registry, store, self.suggestions, self.inbox, clock=on.clock, known_secrets=secrets
+        stores = SharingStores(
+            sessions=registry,
+            states=store,
+            suggestions=self.suggestions,
+            decisions=on.storage.decisions,
+            clock=on.clock,
         )
-        self.decisions = SuggestionDecisions(registry, self.suggestions, on.storage.decisions, on.clock)
-        self.peers = PeerSessions(registry, store, self.suggestions, self.pollination, self.inbox)
+        self.decisions = SuggestionDecisions(stores)
+        self.pollination = Pollination(self.decisions, known_secrets=secrets)
+        self.peers = PeerSessions(stores, self.pollination)
 
 
 class Heartbeats:
@@ -135,7 +140,7 @@ class Heartbeats:
         probes = Probes(on.environment.variables, secrets=secrets)
         inputs = InputCollector(registry, store, probes, on.clock, sessions.removals, peers)
         self.commands = CommandPool(inputs.run_ahead, on.jobs.look_again)
-        exchange = SharingTools(sharing.pollination, sharing.decisions).tools_for
+        exchange = partial(sharing_tools, sharing.pollination.send, sharing.decisions)
         tools = BeatTools(probes, on.clock, exchange, known_secrets=secrets)
         prescreen, full = _build_models(on, models, tools)
         pipeline = BeatPipeline(inputs, self.commands, prescreen, full, alerts, store)

@@ -90,13 +90,12 @@ def inherit(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def across(config: Mapping[str, Any], base: Path) -> Iterator[Problem]:
     """Yield what is wrong between the sessions of a raw config, for each alone may be right."""
-    masters: list[str] = []
+    masters: dict[str, str] = {}
     folders: dict[Path, str] = {}
     for name, session in blocks_in(config.get("sessions")).items():
-        if session.get("master") is True:
-            masters.append(name)
-        if len(masters) > 1 and masters[-1] == name:
-            yield Problem(("sessions", name, "master"), f"only one session may be the master, and {masters[0]} is")
+        if session.get("master") is True and (first := masters.setdefault(str(session.get("team")), name)) != name:
+            says = f"only one session of a team may be the master, and {first} is"
+            yield Problem(("sessions", name, "master"), says)
         checkouts = _checkouts(config)
         if problem := _wrong_codebase(session, checkouts):
             yield Problem(("sessions", name, "codebase"), problem)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from blocks import ids
 from blocks.cards.playbook_cards import read_modal, reject_modal
 from bot.casework.approvers import Approvers
-from bot.domain.sharing.suggestions import DecidedBy, Suggestion
+from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus
 from bot.domain.text.sanitize import check_whole
 from bot.errors import InputError, ProviderError
 from bot.heartbeat.sessions.owners import Owners
@@ -46,46 +46,47 @@ class SuggestionActions:
             return ""
         return self.owners.claim(session, user, asks=asks)
 
-    def show(self, suggestion: Suggestion) -> None:
-        """Bring the card after a decision; where the chat refuses, the next tick does."""
+    def decide(
+        self,
+        click: Click,
+        suggestion: Suggestion,
+        status: SuggestionStatus,
+        why: str | None = None,
+        *,
+        has_read: bool = False,
+    ) -> None:
+        """Decide, and bring the card in line; where the chat refuses, the next tick does."""
+        by = DecidedBy(click.user, click.name)
+        decided = self.decisions.decide(suggestion, status, by, why or "", has_read=has_read)
         with suppress(ProviderError):
-            self.cards.show(suggestion)
+            self.cards.show(decided)
 
 
 class SuggestionButtons:
     """The listeners of the card."""
 
     def __init__(self, suggestions: SuggestionActions, *, say: Say) -> None:
-        self._suggestions = suggestions
         on = DecisionHandler(
-            suggestions.approvers, say, read=self._read, refusal=NO_SUGGESTION_OF_YOURS, owner=self._owner
+            suggestions.approvers,
+            say,
+            read=lambda value: suggestions.store.get(ids.decode_suggestion(value)),
+            refusal=NO_SUGGESTION_OF_YOURS,
+            owner=lambda click, one, asks: suggestions.claim(click.user, one, asks=asks),
         )
+        accepted, rejected, decide = SuggestionStatus.ACCEPTED, SuggestionStatus.REJECTED, suggestions.decide
         self.actions: Mapping[str, Listener] = {
-            ids.ACCEPT_SUGGESTION: on.decides(
-                lambda click, one: self._show(suggestions.decisions.accept(one.id, _by(click)))
-            ),
+            ids.ACCEPT_SUGGESTION: on.decides(lambda click, one: decide(click, one, accepted)),
             ids.READ_SUGGESTION: on.opens(lambda _, one: read_modal(_waiting(one))),
             ids.REJECT_SUGGESTION: on.opens(lambda _, one: reject_modal(_waiting(one))),
         }
         self.views: Mapping[str, Listener] = {
-            ids.READ_VIEW: on.submits(
-                lambda click, one, _: self._show(suggestions.decisions.accept(one.id, _by(click), has_read=True))
-            ),
+            ids.READ_VIEW: on.submits(lambda click, one, _: decide(click, one, accepted, has_read=True)),
             ids.REJECT_VIEW: on.submits(
-                lambda click, one, said: self._show(suggestions.decisions.reject(one.id, _by(click), said)),
+                lambda click, one, said: decide(click, one, rejected, said),
                 block=ids.REASON,
                 check=lambda _, said: said and check_whole(said),
             ),
         }
-
-    def _read(self, value: object) -> Suggestion:
-        return self._suggestions.store.get(ids.decode_suggestion(value))
-
-    def _owner(self, click: Click, suggestion: Suggestion, asks: bool) -> str:
-        return self._suggestions.claim(click.user, suggestion, asks=asks)
-
-    def _show(self, suggestion: Suggestion) -> None:
-        self._suggestions.show(suggestion)
 
 
 def _waiting(suggestion: Suggestion) -> Suggestion:
@@ -93,7 +94,3 @@ def _waiting(suggestion: Suggestion) -> Suggestion:
     if not suggestion.is_waiting:
         raise InputError(f"{suggestion.decided_by_name} {suggestion.status} {suggestion.id} already.")
     return suggestion
-
-
-def _by(click: Click) -> DecidedBy:
-    return DecidedBy(click.user, click.name)

@@ -24,9 +24,7 @@ from blocks.cards.playbook_cards import (
     read_modal,
     reject_modal,
     suggestion_blocks,
-    suggestion_list,
     suggestion_text,
-    unread_blocks,
 )
 from blocks.cards.reply_cards import (
     audit_blocks,
@@ -60,6 +58,7 @@ from bot.domain.threads import EarlierReply, Followup, PendingReason, Resolution
 from bot.heartbeat.playbooks.task_answers import change_answer, tasks_answer
 from bot.heartbeat.playbooks.task_commands import TaskAnswer
 from bot.heartbeat.schedule.session_answers import list_answer, log_answer, why_answer
+from bot.heartbeat.sharing.suggestion_answers import list_suggestions
 from bot.ports import PageRing
 from tests.blocks.cards.test_alert_card import FINDING, alert
 from tests.blocks.cards.test_evidence_modal import a_citation
@@ -159,8 +158,8 @@ def suggestions(text: str) -> Iterator[Any]:
     """Yield a suggestion as a card, as a dialogue and in the list."""
     for one in (filled(OFFER.evolve(decision_reason="x", decided_by_name="x"), text), filled(QUARANTINED, text)):
         one = one.evolve(card_channel=None)
-        yield from (suggestion_blocks(one), suggestion_list([one]), suggestion_text(one), reject_modal(one))
-        yield from (read_modal(one), unread_blocks(one))
+        yield from (suggestion_blocks(one), answer_blocks(list_suggestions([one])), suggestion_text(one))
+        yield from (reject_modal(one), read_modal(one))
 
 
 def briefs(text: str) -> Iterator[Any]:

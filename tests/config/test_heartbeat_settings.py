@@ -174,7 +174,7 @@ def test_a_session_whose_folder_is_missing_does_not_stop_the_others(folder: Path
         ("{shop: shop}", "sessions.shop: must hold keys and values"),
         (
             "{shop: {cwd: shop, master: true}, api: {cwd: api, master: true}}",
-            "sessions.api.master: only one session may be the master, and shop is",
+            "sessions.api.master: only one session of a team may be the master, and shop is",
         ),
         ("{shop: {cwd: shop}, api: {cwd: ./shop/../shop}}", "sessions.api.cwd: is shop's too"),
     ],

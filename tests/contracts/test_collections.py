@@ -168,7 +168,7 @@ class TestOnDisk:
         """Other programs read it."""
         of_files(tmp_path, SUGGESTIONS).add(a_suggestion().id, a_suggestion())
         document = json.loads((tmp_path / "suggestions" / f"{a_suggestion().id}.json").read_text())
-        assert list(document)[:6] == ["id", "to", "tier", "task", "from", "reason"]
+        assert {"id", "to", "tier", "task", "from", "reason", "moves_from"} <= document.keys()
         assert (document["from"], document["status"], document["tier"]) == ("api", "open", "hourly")
 
     @pytest.mark.parametrize("content", ['{"id": "shop-0', "[]", '{"id": "shop-000000"}'])

@@ -35,7 +35,7 @@ from bot.casework.reports.status_overview import count_today, overview
 from bot.domain.text.sanitize import storable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
+from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions
 from bot.intake.normalise import Identity
 from bot.intake.watcher import IntakeStores, Watcher
 from bot.ports.collections import OVERRIDES, SUGGESTIONS
@@ -193,7 +193,9 @@ class World:
             owners=OWNERS,
             sessions=sessions,
             store=store,
-            decisions=SuggestionDecisions(sessions, store, MemoryDecisionLog(), self.office.clock),
+            decisions=SuggestionDecisions(
+                SharingStores(sessions, SessionMemory(MemoryStore()), store, MemoryDecisionLog(), self.office.clock)
+            ),
             cards=None,  # type: ignore[arg-type]  # there is no suggestion to show
             approvers=approvers,
         )

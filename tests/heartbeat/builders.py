@@ -18,13 +18,13 @@ from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.inputs import InputCollector
 from bot.heartbeat.run.probes import ProbeReport, Probes
 from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_inbox import SessionInbox
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
+from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions
 from bot.ports import Clock, Surface
 from bot.ports.collections import OVERRIDES, SUGGESTIONS
-from tests.fakes import FakeClock, MemorySingle, in_memory
+from tests.fakes import FakeClock, MemoryDecisionLog, MemorySingle, in_memory
 
 AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
@@ -43,9 +43,14 @@ def alert_router(
 
 def peer_sessions(sessions: SessionRegistry, store: SessionMemory, clock: Clock) -> PeerSessions:
     """Return what beats have to do with other sessions, where no suggestion was made yet and nobody is woken."""
-    mail, suggestions = SessionInbox(sessions, store, lambda *_: ""), in_memory(SUGGESTIONS)
-    pollination = Pollination(sessions, store, suggestions, mail, clock=clock)
-    return PeerSessions(sessions, store, suggestions, pollination, mail)
+    stores = SharingStores(
+        sessions=sessions,
+        states=store,
+        suggestions=in_memory(SUGGESTIONS),
+        decisions=MemoryDecisionLog(),
+        clock=clock,
+    )
+    return PeerSessions(stores, Pollination(SuggestionDecisions(stores)))
 
 
 def input_collector(

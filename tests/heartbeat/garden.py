@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from bot.config.session_settings import SessionSettings
-from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import InboxMessage
-from bot.domain.sharing.suggestions import DecidedBy
-from bot.heartbeat.sessions.session_inbox import SessionInbox
+from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
+from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions
 from bot.ports.collections import OVERRIDES, SUGGESTIONS
 from tests.fakes import (
     FakeClock,
@@ -49,7 +47,6 @@ class Garden:
         self.texts: dict[tuple[str, str], tuple[int, str]] = {}
         self.lines: list[str] = []
         self.inboxes: dict[str, list[str]] = {}
-        self.woken: list[str] = []
         names = {**({"master": BASICS} if master else {}), **playbooks}
         for name, text in names.items():
             (folder / name).mkdir()
@@ -63,16 +60,24 @@ class Garden:
         self.sessions = SessionRegistry(self.settings, in_memory(OVERRIDES))
         self.store = SessionMemory(MemoryStore(self.texts, self.inboxes, self.faults))
         self.suggestions = in_memory(SUGGESTIONS, MemoryDocuments(self.texts, self.faults))
-        self.mail = SessionInbox(self.sessions, self.store, self._woken)
-        self.pollination = Pollination(self.sessions, self.store, self.suggestions, self.mail, clock=self.clock)
-        self.desk = SuggestionDecisions(
-            self.sessions, self.suggestions, MemoryDecisionLog(self.lines, self.faults), self.clock
+        stores = SharingStores(
+            sessions=self.sessions,
+            states=self.store,
+            suggestions=self.suggestions,
+            decisions=MemoryDecisionLog(self.lines, self.faults),
+            clock=self.clock,
         )
-        self.neighbours = PeerSessions(self.sessions, self.store, self.suggestions, self.pollination, self.mail)
+        self.desk = SuggestionDecisions(stores)
+        self.pollination = Pollination(self.desk)
+        self.neighbours = PeerSessions(stores, self.pollination)
 
-    def _woken(self, name: str, _: Wake) -> str:
-        self.woken.append(name)
-        return ""
+    def accept(self, one: Suggestion, by: DecidedBy = ANA, why: str | None = None, **read: bool) -> Suggestion:
+        """Decide that a suggestion's session takes it."""
+        return self.desk.decide(one, SuggestionStatus.ACCEPTED, by, why, **read)
+
+    def reject(self, one: Suggestion, by: DecidedBy = ANA, why: str | None = None) -> Suggestion:
+        """Decide that it does not."""
+        return self.desk.decide(one, SuggestionStatus.REJECTED, by, why)
 
     def set(self, name: str, **beat: Any) -> None:
         """Give a session settings of its beats."""

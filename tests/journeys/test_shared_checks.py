@@ -21,18 +21,20 @@ UNSHARED = {"payments": PAYMENTS, "platform": PLATFORM}
 
 
 class Checks:
-    """Two sessions of payments that make the same checks, and one of platform that makes others."""
+    """Two sessions of payments that make the same checks, one of platform that makes others, and two masters."""
 
     def __init__(self, folder: Path) -> None:
         tasks = f"- [ ] Disk of ledger-7: `{DISK}`\n- [ ] {SECRET}\n- [ ] `ledger balance`"
         self.vault, self.till = (watched(folder, name, tasks=tasks) for name in ("vault", "till"))
         self.api = watched(folder, "api", tasks="- [ ] The errors of last night")
+        self.masters = [watched(folder, name) for name in ("front", "back")]
 
     def sessions(self) -> dict[str, Any]:
         """Return the part of triage.yml."""
-        found = sessions_of(self.vault, self.till, self.api, commands=COMMANDS)
+        found = sessions_of(self.vault, self.till, self.api, *self.masters, commands=COMMANDS)
         for name, session in found.items():
-            session["team"] = "platform" if name == "api" else "payments"
+            session["team"] = "platform" if name in ("api", "back") else "payments"
+            session["master"] = name in ("front", "back")
         found["api"]["owner"] = BEN.user_id
         return found
 

@@ -20,7 +20,6 @@ from bot.domain.text.humanize import counted
 from bot.domain.tiers import Measurement, TaskHistory, Tier, TierMove, add_measurement
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from bot.heartbeat.sessions.session_registry import Session
-from bot.heartbeat.sharing.suggestion_candidates import Candidate
 
 SHOWN: Final = 3
 SHOWN_CHARS: Final = 80
@@ -119,14 +118,13 @@ def _short(text: str) -> str:
 class PeerData:
     """What may be offered to others, who sent no report, what waits for this session's own decision.
 
-    `playbooks` are the workers' task lines, by session id, for the master's daily run. `receipts` are those of the due
-    tasks that code carries out, by task id; a beat without a model takes them as they are.
+    `receipts` are those of the due tasks that code carries out, by task id; a beat without a model takes them as they
+    are.
     """
 
-    offers: tuple[Candidate, ...] = ()
+    offers: tuple[Suggestion, ...] = ()
     silent: tuple[str, ...] = ()
     offered: tuple[Suggestion, ...] = ()
-    playbooks: Mapping[str, str] = field(default_factory=dict)
     receipts: Mapping[str, Receipt] = field(default_factory=dict)
 
 

@@ -73,8 +73,6 @@ def _exchange(exchange: PeerData) -> Iterator[PromptSection]:
     yield from _listed("suggestions_for_you", offered)
     offers = (f"[{one.id}] to {one.to}, {one.tier}: {one.task}\n    why: {one.reason}" for one in exchange.offers)
     yield from _listed("suggestions_to_send", offers)
-    for worker, text in exchange.playbooks.items():
-        yield PromptSection(name="playbook", text=text, sender=worker)
     yield from _listed("sessions_without_a_report", exchange.silent)
 
 

@@ -1,235 +1,235 @@
 """Cross-pollination: what sessions could learn from one another becomes suggestions, few a day and none twice.
 
-Reads every worker's playbook and writes none. Only lines of a known form travel unread
-(bot/domain/sharing/quarantine.py); any other is set aside for a human and goes into no inbox. Nothing is sent to the
-session it comes from, nothing that was ever offered to the session before, nothing it has.
+Reads every worker's playbook and writes none. A line travels unread only as a line of the template, or as one command
+that is allowed where it goes, without anybody's words beside it; any other waits for a human and goes into no inbox.
+Nothing goes to the session it comes from, nothing that was ever offered to the session, nothing it has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
-from bot.domain.heartbeats.allowed_commands import commands_in
-from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState
-from bot.domain.sharing.quarantine import QuarantineCode, quarantine_code, travelling_form
-from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, SuggestionStatus, is_any_alike
-from bot.domain.tiers import suggested_moves
+from bot.domain.heartbeats.allowed_commands import PLACEHOLDERS, commands_in, matches
+from bot.domain.heartbeats.session_state import SessionState
+from bot.domain.playbook import Playbook
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
+from bot.domain.secrets import redact
+from bot.domain.sharing.same_check import CheckKey, check_keys
+from bot.domain.sharing.suggestions import MAX_TASK_CHARS, Offer, Suggestion, SuggestionStatus
+from bot.domain.text.humanize import counted
+from bot.domain.text.sanitize import strip_hidden
+from bot.domain.tiers import Tier, suggested_moves
 from bot.errors import InputError, StoreError
-from bot.heartbeat.playbooks.playbook_file import can_work, checkout_at, playbook_of, read_template
-from bot.heartbeat.sessions.session_inbox import SessionInbox
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
-from bot.heartbeat.sharing.suggestion_candidates import (
-    Candidate,
-    SessionPlaybook,
-    TeamCheck,
-    candidates,
-    candidates_of_teams,
-    good_checks,
-)
-from bot.ports import Clock
-from bot.ports.collections import Collection
-
-TRIAGE: Final = "triage"
-"""Who speaks where there is no master session."""
+from bot.heartbeat.playbooks.playbook_file import Checkout, can_work, checkout_at, playbook_of, read_template
+from bot.heartbeat.sessions.session_registry import Session
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 
 SUGGESTIONS_PER_DAY: Final = 3
-"""How many tasks of other sessions a session is offered in a UTC day."""
+"""How many suggestions a session gets in a UTC day, and how many lines a day are set aside for humans."""
 
-MAX_SET_ASIDE: Final = 3
-"""How many suspicious lines a run shows to humans."""
+UNREAD: Final = "it is no line of the template and no command that is allowed there"
+PROVED, BASIC, MANY_MAKE_IT, ONE_MAKES_IT, OF_A_TEAM = range(5)
+"""What is offered first, after tasks in the wrong tier."""
+
+OF_TEAM: Final = "it comes from the team {}, so a human decides"
+NAME_CHARS: Final = 60
+
+_FREE_HOLES: Final = tuple(f"{{{name}}}" for name in PLACEHOLDERS if name not in ("number", "sha"))
+"""Holes that take words; what fills one may be a sentence."""
+
+
+@dataclass(frozen=True)
+class _Worker:
+    """A session with its playbook and what is remembered of it."""
+
+    session: Session
+    playbook: Playbook
+    state: SessionState
+
+    @cached_property
+    def keys(self) -> frozenset[CheckKey]:
+        """Every check of the playbook."""
+        return frozenset().union(*(check_keys(task.text, *task.details) for _, task in self.playbook.all_tasks))
+
+    @cached_property
+    def tasks(self) -> list[tuple[Tier, PlaybookEntry]]:
+        """The tasks that can be offered: none too long for a card."""
+        return [(tier, task) for tier, task in self.playbook.all_tasks if 0 < len(task.text) <= MAX_TASK_CHARS]
+
+    @cached_property
+    def checkout(self) -> Checkout:
+        """What its folder has that commands need."""
+        return checkout_at(self.session.cwd)
+
+    def is_proved(self, task: PlaybookEntry) -> bool:
+        """Whether people acknowledged or fixed what a task found; a finding's key names its command."""
+        acted = [found.key for found in self.state.findings.values() if found.acknowledged_by or found.fixed_by]
+        ids = {task.id, *(task_id(" ".join(argv)) for argv in commands_in((task.text, *task.details)))}
+        return any(f"/{each}/" in key for key in acted for each in ids)
+
+    def makes(self, known: Sequence[_Worker]) -> Iterator[tuple[int, Offer]]:
+        """Yield its checks, and why others should make them."""
+        name = self.session.name[:NAME_CHARS]
+        for tier, task in self.tasks:
+            others = sum(other is not self and check_keys(task.text) <= other.keys for other in known)
+            rank, why = ONE_MAKES_IT, f"{name} makes this check."
+            if others:
+                rank, why = MANY_MAKE_IT, f"{name} and {counted(others, 'other session')} make this check."
+            if self.is_proved(task):
+                rank, why = PROVED, f"In {name} it found something that people acted on."
+            yield rank, Offer(tier=tier, task=task.text, from_=self.session.id, reason=why)
+
+    def moves(self, master: str) -> Iterator[Offer]:
+        """Yield its tasks in the wrong tier, by what was measured; only where they still stand where that was."""
+        measured = () if self.playbook.is_freeform else suggested_moves(self.state.measured)
+        for tier, task in self.tasks:
+            for move in measured:
+                if task.is_item and (move.from_tier, move.task_id) == (tier, task.id):
+                    text, why = task.text, f"It {move.why}."
+                    yield Offer(tier=move.to_tier, task=text, from_=master, reason=why, moves_from=tier)
+
+    def can_use(self, offer: Offer) -> bool:
+        """Whether it lacks a check and can make it: no file without tiers takes an hourly task, no idle one any."""
+        is_idle = self.playbook.is_effectively_empty or not self.playbook.all_tasks
+        has_tier = offer.tier is Tier.QUICK or not self.playbook.is_freeform
+        if is_idle or not has_tier or check_keys(offer.task) <= self.keys:
+            return False
+        return all(can_work(argv, self.checkout) for argv in commands_in([offer.task]))
 
 
 class Pollination:
-    """Gathers candidates and sends suggestions."""
+    """Finds what sessions could use, and has it sent."""
 
-    def __init__(
-        self,
-        sessions: SessionRegistry,
-        states: SessionMemory,
-        suggestions: Collection[Suggestion],
-        mail: SessionInbox,
-        *,
-        clock: Clock,
-        known_secrets: frozenset[str] = frozenset(),
-    ) -> None:
-        self._sessions, self._states, self._suggestions, self._mail = sessions, states, suggestions, mail
-        self._clock, self._secrets = clock, known_secrets
-        self._of_teams: tuple[TeamCheck, ...] = ()
+    def __init__(self, decisions: SuggestionDecisions, *, known_secrets: frozenset[str] = frozenset()) -> None:
+        self._decisions, self._on, self._secrets = decisions, decisions.on, known_secrets
+        self._basics = {task.text: tier for tier, task in read_template(is_master=False).all_tasks}
+        self._of_teams: Sequence[Offer] = ()
 
-    def take_checks(self, checks: Sequence[TeamCheck]) -> None:
+    def take_checks(self, checks: Sequence[Offer]) -> None:
         """Learn what other teams share at the moment; of it only what a session here allows is ever offered."""
         self._of_teams = tuple(checks)
 
-    def checks_to_share(self, team: str) -> list[TeamCheck]:
-        """Return the good checks of this team's sessions; lines of a known form only, so no words of anybody."""
-        known = [each for each in map(self._known, self.workers()) if each is not None]
-        found = {}
-        for source, tier, task in good_checks(known):
-            commands = self._commands(source.id)
-            text = travelling_form(task.text, commands)
-            if quarantine_code(text, self._secrets, commands=commands) is None:
-                found[text] = TeamCheck(team=team, tier=tier, task=text)
-        return list(found.values())
+    def checks_to_share(self, team: str) -> list[Offer]:
+        """Return the checks that people acted on or several sessions make: no session's name, nobody's own words."""
+        known, shared = self._known(), {}
+        for worker in known:
+            for rank, offer in worker.makes(known):
+                form = self._form(offer.task, worker.session)
+                if form and rank in (PROVED, MANY_MAKE_IT):
+                    why = f"The team {team} shares this check."
+                    shared[form] = offer.evolve(task=form, from_=team, reason=why, quarantine=OF_TEAM.format(team))
+        return list(shared.values())
 
-    def offers(self) -> list[Candidate]:
-        """Return what may be offered now, the best first: nothing suspicious, nothing a second time."""
-        return self._permitted(self._new())
+    def offers(self) -> list[Suggestion]:
+        """Return what the master's model may send now, the best first; nobody's own words are in it."""
+        return [one for one in self._new() if _is_for_models(one) and self._has_room(one)]
 
-    def run(self) -> list[Suggestion]:
-        """Send the best of what may be offered, as far as each session's day allows, and set suspicious lines aside."""
-        new = self._new()
-        sent = [self.send(each) for each in self._permitted(new) if self._room(each.to) > 0]
-        return [*sent, *self._set_aside(new)]
-
-    def send(self, candidate: Candidate) -> Suggestion:
-        """Offer a candidate to its session, with code's words for why: nobody's own words travel.
+    def run(self, *, was_chosen: bool = False) -> list[Suggestion]:
+        """Send the best of what is new, as far as a day allows; with `was_chosen` only what no model could choose.
 
         Raises:
-            InputError: it is suspicious, was offered before, or the session has been offered enough today.
-            StoreError: the disk refuses it.
+            InputError: there is no master session.
+            StoreError: the disk refuses.
         """
-        if self._room(candidate.to) <= 0:
-            raise InputError(f"{candidate.to} has been offered enough for today")
-        if self._suspicious(candidate):
-            raise InputError(f"{candidate.id} waits for a human, who reads it first")
-        suggestion = self._stored(candidate, candidate.reason)
-        self._mail.send(_message(suggestion, self.sender()))
-        return suggestion
+        if self._on.master is None:
+            raise InputError(
+                "Nothing is suggested without a master session.",
+                next_step="Set `master: true` for one session in triage.yml, then type /triage pollinate run",
+            )
+        wanted = [one for one in self._new() if not (was_chosen and _is_for_models(one))]
+        return [self._decisions.send(one) for one in wanted if self._has_room(one)]
 
-    def set_aside(self) -> list[Suggestion]:
-        """Put lines of no known form on file for humans, and into no inbox.
-
-        A line goes on file for one session; where a human added it, for the next session that lacks it.
-        """
-        return self._set_aside(self._new())
-
-    def is_suspicious(self, text: str) -> bool:
-        """Whether a playbook's line is not for another session's model: it reads like an order, or holds a secret."""
-        return quarantine_code(text, self._secrets) not in (None, QuarantineCode.NEW_WORDING)
-
-    def sender(self) -> str:
-        """Return who sends: the master session, if there is one."""
-        return next((session.id for session in self._sessions.all() if session.is_master), TRIAGE)
-
-    def _permitted(self, found: Sequence[Candidate]) -> list[Candidate]:
-        rooms = {session.id: self._room(session.id) for session in self.workers()}
-        return [each for each in found if rooms[each.to] > 0 and not self._suspicious(each)]
-
-    def _set_aside(self, found: Sequence[Candidate]) -> list[Suggestion]:
-        known = [
-            one.task
-            for one in self._suggestions.all()
-            if one.quarantine and one.status is not SuggestionStatus.ACCEPTED
-        ]
-        held: list[Suggestion] = []
-        for each in found:
-            why = self._suspicious(each)
-            if why and not is_any_alike(each.task, known) and len(held) < MAX_SET_ASIDE:
-                held.append(self._stored(each, each.reason, quarantine=why))
-                known.append(each.task)
-        return held
-
-    def _new(self) -> list[Candidate]:
-        """Return the candidates that were not offered to their session before, in whatever words."""
-        known = [each for each in map(self._known, self.workers()) if each is not None]
-        own = candidates(known, read_template(is_master=False), self.sender())
-        of_teams = candidates_of_teams(known, self._of_teams, own)
-        found = [*own, *(each for each in of_teams if self._code(each) is None)]
-        past = self._suggestions.all()
-        places = {session.id: checkout_at(session.cwd) for session in self.workers()} if found else {}
-        able = [each for each in found if all(can_work(argv, places[each.to]) for argv in commands_in([each.task]))]
-        return [each for each in map(self._as_it_travels, able) if not _was_offered(each, past)]
-
-    def _as_it_travels(self, candidate: Candidate) -> Candidate:
-        """Return a candidate without the title of its command, where the title is nobody's template's."""
-        if candidate.moves_from:
-            return candidate
-        return replace(candidate, task=travelling_form(candidate.task, self._commands(candidate.to)))
-
-    def _commands(self, session_id: str) -> tuple[tuple[str, ...], ...]:
-        return self._sessions.get(session_id).beat.commands
+    def send(self, offer: Suggestion) -> Suggestion:
+        """Send one of the offers; raises InputError if its session has had enough today or was offered it before."""
+        if not self._has_room(offer):
+            raise InputError(f"{offer.to} has been offered enough for today")
+        return self._decisions.send(offer)
 
     def workers(self) -> list[Session]:
         """Return the sessions that learn from one another: those with beats, the master aside."""
-        return [session for session in self._sessions.all() if session.beat.enabled and not session.is_master]
+        return [session for session in self._on.sessions.all() if session.beat.enabled and not session.is_master]
 
-    def _known(self, session: Session) -> SessionPlaybook | None:
-        """Return what is known of a session; None where its playbook cannot be read, or is not there yet."""
-        try:
-            playbook = playbook_of(session).peek()
-        except StoreError:
+    def _known(self) -> list[_Worker]:
+        """Return the workers whose playbooks are there and can be read."""
+        found = []
+        for session in self.workers():
+            with suppress(StoreError):
+                if (playbook := playbook_of(session).peek()) is not None:
+                    found.append(_Worker(session, playbook, self._on.states.load(session.id)))
+        return found
+
+    def _has_room(self, new: Suggestion) -> bool:
+        """Whether a suggestion may be sent today; a line waits for a human once, however many sessions lack it."""
+        alike = [one for one in self._on.suggestions.all() if bool(one.quarantine) == bool(new.quarantine)]
+        today = [one for one in alike if one.at.date() == new.at.date() and (new.quarantine or one.to == new.to)]
+        waits = any(one.task == new.task and one.status is not SuggestionStatus.ACCEPTED for one in alike)
+        return len(today) < SUGGESTIONS_PER_DAY and not (new.quarantine and waits)
+
+    def _new(self) -> list[Suggestion]:
+        """Return what was not offered to its session before, the best first and of two that are alike the better."""
+        offered: defaultdict[object, set[CheckKey]] = defaultdict(set)
+        for one in self._on.suggestions.all():
+            offered[_kind(one)] |= check_keys(one.task)
+        new = []
+        for one in self._found():
+            if not check_keys(one.task) <= offered[_kind(one)]:
+                offered[_kind(one)] |= check_keys(one.task)
+                new.append(one)
+        return new
+
+    def _found(self) -> Iterator[Suggestion]:
+        """Yield all that could be suggested, the best first; nothing without a master session."""
+        master, known, now = self._on.master, self._known(), self._on.clock.now()
+        if master is None:
+            return
+        for worker in known:
+            moves = (offer for offer in worker.moves(master.id) if redact(offer.task, self._secrets) == offer.task)
+            yield from (offer.made_to(worker.session.id, now) for offer in moves)
+        offers = [one for worker in known for one in worker.makes(known)]
+        offers += [(OF_A_TEAM, offer) for offer in self._of_teams]
+        for text, tier in self._basics.items():
+            if commands_in([text]):
+                why = "Every session begins with this check."
+                offers.append((BASIC, Offer(tier=tier, task=text, from_=master.id, reason=why)))
+        for rank, offer in sorted(offers, key=lambda one: one[0]):
+            for worker in known:
+                is_its_own = rank != OF_A_TEAM and offer.from_ == worker.session.id
+                if not is_its_own and worker.can_use(offer) and (form := self._readable(offer, worker.session)):
+                    yield form.made_to(worker.session.id, now)
+
+    def _readable(self, offer: Offer, to: Session) -> Offer | None:
+        """Return an offer as it travels, else as a human reads it; None for another team's line of no known form."""
+        if form := self._form(offer.task, to):
+            return offer.evolve(task=form)
+        shown = strip_hidden(redact(offer.task, self._secrets))[0].strip()
+        if offer.quarantine or offer.task in self._basics or not shown:
             return None
-        if playbook is None:
-            return None
-        state = self._states.load(session.id)
-        return SessionPlaybook(
-            id=session.id,
-            name=session.name,
-            playbook=playbook,
-            moves=suggested_moves(state.measured),
-            acted_on=_acted_on(state),
-        )
+        return offer.evolve(task=shown[:MAX_TASK_CHARS], quarantine=UNREAD)
 
-    def _room(self, session_id: str) -> int:
-        """Return how many more a session may be offered in this UTC day."""
-        today = f"{self._clock.now():%Y-%m-%d}"
-        had = [one for one in self._suggestions.all() if one.to == session_id and f"{one.at:%Y-%m-%d}" == today]
-        return SUGGESTIONS_PER_DAY - len([one for one in had if not one.quarantine])
+    def _form(self, text: str, session: Session) -> str | None:
+        """Return a line as it travels unread: a line of the template, or its one command alone; None where it may not.
 
-    def _suspicious(self, candidate: Candidate) -> str | None:
-        """Return why a human reads it first; a line that only moves stands in its session's own playbook already."""
-        if candidate.team:
-            return f"it comes from the team {candidate.team}, so a human decides"
-        code = self._code(candidate)
-        if code is None or (candidate.moves_from and code is QuarantineCode.NEW_WORDING):
-            return None
-        return code.words
-
-    def _code(self, candidate: Candidate) -> QuarantineCode | None:
-        return quarantine_code(candidate.task, self._secrets, commands=self._commands(candidate.to))
-
-    def _stored(self, candidate: Candidate, reason: str, quarantine: str | None = None) -> Suggestion:
-        suggestion = Suggestion(
-            id=candidate.id,
-            to=candidate.to,
-            tier=candidate.tier,
-            task=candidate.task,
-            from_=candidate.from_,
-            reason=reason[:MAX_REASON_CHARS],
-            at=self._clock.now(),
-            status=SuggestionStatus.QUARANTINED if quarantine else SuggestionStatus.OPEN,
-            moves_from=candidate.moves_from,
-            quarantine=quarantine,
-        )
-        if not self._suggestions.add(suggestion.id, suggestion):
-            raise InputError(f"{suggestion.id} was offered before")
-        return suggestion
+        The session that gets it must allow the command, with nothing but numbers in the holes of its template.
+        """
+        if text in self._basics and not session.refused_commands(text):
+            return text
+        fixed = [one for one in session.beat.commands if not any(hole in word for word in one for hole in _FREE_HOLES)]
+        named = commands_in([text])
+        is_allowed = len(named) == 1 and any(matches(one, named[0]) for one in fixed)
+        return f"`{shlex.join(named[0])}`" if is_allowed else None
 
 
-def _was_offered(candidate: Candidate, past: Sequence[Suggestion]) -> bool:
-    if any(one.id == candidate.id for one in past):
-        return True
-    return not candidate.moves_from and is_any_alike(
-        candidate.task, (one.task for one in past if one.to == candidate.to and not one.moves_from)
-    )
+def _is_for_models(suggestion: Suggestion) -> bool:
+    """Whether a suggestion holds nobody's own words."""
+    return not suggestion.quarantine and not suggestion.moves_from
 
 
-def _acted_on(state: SessionState) -> frozenset[str]:
-    """Return the tasks whose findings people acknowledged or fixed; the key of a finding names its task."""
-    acted = [found.key for found in state.findings.values() if found.acknowledged_by or found.fixed_by]
-    return frozenset(key.split("/")[1] for key in acted if key.count("/") >= 2)
-
-
-def _message(suggestion: Suggestion, sender: str) -> InboxMessage:
-    """Return a suggestion as its session's inbox holds it."""
-    fields = suggestion.model_dump(mode="json", include={"id", "to", "tier", "task", "from_", "reason"}, by_alias=True)
-    return InboxMessage(
-        at=suggestion.at,
-        from_=sender,
-        to=suggestion.to,
-        kind=MessageKind.SUGGESTION,
-        text=f"{suggestion.id}: a {suggestion.tier} task is suggested: {suggestion.task}",
-        data={"suggestion": fields},
-    )
+def _kind(suggestion: Suggestion) -> tuple[str, Tier | None]:
+    """Return what a check is offered once for: a session, or a tier of a session that has it."""
+    return suggestion.to, suggestion.tier if suggestion.moves_from else None

@@ -10,7 +10,7 @@ import pytest
 from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.domain.sharing.suggestions import Suggestion, SuggestionStatus
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
+from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions
 from bot.ports.collections import SUGGESTIONS
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.playbook_buttons import NO_SUGGESTION_OF_YOURS, SuggestionActions, SuggestionButtons
@@ -54,7 +54,9 @@ class Edge:
             owners=OWNERS,
             sessions=works.sessions,
             store=self.store,
-            decisions=SuggestionDecisions(works.sessions, self.store, MemoryDecisionLog(), works.clock),
+            decisions=SuggestionDecisions(
+                SharingStores(works.sessions, works.store, self.store, MemoryDecisionLog(), works.clock)
+            ),
             cards=self.cards,  # type: ignore[arg-type]
             approvers=approvers,
         )

@@ -203,7 +203,7 @@ def everything(tmp_path: Path, lived: Lived) -> Everything:
 
 def line_of(everything: Everything, path: str) -> str:
     """Return a line that a command's form allows."""
-    form = MANUAL[path].form.replace("…", "").replace("[why]", "no").replace("[command]", "")
+    form = MANUAL[path].form.replace("…", "").replace("[why]", "no").replace("[command]", "").replace("[anyway]", "")
     for name, word in {
         **FILLED,
         "<id>": everything.suggestion.id,

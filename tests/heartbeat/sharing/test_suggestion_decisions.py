@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from bot.domain.playbook import parse
-from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
+from bot.domain.sharing.suggestions import DecidedBy, Offer, Suggestion, SuggestionStatus
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, StoreError
 from bot.heartbeat.sharing.suggestion_decisions import with_suggested
@@ -31,7 +32,7 @@ def garden(tmp_path: Path) -> Garden:
 def test_an_accepted_task_stands_in_the_playbook_and_in_decisions(garden: Garden) -> None:
     """At the end of its tier; everything else keeps every byte."""
     sent = offered(garden)
-    taken = garden.desk.accept(sent.id, ANA, "we run out, too")
+    taken = garden.accept(sent, ANA, "we run out, too")
     assert (taken.status, taken.decided_by, taken.decided_at) == (
         SuggestionStatus.ACCEPTED,
         "U0ANA",
@@ -40,19 +41,20 @@ def test_an_accepted_task_stands_in_the_playbook_and_in_decisions(garden: Garden
     assert taken.settled_at is not None
     assert garden.playbook("api").replace(f"- [ ] {DISK}\n", "") == BASICS
     assert DISK in [task.text for task in parse(garden.playbook("api")).tasks(Tier.HOURLY)]
+    about = f"[{sent.id}](suggestions/{sent.id}.json), hourly, for api: “{DISK}”, from shop;"
     assert garden.lines == [
-        f"2026-11-20 09:00 UTC accepted [{sent.id}](suggestions/{sent.id}.json), hourly, for api: “{DISK}”. "
-        "From shop; by ana: we run out, too"
+        f"2026-11-20 09:00 UTC suggested {about} shop makes this check.",
+        f"2026-11-20 09:00 UTC accepted {about} by ana: we run out, too",
     ]
 
 
 def test_a_rejected_one_is_remembered_with_its_reason(garden: Garden) -> None:
     """What was typed can neither begin a line of its own nor make a link."""
     sent = offered(garden)
-    garden.desk.reject(sent.id, ANA, "noise\n- accepted [api-000000](x) <b>")
+    garden.reject(sent, ANA, "noise\n- accepted [api-000000](x) <b>")
     assert garden.playbook("api") == BASICS
     assert garden.suggestions.get(sent.id).decision_reason
-    (line,) = garden.lines
+    (_, line) = garden.lines
     assert line.endswith(r"by ana: noise - accepted \[api-000000\](x) \<b\>")
 
 
@@ -61,18 +63,18 @@ def test_a_rejected_one_is_remembered_with_its_reason(garden: Garden) -> None:
 def test_whoever_comes_second_is_told_who_decided(garden: Garden, first: str, second: str) -> None:
     """A human before the model, the model before a human: it makes no difference."""
     sent = offered(garden)
-    getattr(garden.desk, first)(sent.id, DecidedBy("session:api", "the model of api"))
+    getattr(garden, first)(sent, DecidedBy("session:api", "the model of api"))
     with pytest.raises(Conflict, match=f"the model of api {first}ed {sent.id} already"):
-        getattr(garden.desk, second)(sent.id, BEN)
+        getattr(garden, second)(sent, BEN)
     assert garden.count("api", DISK) == (first == "accept")
-    assert len(garden.lines) == 1
+    assert len(garden.lines) == 2
 
 
 def test_a_task_that_a_human_added_meanwhile_is_not_added_again(garden: Garden) -> None:
     """In their words; the decision stands."""
     sent = offered(garden)
     (garden.folder / "api" / "HEARTBEAT.md").write_text(with_task("quick", "How full the disk is: `df -h`"))
-    assert garden.desk.accept(sent.id, ANA).status is SuggestionStatus.ACCEPTED
+    assert garden.accept(sent, ANA).status is SuggestionStatus.ACCEPTED
     assert garden.count("api", "df -h") == 1
 
 
@@ -81,11 +83,11 @@ def test_a_playbook_that_does_not_take_it_leaves_it_waiting(garden: Garden) -> N
     sent = offered(garden)
     (garden.folder / "api" / "HEARTBEAT.md").write_text("- look at the queue\n")
     with pytest.raises(InputError, match="has no tiers"):
-        garden.desk.accept(sent.id, ANA)
+        garden.accept(sent, ANA)
     assert garden.suggestions.get(sent.id) == sent
-    assert garden.lines == []
+    assert len(garden.lines) == 1
     (garden.folder / "api" / "HEARTBEAT.md").write_text(BASICS)
-    garden.desk.accept(sent.id, ANA)
+    garden.accept(sent, ANA)
     assert garden.count("api", DISK) == 1
 
 
@@ -94,8 +96,8 @@ def test_a_session_that_is_gone_takes_nothing(garden: Garden) -> None:
     sent = offered(garden)
     garden.sessions.replace({})
     with pytest.raises(InputError, match="no sessions"):
-        garden.desk.accept(sent.id, ANA)
-    assert garden.desk.reject(sent.id, ANA).status is SuggestionStatus.REJECTED
+        garden.accept(sent, ANA)
+    assert garden.reject(sent, ANA).status is SuggestionStatus.REJECTED
 
 
 def test_what_the_disk_refused_is_carried_out_later(garden: Garden) -> None:
@@ -105,40 +107,42 @@ def test_what_the_disk_refused_is_carried_out_later(garden: Garden) -> None:
     path.unlink()
     path.mkdir()
     with pytest.raises(StoreError):
-        garden.desk.accept(sent.id, ANA)
+        garden.accept(sent, ANA)
     garden.desk.settle()
     path.rmdir()
     path.write_text(BASICS)
     garden.desk.settle()
     assert garden.count("api", DISK) == 1
-    assert len(garden.lines) == 1
+    assert len(garden.lines) == 2
 
 
 def test_a_process_that_dies_anywhere_adds_the_line_once(tmp_path: Path) -> None:
-    """Killed before and after every effect of an acceptance, then started again."""
+    """Killed before and after every effect of sending and accepting, then started again."""
     died = 0
     for point in range(1, 60):
         (tmp_path / str(point)).mkdir()
         faults = Faults()
         garden = Garden(tmp_path / str(point), faults, shop=with_task("hourly", DISK), api=BASICS)
-        sent = offered(garden)
         faults.crash_at = len(faults.points) + point
         try:
-            garden.desk.accept(sent.id, ANA)
+            garden.accept(offered(garden))
         except Crash:
             died += 1
             faults.crash_at = None
             garden.restart()
             garden.desk.settle()
-            if garden.suggestions.get(sent.id).is_waiting:  # it died before anything was decided
-                garden.desk.accept(sent.id, ANA)
+            (sent,) = garden.suggestions.all() or garden.pollination.run()
+            if sent.is_waiting:  # it died before anything was decided
+                garden.accept(sent)
             garden.desk.settle()
         assert garden.count("api", DISK) == 1
-        assert len(garden.lines) == 1
-        assert garden.suggestions.get(sent.id).settled_at is not None
+        assert [line.split()[3] for line in garden.lines] == ["suggested", "accepted"]
+        assert {message.data["suggestion"]["task"] for message in garden.inbox("api")} == {DISK}
+        (sent,) = garden.suggestions.all()
+        assert sent.settled_at is not None
         if died < point:
             break
-    assert died >= 5
+    assert died >= 10
 
 
 def test_a_quarantined_line_is_added_only_by_who_has_read_it(tmp_path: Path) -> None:
@@ -146,9 +150,9 @@ def test_a_quarantined_line_is_added_only_by_who_has_read_it(tmp_path: Path) -> 
     garden = Garden(tmp_path, shop=with_task("quick", "Post the numbers of the week"), api=BASICS)
     held = offered(garden)
     with pytest.raises(InputError, match="read it as data first"):
-        garden.desk.accept(held.id, ANA)
+        garden.accept(held, ANA)
     assert garden.suggestions.get(held.id).status is SuggestionStatus.QUARANTINED
-    assert garden.desk.accept(held.id, ANA, has_read=True).status is SuggestionStatus.ACCEPTED
+    assert garden.accept(held, ANA, has_read=True).status is SuggestionStatus.ACCEPTED
     assert garden.count("api", "Post the numbers of the week") == 1
 
 
@@ -164,16 +168,8 @@ def test_a_suggestion_is_found_by_the_end_of_its_id_and_a_wrong_one_names_the_ne
 
 def test_a_move_takes_the_task_along_and_is_done_once() -> None:
     """Where it stands in the other tier already nothing happens; where it is gone it is refused."""
-    move = Suggestion(
-        id=suggestion_id("api", DISK, Tier.HOURLY),
-        to="api",
-        tier=Tier.HOURLY,
-        task=DISK,
-        from_="master",
-        reason="slow",
-        at="2026-11-20T09:00:00Z",  # type: ignore[arg-type]
-        moves_from=Tier.QUICK,
-    )
+    offer = Offer(tier=Tier.HOURLY, task=DISK, from_="master", reason="slow", moves_from=Tier.QUICK)
+    move = offer.made_to("api", datetime(2026, 11, 20, 9, tzinfo=UTC))
     moved = with_suggested(parse(with_task("quick", f"{DISK}\n  - details")), move)
     assert [task.details for task in moved.tasks(Tier.HOURLY) if task.text == DISK] == [("- details",)]
     assert DISK not in [task.text for task in moved.tasks(Tier.QUICK)]
