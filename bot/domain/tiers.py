@@ -9,7 +9,7 @@ session's agent, or its owner.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -19,7 +19,6 @@ from typing import Final
 from bot.domain.frozen_value import FrozenValue
 
 IN_A_ROW: Final = 3
-KEPT: Final = 5
 KEPT_TASKS: Final = 200
 
 
@@ -64,8 +63,13 @@ def due_tier(stamps: Stamps, now: datetime) -> Tier:
     """
     if now.utcoffset() is None:
         raise ValueError(f"{now!r} has no zone; what is due cannot be told")
-    due = [tier for tier, period in PERIODS.items() if _is_due(stamps.stamp_of(tier), now, period)]
-    return due[-1] if due else Tier.QUICK
+    for tier in reversed(PERIODS):
+        stamp = stamps.stamp_of(tier)
+        # In UTC: two times of one zone subtract by the wall clock, an hour off where the clocks changed in between.
+        age = now.astimezone(UTC) - stamp.astimezone(UTC) if stamp else PERIODS[tier]
+        if age < timedelta(0) or age >= PERIODS[tier]:
+            return tier
+    return Tier.QUICK
 
 
 def includes(tier: Tier) -> tuple[Tier, ...]:
@@ -78,20 +82,12 @@ def includes(tier: Tier) -> tuple[Tier, ...]:
     return tiers[: tiers.index(tier) + 1]
 
 
-def _is_due(stamp: datetime | None, now: datetime, period: timedelta) -> bool:
-    if stamp is None:
-        return True
-    # In UTC: two times of one zone subtract by the wall clock, an hour off where the clocks changed in between.
-    age = now.astimezone(UTC) - stamp.astimezone(UTC)
-    return age < timedelta(0) or age >= period
-
-
 LIMITS_S: Final = MappingProxyType({Tier.QUICK: 10.0, Tier.HOURLY: 60.0})
 """How long a task's commands may take in a tier; daily may be thorough."""
 
 
 class TaskHistory(FrozenValue):
-    """How long the commands of one task took in the latest good beats of one tier, newest last."""
+    """How long the commands of one task took in the latest good beats of one tier, newest last; `IN_A_ROW` at most."""
 
     text: str
     tier: Tier
@@ -99,43 +95,26 @@ class TaskHistory(FrozenValue):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Measurement:
-    """What one good beat says of one task; `seconds` is None where no command ran."""
-
-    task_id: str
-    text: str
-    tier: Tier
-    seconds: float | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class TierMove:
     """A task that should stand in the next tier, and what was measured."""
 
     task_id: str
-    text: str
     from_tier: Tier
     to_tier: Tier
     why: str
 
 
-def add_measurement(
-    history: Mapping[str, TaskHistory], seen: Iterable[Measurement], *, standing: Collection[str]
-) -> dict[str, TaskHistory]:
-    """Return the history after a good beat; of tasks that no longer stand in the playbook nothing is kept.
+def add_measured(history: Mapping[str, TaskHistory], seen: Mapping[str, TaskHistory]) -> dict[str, TaskHistory]:
+    """Return the history after a good beat in which `seen` was measured, by task; the newest `KEPT_TASKS` are kept.
 
-    A task that stands in several tiers is measured in the first one named.
+    What a task took in another tier is forgotten.
     """
-    kept = {task_id: past for task_id, past in history.items() if task_id in standing}
-    fresh: dict[str, TaskHistory] = {}
-    for each in seen:
-        if each.task_id in standing and each.task_id not in fresh:
-            past = kept.pop(each.task_id, None)
-            if past is None or past.tier is not each.tier:
-                past = TaskHistory(text=each.text, tier=each.tier)
-            seconds = past.seconds if each.seconds is None else (*past.seconds, each.seconds)[-KEPT:]
-            fresh[each.task_id] = past.evolve(text=each.text, seconds=seconds)
-    return dict([*kept.items(), *fresh.items()][-KEPT_TASKS:])
+    known = {task_id: past for task_id, past in history.items() if task_id not in seen}
+    for task_id, new in seen.items():
+        past = history.get(task_id)
+        earlier = past.seconds if past is not None and past.tier is new.tier else ()
+        known[task_id] = new.evolve(seconds=(*earlier, *new.seconds)[-IN_A_ROW:])
+    return dict(list(known.items())[-KEPT_TASKS:])
 
 
 def suggested_moves(history: Mapping[str, TaskHistory]) -> tuple[TierMove, ...]:
@@ -145,25 +124,13 @@ def suggested_moves(history: Mapping[str, TaskHistory]) -> tuple[TierMove, ...]:
     >>> [(move.from_tier.value, move.to_tier.value, move.why) for move in suggested_moves({"a1b2c3d4": slow})]
     [('quick', 'hourly', 'took 31 s, 28 s and 30 s in the last beats; quick tasks stay under 10 s')]
     """
-    slow = {task_id: past for task_id, past in history.items() if _is_too_slow(past)}
-    return tuple(
-        TierMove(
-            task_id=task_id,
-            text=past.text,
-            from_tier=past.tier,
-            to_tier=tuple(Tier)[tuple(Tier).index(past.tier) + 1],
-            why=_why(past),
-        )
-        for task_id, past in slow.items()
-    )
-
-
-def _is_too_slow(past: TaskHistory) -> bool:
-    last = past.seconds[-IN_A_ROW:]
-    return past.tier in LIMITS_S and len(last) == IN_A_ROW and min(last) > LIMITS_S[past.tier]
-
-
-def _why(past: TaskHistory) -> str:
-    *before, newest = (f"{seconds:.0f} s" for seconds in past.seconds[-IN_A_ROW:])
-    took = f"took {', '.join(before)} and {newest} in the last beats"
-    return f"{took}; {past.tier} tasks stay under {LIMITS_S[past.tier]:.0f} s"
+    moves = []
+    for task_id, past in history.items():
+        last, limit = past.seconds[-IN_A_ROW:], LIMITS_S.get(past.tier)
+        if limit is not None and len(last) == IN_A_ROW and min(last) > limit:
+            *before, newest = (f"{seconds:.0f} s" for seconds in last)
+            took = f"took {', '.join(before)} and {newest} in the last beats"
+            why = f"{took}; {past.tier} tasks stay under {limit:.0f} s"
+            slower = tuple(Tier)[tuple(Tier).index(past.tier) + 1]
+            moves.append(TierMove(task_id=task_id, from_tier=past.tier, to_tier=slower, why=why))
+    return tuple(moves)

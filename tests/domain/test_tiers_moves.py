@@ -5,17 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.tiers import (
-    IN_A_ROW,
-    KEPT,
-    KEPT_TASKS,
-    LIMITS_S,
-    Measurement,
-    TaskHistory,
-    Tier,
-    add_measurement,
-    suggested_moves,
-)
+from bot.domain.tiers import IN_A_ROW, KEPT_TASKS, LIMITS_S, TaskHistory, Tier, add_measured, suggested_moves
 from tests.tables import each_row
 
 TASK = "a1b2c3d4"
@@ -23,10 +13,6 @@ TASK = "a1b2c3d4"
 
 def history(tier: Tier, *, seconds: tuple[float, ...] = ()) -> dict[str, TaskHistory]:
     return {TASK: TaskHistory(text="Look", tier=tier, seconds=seconds)}
-
-
-def seen(tier: Tier = Tier.QUICK, *, seconds: float | None = None) -> Measurement:
-    return Measurement(task_id=TASK, text="Look", tier=tier, seconds=seconds)
 
 
 @each_row(
@@ -52,58 +38,42 @@ def test_a_task_that_keeps_taking_too_long_goes_a_tier_slower(
 def test_a_task_that_moved_is_measured_anew() -> None:
     """What it took in another tier says nothing of this one, so nothing is moved to and fro."""
     before = history(Tier.QUICK, seconds=(70.0, 70.0, 70.0))
-    after = add_measurement(before, [seen(Tier.HOURLY, seconds=70.0)], standing={TASK})
-    assert after[TASK] == TaskHistory(text="Look", tier=Tier.HOURLY, seconds=(70.0,))
+    after = add_measured(before, history(Tier.HOURLY, seconds=(70.0,)))
+    assert after == history(Tier.HOURLY, seconds=(70.0,))
     assert suggested_moves(after) == ()
 
 
-def test_a_task_that_is_gone_is_forgotten() -> None:
-    """And one that was not due is kept as it was."""
-    before = history(Tier.DAILY, seconds=(1.0,))
-    assert add_measurement(before, [], standing=()) == {}
-    assert add_measurement(before, [], standing={TASK}) == before
+def test_a_task_that_was_not_due_or_ran_no_command_keeps_what_was_measured() -> None:
+    """Also what an earlier version kept of more beats."""
+    before = history(Tier.DAILY, seconds=(1.0, 2.0, 3.0, 4.0))
+    assert add_measured(before, {}) == before
+    assert add_measured(before, history(Tier.DAILY))[TASK].seconds == (2.0, 3.0, 4.0)
 
 
-def test_of_a_task_in_two_tiers_the_first_one_counts() -> None:
-    """Its commands ran once."""
-    both = [seen(Tier.QUICK, seconds=1.0), seen(Tier.DAILY, seconds=1.0)]
-    assert add_measurement({}, both, standing={TASK})[TASK].tier is Tier.QUICK
-
-
-_SECONDS = st.none() | st.floats(0, 500, allow_nan=False)
-_BEATS = st.lists(
-    st.lists(
-        st.builds(
-            Measurement,
-            task_id=st.sampled_from("abcd"),
-            text=st.just("Look"),
-            tier=st.sampled_from(Tier),
-            seconds=_SECONDS,
-        ),
-        max_size=4,
-    ),
-    max_size=12,
+_SEEN = st.builds(
+    TaskHistory,
+    text=st.just("Look"),
+    tier=st.sampled_from(Tier),
+    seconds=st.lists(st.floats(0, 500, allow_nan=False), max_size=1).map(tuple),
 )
+_BEATS = st.lists(st.dictionaries(st.sampled_from("abcd"), _SEEN), max_size=12)
 
 
 @given(_BEATS)
-def test_a_move_is_one_step_and_stands_on_its_last_three_measurements(beats: list[list[Measurement]]) -> None:
+def test_a_move_is_one_step_and_stands_on_its_last_three_measurements(beats: list[dict[str, TaskHistory]]) -> None:
     """Property: for any beats, bounded memory, and no proposal without three reasons in a row."""
     past: dict[str, TaskHistory] = {}
     for beat in beats:
-        past = add_measurement(past, beat, standing="abcd")
-    assert all(len(each.seconds) <= KEPT for each in past.values())
+        past = add_measured(past, beat)
+    assert all(len(each.seconds) <= IN_A_ROW for each in past.values())
     found = suggested_moves(past)
     assert len({move.task_id for move in found}) == len(found)
     for move in found:
         assert list(Tier).index(move.to_tier) - list(Tier).index(move.from_tier) == 1
-        assert min(past[move.task_id].seconds[-IN_A_ROW:]) > LIMITS_S[move.from_tier]
+        assert min(past[move.task_id].seconds) > LIMITS_S[move.from_tier]
 
 
 def test_only_so_many_tasks_are_remembered() -> None:
     """The newest."""
-    many = [
-        Measurement(task_id=f"{number:08x}", text="x", tier=Tier.QUICK, seconds=1.0) for number in range(KEPT_TASKS + 7)
-    ]
-    kept = add_measurement({}, many, standing={each.task_id for each in many})
-    assert list(kept) == [each.task_id for each in many[7:]]
+    many = {f"{number:08x}": TaskHistory(text="x", tier=Tier.QUICK) for number in range(KEPT_TASKS + 7)}
+    assert list(add_measured({}, many)) == list(many)[7:]

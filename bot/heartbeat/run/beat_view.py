@@ -17,7 +17,7 @@ from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.sharing.suggestions import Suggestion
 from bot.domain.text.humanize import counted
-from bot.domain.tiers import Measurement, TaskHistory, Tier, TierMove, add_measurement
+from bot.domain.tiers import TaskHistory, Tier, TierMove, add_measured
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from bot.heartbeat.sessions.session_registry import Session
 
@@ -179,13 +179,17 @@ class FullRun(Protocol):
 
 
 def measured_after(history: Mapping[str, TaskHistory], view: BeatView) -> dict[str, TaskHistory]:
-    """Return the history with one beat more."""
-    seen = [
-        Measurement(task_id=task.id, text=task.text, tier=tier_of(task), seconds=_seconds(view, task))
-        for task in view.tasks
-    ]
+    """Return the history with one beat more, of the tasks that stand in the playbook.
+
+    A task that stands in several tiers is measured in the first one that was due.
+    """
     standing = {task.id for _, task in view.playbook.all_tasks}
-    return add_measurement(history, seen, standing=standing)
+    seen = {
+        task.id: TaskHistory(text=task.text, tier=tier_of(task), seconds=_seconds(view, task))
+        for task in reversed(view.tasks)
+        if task.id in standing
+    }
+    return add_measured({each: past for each, past in history.items() if each in standing}, seen)
 
 
 def tier_of(task: PlaybookEntry) -> Tier:
@@ -193,6 +197,7 @@ def tier_of(task: PlaybookEntry) -> Tier:
     return Tier(task.section.value) if task.section.value in list(Tier) else Tier.QUICK
 
 
-def _seconds(view: BeatView, task: PlaybookEntry) -> float | None:
+def _seconds(view: BeatView, task: PlaybookEntry) -> tuple[float, ...]:
+    """Return how long its commands took; nothing where none ran."""
     results = view.probes.results_for(task)
-    return round(sum(result.seconds for result in results), 3) if results else None
+    return (round(sum(result.seconds for result in results), 3),) if results else ()
