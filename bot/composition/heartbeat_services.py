@@ -141,7 +141,7 @@ class Heartbeats:
         inputs = InputCollector(registry, store, probes, on.clock, sessions.removals, peers)
         self.commands = CommandPool(inputs.run_ahead, on.jobs.look_again)
         exchange = partial(sharing_tools, sharing.pollination.send, sharing.decisions)
-        tools = BeatTools(probes, on.clock, exchange, known_secrets=secrets)
+        tools = BeatTools(probes, exchange, known_secrets=secrets)
         prescreen, full = _build_models(on, models, tools)
         pipeline = BeatPipeline(inputs, self.commands, prescreen, full, alerts, store)
         recorder = BeatRecorder(on.storage.runs, store, sessions.log, secrets)

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Final, Self
 
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, entries, is_placeholder
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, entries
 from bot.domain.playbooks.playbook_lines import (
     ITEM,
     LineKind,
@@ -32,10 +32,6 @@ _STAMP: Final = re.compile(r"(?is)([\W\d_]*last\s+(quick|hourly|daily)\b[^:]*:[*
 _MAX_STAMP_CHARS: Final = 200
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _TIERS: Final = frozenset(PlaybookSection(tier) for tier in Tier)
-
-
-def _stamp_in(line: str) -> re.Match[str] | None:
-    return _STAMP.fullmatch(line) if len(line) <= _MAX_STAMP_CHARS else None
 
 
 def _read_time(text: str) -> datetime | None:
@@ -89,19 +85,12 @@ class Playbook:
 
     @cached_property
     def entries(self) -> tuple[PlaybookEntry, ...]:
-        """Every task, flag, note, paragraph and placeholder, in order."""
+        """Every task, flag, note and paragraph, in order."""
         return entries(self.scanned, self.sections)
 
     def in_section(self, section: PlaybookSection) -> tuple[PlaybookEntry, ...]:
-        """Return what a section says, placeholders aside, in order."""
-        return tuple(entry for entry in self._by_section[section] if not is_placeholder(entry.text))
-
-    @cached_property
-    def _by_section(self) -> dict[PlaybookSection, list[PlaybookEntry]]:
-        found: dict[PlaybookSection, list[PlaybookEntry]] = {section: [] for section in PlaybookSection}
-        for entry in self.entries:
-            found[entry.section].append(entry)
-        return found
+        """Return what a section says, in order."""
+        return tuple(entry for entry in self.entries if entry.section is section)
 
     @property
     def is_freeform(self) -> bool:
@@ -167,8 +156,7 @@ class Playbook:
         lines, missing = list(self.lines), dict.fromkeys(sorted(tiers, key=list(Tier).index))
         for number, stamp in self._stamps():
             if (tier := Tier(stamp[2].lower())) in tiers:
-                whole = _stamp_in(lines[number].rstrip("\r\n")) or stamp
-                lines[number] = f"{whole[1]} {time}{whole[4]}{line_end(lines[number])}"
+                lines[number] = f"{stamp[1]} {time}{stamp[4]}{line_end(lines[number])}"
                 missing.pop(tier, None)
         stamped = type(self)(tuple(lines))
         if not (missing and self.has_timestamps):
@@ -209,8 +197,9 @@ class Playbook:
     def _stamps(self) -> list[tuple[int, re.Match[str]]]:
         """Return the stamps of Timestamps by the numbers of their lines."""
         spans = (range(entry.start, entry.end) for entry in self.in_section(PlaybookSection.TIMESTAMPS))
-        lines = ((number, self.scanned[number]) for span in spans for number in span)
-        read = ((number, _stamp_in(line.shown)) for number, line in lines if line.kind is not LineKind.CODE)
+        numbers = (number for span in spans for number in span if self.scanned[number].kind is not LineKind.CODE)
+        lines = ((number, self.lines[number].rstrip("\r\n")) for number in numbers)
+        read = ((number, _STAMP.fullmatch(line)) for number, line in lines if len(line) <= _MAX_STAMP_CHARS)
         return [(number, stamp) for number, stamp in read if stamp]
 
 

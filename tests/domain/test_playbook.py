@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from bot.domain.heartbeats.allowed_commands import commands_in
 from bot.domain.playbook import Playbook, parse
-from bot.domain.playbooks.playbook_edits import raise_flag
+from bot.domain.playbooks.playbook_edits import add
 from bot.domain.playbooks.playbook_entries import is_marked_urgent
+from bot.domain.playbooks.playbook_lines import PlaybookSection
 from bot.domain.tiers import Stamps, Tier
 from tests.playbooks import FILES, template
 from tests.tables import each_row
@@ -372,8 +373,8 @@ def test_one_placeholder_says_that_a_list_is_empty_and_makes_room(said: str) -> 
     """Whatever follows it on its line; any other words are a flag."""
     playbook = parse(f"## Urgent Flags\n\n{said}\n\n## Quick\n\n- [ ] a\n")
     assert not playbook.flags
-    assert [flag.text for flag in raise_flag(playbook, "Fire").flags] == ["Fire"]
-    assert "none" not in raise_flag(playbook, "Fire").render().casefold()
+    assert [flag.text for flag in add(playbook, PlaybookSection.FLAGS, "Fire").flags] == ["Fire"]
+    assert "none" not in add(playbook, PlaybookSection.FLAGS, "Fire").render().casefold()
     assert parse("## Urgent Flags\n\n- None of the shops answers\n").flags
 
 

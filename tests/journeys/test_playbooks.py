@@ -72,7 +72,7 @@ def test_an_agent_keeps_its_list_and_its_owner_sees_how(open_office: Open, tmp_p
         ("add_task", {"tier": "hourly", "text": DISK}),
         ("add_task", {"tier": "daily", "text": CHORE.upper()}),
         ("note", {"text": "## Quick Tasks"}),
-        ("remove_task", {"task": id_of_task(CHORE)}),
+        ("remove", {"id": id_of_task(CHORE)}),
         ("raise_flag", {"text": FLAG}),
         due=(CHECKED, CHORE),
     )
@@ -86,13 +86,13 @@ def test_an_agent_keeps_its_list_and_its_owner_sees_how(open_office: Open, tmp_p
         edits = [(edit["what"], edit["tier"], edit["text"]) for edit in trace["edits"]]
         assert edits == [("add_task", "hourly", DISK), ("remove_task", "quick", CHORE), ("raise_flag", None, FLAG)]
         transcript = (office.home / "runs" / sent["trace_id"] / "transcript.md").read_text()
-        assert "The quick tasks hold it already" in transcript
+        assert "Quick Tasks hold it already" in transcript
         assert "no heading" in transcript
         assert (texts(shop, Tier.QUICK), texts(shop, Tier.HOURLY)) == ([CHECKED], [DISK])
 
         model.script = script(
-            ("move_task", {"task": id_of_task(DISK), "to": "daily"}),
-            ("clear_flag", {"flag": id_of_task(FLAG)}),
+            ("move_task", {"id": id_of_task(DISK), "to": "daily"}),
+            ("remove", {"id": id_of_task(FLAG)}),
             due=(CHECKED,),
         )
         quiet = office.beat(shop, result="ok-token")

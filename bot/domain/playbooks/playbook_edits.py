@@ -1,166 +1,116 @@
 """What people and models may change in a playbook: add, remove and move tasks, flags and notes. Pure.
 
-An entry is found by its section and id, never by a line number. After each edit the file is read again, once: if
-anything but the entry meant reads differently, the edit is refused and nothing is changed. A task's number means it
-only while the list is the one that was shown.
+An edit is made to the entries of the playbook it is given. The result is read again, once: if anything but the entry
+meant reads differently, the edit is refused and nothing is changed. A task's number means it only while the list is the
+one that was shown.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from bot.domain.playbook import BOM, Playbook, line_end, parse
-from bot.domain.playbooks.playbook_entries import (
-    PLACEHOLDER,
-    PlaybookEntry,
-    id_of_task,
-    is_placeholder,
-    plain_text,
-    task_id,
-)
+from bot.domain.playbook import BOM, Playbook, parse
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_placeholder, plain_text
 from bot.domain.playbooks.playbook_lines import PlaybookSection
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 
-_HEADINGS: Final = {PlaybookSection.FLAGS: "Urgent Flags", PlaybookSection.NOTES: "Notes"}
-"""Those of the tiers are made of their names."""
+_LISTS: Final = {
+    **{PlaybookSection(tier): (f"{tier.title()} Tasks", 30) for tier in Tier},
+    PlaybookSection.FLAGS: ("Urgent Flags", 10),
+    PlaybookSection.NOTES: ("Notes", 40),
+}
+"""What may be edited: the heading of each list, and how many entries it may hold; each task costs at every beat."""
 
-_Meaning = tuple[PlaybookSection, str, bool | None, tuple[str, ...]]
+
+def listed(playbook: Playbook) -> list[tuple[PlaybookSection, PlaybookEntry]]:
+    """Return every task, flag that is up and note with its list; tasks of a file without tiers are quick ones."""
+    tasks = [(PlaybookSection(tier), task) for tier, task in playbook.all_tasks]
+    return [*tasks, *((each.section, each) for each in (*playbook.flags, *playbook.notes))]
 
 
-def add_task(playbook: Playbook, tier: Tier, text: str) -> Playbook:
-    r"""Return the playbook with a task more at the end of a tier; a missing section is added at the end of the file.
+def add(playbook: Playbook, to: PlaybookSection | Tier, text: str) -> Playbook:
+    r"""Return the playbook with a task, flag or note more; a missing section is added at the end of the file.
 
     Raises:
-        InputError: the text is not one line of plain text, or the tier holds the task (the same command, or without
-            one the same title) already or cannot take one.
+        InputError: the text is not one line of plain text, or the list has it already or cannot take it. A task is had
+            where any tier names the same command, or where it names none, the same title.
 
-    >>> add_task(parse("## Quick Tasks\n- [ ] a\n\n## Notes\n"), Tier.QUICK, "b").render()
+    >>> add(parse("## Quick Tasks\n- [ ] a\n\n## Notes\n"), Tier.QUICK, "b").render()
     '## Quick Tasks\n- [ ] a\n- [ ] b\n\n## Notes\n'
     """
-    said = plain_text(text)
-    section = _room_for(playbook, tier, id_of_task(said), said)
-    return _added(playbook, section, [f"- [ ] {said}"], (said, False, ()))
+    said, is_task = plain_text(text), to.value in list(Tier)
+    new = PlaybookEntry(PlaybookSection(to), said, False if is_task else None, 0, 1)
+    return _placed(playbook, new, [f"- [ ] {said}" if is_task else f"- {said}"])
 
 
 def remove(playbook: Playbook, *gone: PlaybookEntry) -> Playbook:
-    """Return the playbook without these entries and all that belongs to them; raises InputError if one is gone.
-
-    A list of flags or notes that holds nothing any more says so.
-    """
-    found = [_found(playbook, entry) for entry in gone]
-    dropped = {number for entry in found for number in range(entry.start, entry.end)}
-    emptied = {entry.start: line_end(playbook.lines[entry.end - 1]) for entry in _last_ones(playbook, found)}
-    lines: list[str] = []
-    for number, line in enumerate(playbook.lines):
-        if number in emptied:
-            lines.append(f"- {PLACEHOLDER}{emptied[number]}")
-        if number not in dropped:
-            lines.append(line)
-    return _verified(playbook, lines, Counter(_meanings(playbook)) - Counter(map(_meaning, found)))
+    """Return the playbook without these entries of it and all that belongs to them."""
+    dropped = {number for entry in gone for number in range(entry.start, entry.end)}
+    left = [line for number, line in enumerate(playbook.lines) if number not in dropped]
+    return _verified(playbook, left, lost=gone)
 
 
 def move_task(playbook: Playbook, task: PlaybookEntry, to: Tier) -> Playbook:
-    """Return the playbook with a task, its details and its box at the end of another tier.
+    """Return the playbook with a task of it, its details and its box at the end of another tier.
 
     Raises:
-        InputError: the task is gone or no list item, or the tier holds it already or cannot take it.
+        InputError: it is no list item, or a tier it would stand beside holds it already or cannot take it.
     """
-    found = _found(playbook, task)
-    if not found.is_item:
-        raise InputError(f"{found.text!r} is no list item; make it one first.")
-    section = _room_for(playbook, to, found.id, found.text)
-    lines = [line.removeprefix(BOM).rstrip("\r\n") for line in playbook.lines[found.start : found.end]]
+    if not task.is_item:
+        raise InputError(f"{task.text!r} is no list item; make it one first.")
+    if task in playbook.tasks(to):
+        raise InputError(f"{to.title()} Tasks hold it already.")
+    lines = [line.removeprefix(BOM).rstrip("\r\n") for line in playbook.lines[task.start : task.end]]
     margin = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
     bare = [line.removeprefix(margin) for line in lines]
-    return _added(remove(playbook, found), section, bare, (found.text, found.checked, found.details))
+    return _placed(remove(playbook, task), replace(task, section=PlaybookSection(to)), bare)
 
 
-def raise_flag(playbook: Playbook, text: str) -> Playbook:
-    """Return the playbook with an urgent flag up; raises InputError unless the text is one line of plain text."""
-    return _said_once(playbook, playbook.flags, PlaybookSection.FLAGS, plain_text(text))
-
-
-def add_note(playbook: Playbook, text: str) -> Playbook:
-    """Return the playbook with a note more; raises InputError unless the text is one line of plain text."""
-    return _said_once(playbook, playbook.notes, PlaybookSection.NOTES, plain_text(text))
-
-
-def _said_once(playbook: Playbook, known: Iterable[PlaybookEntry], section: PlaybookSection, said: str) -> Playbook:
-    if any(entry.id == task_id(said) for entry in known):
-        return playbook
-    return _added(playbook, section, [f"- {said}"], (said, None, ()))
-
-
-def _room_for(playbook: Playbook, tier: Tier, wanted: str, said: str) -> PlaybookSection:
-    """Return the section a task goes to that is new in a tier; raises InputError where there is no room for it."""
-    if any(task.id == wanted for task in playbook.tasks(tier)):
-        raise InputError(f"The {tier} tasks hold {said!r} already.")
-    if not (playbook.is_freeform and playbook.tasks(Tier.QUICK)):
-        return PlaybookSection(tier)
-    if tier is not Tier.QUICK:
-        raise InputError("This playbook has no tiers; put its tasks under a heading ## Quick Tasks first.")
-    return PlaybookSection.OTHER
-
-
-def _added(
-    playbook: Playbook,
-    section: PlaybookSection,
-    lines: Sequence[str],
-    meaning: tuple[str, bool | None, tuple[str, ...]],
-) -> Playbook:
-    """Put an entry into a section: in the place of its `(none)`, else at its end; a missing one is added."""
-    held = playbook.in_section(section)
-    nothing = [entry for entry in playbook.entries if entry.section is section and not held]
-    if section not in playbook.sections:
-        title = _HEADINGS.get(section, f"{section.title()} Tasks")
-        gap = [""] if playbook.lines and playbook.lines[-1].strip() else []
-        edited = playbook.with_lines(len(playbook.lines), [*gap, f"## {title}", *lines]).lines
-    elif nothing:
-        start, end = nothing[0].start, nothing[0].end
-        filled = playbook.with_lines(end, lines).lines
-        edited = (*filled[:start], *filled[end:])
+def _placed(playbook: Playbook, entry: PlaybookEntry, lines: Sequence[str]) -> Playbook:
+    """Put an entry at the end of its list, instead of the `(none)` of an empty one."""
+    section, (title, most) = entry.section, _LISTS[entry.section]
+    known = listed(playbook)
+    for where, other in known:
+        if other.id == entry.id and (where is section or {where.value, section.value} <= {*Tier}):
+            raise InputError(f"{_LISTS[where][0]} hold it already: {other.text[:60]}")
+    if sum(where is section for where, _ in known) >= most:
+        raise InputError(f"{title} hold {most}, which is enough; remove one first.")
+    if section.value in list(Tier) and playbook.is_freeform and playbook.all_tasks:
+        if section is not PlaybookSection.QUICK:
+            raise InputError("This playbook has no tiers; put its tasks under a heading ## Quick Tasks first.")
+        section = PlaybookSection.OTHER
+    if section in playbook.sections:
+        held, at = playbook.in_section(section), playbook.end_of(section)
+        margin = " " * next((each.indent for each in reversed(held) if each.is_item), 0)
+        shown = zip(playbook.lines[:at], playbook.sections, playbook.scanned, strict=False)
+        above = [line for line, of, as_ in shown if held or of is not section or not is_placeholder(as_.text)]
+        whole = Playbook((*above, *playbook.lines[at:]))
+        edited = whole.with_lines(len(above), [margin + line for line in lines])
     else:
-        margin = " " * next((entry.indent for entry in reversed(held) if entry.is_item), 0)
-        edited = playbook.with_lines(playbook.end_of(section), [margin + line for line in lines]).lines
-    return _verified(playbook, edited, Counter([*_meanings(playbook), (section, *meaning)]))
+        gap = [""] if playbook.lines and playbook.lines[-1].strip() else []
+        edited = playbook.with_lines(len(playbook.lines), [*gap, f"## {title}", *lines])
+    return _verified(playbook, edited.lines, gained=[replace(entry, section=section)])
 
 
-def _found(playbook: Playbook, entry: PlaybookEntry) -> PlaybookEntry:
-    """Return the entry as it stands in this version; of two that say the same, the one nearest to where it stood."""
-    same = [other for other in playbook.in_section(entry.section) if other.id == entry.id]
-    if not same:
-        raise InputError(f"{entry.text!r} is not in the playbook any more; somebody changed it.")
-    return min(same, key=lambda other: abs(other.start - entry.start))
-
-
-def _last_ones(playbook: Playbook, gone: Sequence[PlaybookEntry]) -> list[PlaybookEntry]:
-    """Return the first entry that goes of each list of flags or notes that keeps none."""
-    lists = (PlaybookSection.FLAGS, PlaybookSection.NOTES)
-    leaving = [[entry for entry in gone if entry.section is section] for section in lists]
-    return [each[0] for each in leaving if each and len(each) == len(playbook.in_section(each[0].section))]
-
-
-def _meaning(entry: PlaybookEntry) -> _Meaning:
-    return entry.section, entry.text, entry.checked, entry.details
-
-
-def _meanings(playbook: Playbook) -> list[_Meaning]:
-    return [_meaning(entry) for entry in playbook.entries if not is_placeholder(entry.text)]
-
-
-def _verified(before: Playbook, lines: Sequence[str], expected: Counter[_Meaning]) -> Playbook:
+def _verified(
+    before: Playbook, lines: Sequence[str], *, lost: Sequence[PlaybookEntry] = (), gained: Sequence[PlaybookEntry] = ()
+) -> Playbook:
     """Return the edited playbook, with the byte order mark it had, if it reads as expected."""
     text = "".join(lines)
-    mark = BOM if before.render().startswith(BOM) and not text.startswith(BOM) else ""
-    edited = parse(mark + text)
-    if Counter(_meanings(edited)) != expected:
+    edited = parse(BOM + text if before.render().startswith(BOM) and not text.startswith(BOM) else text)
+    expected = Counter(map(_meaning, before.entries)) - Counter(map(_meaning, lost)) + Counter(map(_meaning, gained))
+    if Counter(map(_meaning, edited.entries)) != expected:
         raise InputError("This edit would change something else in the playbook, too; edit the file by hand.")
     return edited
+
+
+def _meaning(entry: PlaybookEntry) -> tuple[PlaybookSection, str, bool | None, tuple[str, ...]]:
+    return entry.section, entry.text, entry.checked, entry.details
 
 
 class ListChanged(InputError):
@@ -191,7 +141,7 @@ def list_digest(playbook: Playbook) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
-def task_of(playbook: Playbook, number: int, shown: str | None) -> NumberedTask:
+def task_of(playbook: Playbook, number: int, shown: object) -> NumberedTask:
     """Return the task of a number that was read in the list whose digest is `shown`.
 
     Raises:
@@ -199,12 +149,8 @@ def task_of(playbook: Playbook, number: int, shown: str | None) -> NumberedTask:
         InputError: there is no such number.
     """
     tasks = numbered(playbook)
-    if shown is None:
-        raise ListChanged("You have not seen this list yet, so nothing was changed. Here it is; type it again.")
     if shown != list_digest(playbook):
-        raise ListChanged("The list changed since you saw it, so nothing was changed. This is how it is now.")
+        raise ListChanged("This is not the list you saw last, so nothing was changed. Type it again by these numbers.")
     if not 1 <= number <= len(tasks):
-        raise InputError(
-            f"There is no task {number}; they go from 1 to {len(tasks)}." if tasks else "There is no task."
-        )
+        raise InputError(f"There is no task {number}; there are {len(tasks)}.")
     return tasks[number - 1]

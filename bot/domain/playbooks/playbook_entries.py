@@ -124,7 +124,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def entries(lines: Sequence[MarkdownLine], where: Sequence[PlaybookSection]) -> tuple[PlaybookEntry, ...]:
-    """Return every entry that says something, in order, placeholders included; `where` is the section of each line."""
+    """Return every entry that says something, in order; `where` is the section of each line."""
     spans: list[tuple[int, int]] = []
     is_open = has_gap = False
     for number, line in enumerate(lines):
@@ -138,7 +138,7 @@ def entries(lines: Sequence[MarkdownLine], where: Sequence[PlaybookSection]) -> 
             is_open, has_gap = line.kind is not LineKind.CODE, False
             spans += [(number, number + 1)] if is_open else []
     found = (_entry(lines[start:end], where[start], start) for start, end in spans)
-    return tuple(entry for entry in found if entry.text)
+    return tuple(entry for entry in found if entry.text and not is_placeholder(entry.text))
 
 
 def _continues(first: MarkdownLine, line: MarkdownLine, *, has_gap: bool) -> bool:

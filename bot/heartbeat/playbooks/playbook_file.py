@@ -7,9 +7,6 @@ the lines of the template whose commands can work in its folder; none of them is
 
 from __future__ import annotations
 
-import codecs
-import contextlib
-import errno
 import logging
 import os
 import re
@@ -17,7 +14,8 @@ import shutil
 import stat
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import resources
@@ -32,16 +30,15 @@ from bot.domain.heartbeats.allowed_commands import Argv
 from bot.domain.heartbeats.checks import checks_in
 from bot.domain.playbook import Playbook, parse
 from bot.domain.playbooks.playbook_edits import remove
-from bot.errors import StoreError, TriageError
+from bot.errors import StoreError, TriageError, refused
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
 from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)
 
 _HOSTS: Final = {"gh": "github", "glab": "gitlab"}
-_HOST: Final = re.compile(r"(?:[a-z+]{2,10}://)?(?:[^@/\s]{1,200}@)?([A-Za-z0-9.-]{1,200})[:/]")
-
-Which = Callable[[str], str | None]
+_HOST: Final = re.compile(r"\t(?:[a-z+]{2,10}://)?(?:[^@/\s]{1,200}@)?([A-Za-z0-9.-]{1,200})[:/]")
+"""The host of a remote, in what `git remote -v` prints."""
 
 MAX_BYTES: Final = 256 * 1024
 """A playbook is a page or two; reading this much takes a fraction of a second."""
@@ -56,50 +53,29 @@ _ONE_AT_A_TIME: Final = threading.RLock()
 KEPT: Final = 500
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Checkout:
-    """What a folder has that commands need; `hosts` are those of its remotes."""
-
-    folder: Path
-    is_repository: bool
-    has_origin: bool
-    has_origin_head: bool
-    hosts: tuple[str, ...]
-
-
-def checkout_at(cwd: Path) -> Checkout:
-    """Return what a folder has; one that git cannot read has nothing."""
-    remotes = _said(cwd, "remote", "-v")
-    named = [line.split() for line in (remotes or "").splitlines()]
-    hosts = (_HOST.match(words[1]) for words in named if len(words) > 1)
-    return Checkout(
-        folder=cwd,
-        is_repository=remotes is not None,
-        has_origin=any(words[:1] == ["origin"] for words in named),
-        has_origin_head=_said(cwd, "rev-parse", "--verify", "--quiet", "origin/HEAD") is not None,
-        hosts=tuple({host[1].casefold() for host in hosts if host}),
-    )
+def checkout_at(cwd: Path) -> frozenset[str]:
+    """Return what a folder has that commands need: `git`, its remotes and their hosts, `origin/HEAD`."""
+    remotes = _git(cwd, "remote", "-v")
+    if remotes is None:
+        return frozenset()
+    head = ["origin/HEAD"] if _git(cwd, "rev-parse", "--verify", "--quiet", "origin/HEAD") else []
+    names = (line.partition("\t")[0] for line in remotes.splitlines())
+    return frozenset({"git", *names, *map(str.casefold, _HOST.findall(remotes)), *head})
 
 
-def can_work(argv: Argv, checkout: Checkout, which: Which = shutil.which) -> bool:
+def can_work(argv: Argv, cwd: Path, has: Collection[str]) -> bool:
     """Whether a command has what it needs: its script, or for git, gh and glab what they work with.
 
-    >>> bare = Checkout(folder=Path(), is_repository=True, has_origin=False, has_origin_head=False, hosts=())
-    >>> can_work(("git", "status"), bare), can_work(("git", "log", "HEAD..origin/HEAD"), bare)
+    >>> can_work(("git", "status"), Path(), {"git"}), can_work(("git", "log", "HEAD..origin/HEAD"), Path(), {"git"})
     (True, False)
     """
     program = argv[0]
     if "/" in program:
-        return (checkout.folder / program).is_file()
+        return (cwd / program).is_file()
     if program in _HOSTS:
-        own = os.environ.get("GH_HOST" if program == "gh" else "GITLAB_HOST", "").casefold()
-        reached = any(_HOSTS[program] in host or host == own for host in checkout.hosts)
-        return reached and which(program) is not None
-    if program != "git":
-        return True
-    if any("origin/HEAD" in word for word in argv):
-        return checkout.has_origin_head
-    return checkout.has_origin if any("origin" in word for word in argv) else checkout.is_repository
+        return any(_HOSTS[program] in each for each in has) and shutil.which(program) is not None
+    needs = next((each for each in ("origin/HEAD", "origin") if any(each in word for word in argv)), "git")
+    return program != "git" or needs in has
 
 
 def read_template(*, is_master: bool) -> Playbook:
@@ -108,17 +84,17 @@ def read_template(*, is_master: bool) -> Playbook:
     return parse((resources.files("bot.heartbeat.playbooks") / "templates" / name).read_text(encoding="utf-8"))
 
 
-def seeded(template: Playbook, checkout: Checkout, which: Which = shutil.which) -> Playbook:
-    """Return the template without the tasks whose commands cannot work here."""
-    tasks = [task for _, task in template.all_tasks]
-    return remove(
-        template, *(each for each in tasks if not all(can_work(argv, checkout, which) for argv in each.commands))
-    )
+def seeded(template: Playbook, cwd: Path) -> Playbook:
+    """Return the template without the tasks whose commands cannot work in a folder."""
+    has = checkout_at(cwd)
+    tasks = (task for _, task in template.all_tasks)
+    return remove(template, *(task for task in tasks if not all(can_work(argv, cwd, has) for argv in task.commands)))
 
 
-def _said(cwd: Path, *args: str) -> str | None:
+def _git(cwd: Path, *args: str) -> str | None:
+    """Return what git prints; None where it fails or is not there."""
     try:
-        return GitProcess(cwd).run(*args).decode("utf-8", "replace")
+        return os.fsdecode(GitProcess(cwd).run(*args))
     except TriageError:
         return None
 
@@ -127,24 +103,21 @@ def read_plain(path: Path) -> str | None:
     """Return the text, or None if there is no such file; bytes that are no UTF-8 survive `replace_plain`.
 
     Raises:
-        StoreError: it is not a plain file, is larger than `MAX_BYTES`, is UTF-16, or cannot be read.
+        StoreError: it is not a plain file, is larger than `MAX_BYTES`, or cannot be read.
     """
-    try:
-        descriptor = os.open(path, _READ_ONLY)
+    if path.is_symlink():
+        raise StoreError(f"{path} is a link; put a plain file in its place")
+    with refused(f"cannot read {path}", "put a plain file in its place"):
+        try:
+            descriptor = os.open(path, _READ_ONLY)
+        except FileNotFoundError:
+            return None
         with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise StoreError(f"{path} is not a plain file")
-            data = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise StoreError(f"{path} is a link; put a plain file in its place") from error
-        raise StoreError(f"cannot read {path}: {error.strerror}") from error
+            data = file.read(MAX_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    if data is None:
+        raise StoreError(f"{path} is not a plain file")
     if len(data) > MAX_BYTES:
         raise StoreError(f"{path} is larger than {MAX_BYTES // 1024} KiB; a playbook is a page or two")
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise StoreError(f"{path} is UTF-16, in which no task can be read; save it as UTF-8")
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -156,37 +129,39 @@ def replace_plain(path: Path, before: str, after: str) -> bool:
     Raises:
         StoreError: it is not a plain file any more, or the disk refuses.
     """
-    temporary: Path | None = None
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        temporary = Path(name)
-        with os.fdopen(descriptor, "wb") as file:
+    with (
+        refused(f"cannot write {path}", "make its folder writable"),
+        tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder,
+    ):
+        new = Path(folder) / path.name
+        with new.open("wb") as file:
             file.write(after.encode("utf-8", "surrogateescape"))
             file.flush()
-            os.fsync(descriptor)
+            os.fsync(file.fileno())
         if read_plain(path) != before:
             return False
-        temporary.chmod(stat.S_IMODE(path.lstat().st_mode))
-        temporary.replace(path)
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        new.chmod(stat.S_IMODE(path.lstat().st_mode))
+        new.replace(path)
     return True
 
 
 def playbook_of(session: Session) -> PlaybookFile:
     """Return the playbook of a session."""
-    return PlaybookFile(session.cwd, name=session.name, is_master=session.is_master)
+    return PlaybookFile(session.cwd, session.name, is_master=session.is_master)
 
 
+@dataclass(frozen=True)
 class PlaybookFile:
     """The playbook in a session's folder. Every method raises StoreError where the disk refuses."""
 
-    def __init__(self, cwd: Path, *, name: str | None = None, is_master: bool = False) -> None:
-        self.path = cwd / PLAYBOOK
-        self._cwd, self._name, self._is_master = cwd, name or cwd.name, is_master
+    cwd: Path
+    name: str = ""
+    is_master: bool = False
+
+    @property
+    def path(self) -> Path:
+        """Where it stands."""
+        return self.cwd / PLAYBOOK
 
     def peek(self) -> Playbook | None:
         """Return the playbook as it stands, or None if there is none; creates nothing."""
@@ -195,21 +170,14 @@ class PlaybookFile:
 
     def read(self) -> Playbook:
         """Return the playbook; a missing one is created from the template and kept out of git's sight."""
-        playbook = self.peek()
-        if playbook is None:
-            self._create()
-            playbook = self.peek()
-        return playbook or parse("")
+        return self.peek() or self._created()
 
     def is_tracked(self) -> bool:
         """Whether git tracks the file; False where there is no checkout, or no git that says so."""
-        try:
-            return bool(GitProcess(self._cwd).run("ls-files", "-z", "--", PLAYBOOK).strip(b"\0"))
-        except TriageError:
-            return False
+        return bool(_git(self.cwd, "ls-files", "--", PLAYBOOK))
 
-    def change(self, edit: Callable[[Playbook], Playbook]) -> Playbook:
-        """Apply `edit` to the playbook as it is on disk; it may run more than once. Returns what now stands there.
+    def change(self, edit: Callable[[Playbook], Playbook]) -> tuple[Playbook, Playbook]:
+        """Apply `edit` to the playbook as it is on disk, and return it before and after; it may run more than once.
 
         Raises:
             StoreError: the file is gone, which no edit undoes, or the disk refuses.
@@ -221,60 +189,50 @@ class PlaybookFile:
                     raise StoreError(f"{self.path} is not there; somebody deleted it")
                 after = edit(before)
                 if after == before or replace_plain(self.path, before.render(), after.render()):
-                    return after
+                    return before, after
         raise StoreError(f"{self.path} is being edited; the change was not made")
 
-    def _create(self) -> None:
-        template = seeded(read_template(is_master=self._is_master), checkout_at(self._cwd))
-        text = template.render().replace("{session}", " ".join(self._name.split()))
-        try:
-            with self.path.open("x", encoding="utf-8") as file:
-                file.write(text)
-        except FileExistsError:
-            return
-        except OSError as error:
-            raise StoreError(f"cannot create {self.path}: {error.strerror}") from error
-        self._keep_out_of_git()
+    def _created(self) -> Playbook:
+        """Write the template, and add the file to the checkout's own exclude list: it is no commit of anybody's."""
+        template = seeded(read_template(is_master=self.is_master), self.cwd).render()
+        text = template.replace("{session}", " ".join(self.name.split()) or self.cwd.name)
+        with (
+            refused(f"cannot create {self.path}", "make its folder writable"),
+            self.path.open("x", encoding="utf-8") as file,
+        ):
+            file.write(text)
         log.info("playbook created", extra={"action": "playbook_created", "path": str(self.path)})
-
-    def _keep_out_of_git(self) -> None:
-        """Add the file to the checkout's own exclude list: it is runtime state and no commit of anybody's."""
-        try:
-            said = GitProcess(self._cwd).run("rev-parse", "--git-path", "info/exclude")
-            exclude = self._cwd / os.fsdecode(said.removesuffix(b"\n"))
-            exclude.parent.mkdir(exist_ok=True)
-            known = exclude.read_text(encoding="utf-8", errors="replace") if exclude.exists() else ""
-            if PLAYBOOK not in known.split():
-                gap = "" if not known or known.endswith("\n") else "\n"
-                exclude.write_text(f"{known}{gap}{PLAYBOOK}\n", encoding="utf-8", errors="replace")
-        except (OSError, TriageError):
-            log.info("playbook not excluded from git", extra={"action": "playbook_unexcluded"}, exc_info=True)
+        exclude = _git(self.cwd, "rev-parse", "--git-path", "info/exclude")
+        if exclude is not None and _git(self.cwd, "check-ignore", PLAYBOOK) is None:
+            try:
+                path = self.cwd / exclude.removesuffix("\n")
+                path.parent.mkdir(exist_ok=True)
+                with path.open("a", encoding="utf-8") as file:
+                    file.write(f"\n{PLAYBOOK}\n")
+            except OSError:
+                log.info("playbook not excluded from git", extra={"action": "playbook_unexcluded"}, exc_info=True)
+        return parse(text)
 
 
 class Removals:
-    """The last removals of all sessions, in one document."""
+    """The last removals of all sessions, in one document; what cannot be written or read costs the name alone."""
 
     def __init__(self, stored: SingleDocument) -> None:
         self._stored = stored
 
     def note_removals(self, session_id: str, before: Playbook, after: Playbook, *, by: str, at: datetime) -> None:
-        """Remember who edited checks away; a disk that refuses costs the name, not the edit."""
-        gone = checks_in(before) - checks_in(after)
-        if not gone:
-            return
+        """Remember who edited checks away."""
         entry = Removal(at=at, by=by).model_dump(mode="json")
-        new = {f"{session_id}/{identity}": entry for identity in sorted(gone)}
-        try:
-            self._stored.keep_newest(new, at_most=KEPT)
-        except StoreError:
-            log.warning("who removed a check is not remembered", extra={"action": "removal_forgotten"}, exc_info=True)
+        gone = sorted(checks_in(before) - checks_in(after))
+        with suppress(StoreError):
+            self._stored.keep_newest({f"{session_id}/{check}": entry for check in gone}, at_most=KEPT)
 
     def load(self, session_id: str) -> dict[str, Removal]:
-        """Return the removals of one session by the identity of the check; none where they cannot be read."""
+        """Return the removals of one session by the identity of the check."""
         found: dict[str, Removal] = {}
-        with contextlib.suppress(StoreError):
+        with suppress(StoreError, ValidationError):
             for key, entry in self._stored.read().items():
-                if key.startswith(f"{session_id}/"):
-                    with contextlib.suppress(ValidationError):
-                        found[key.partition("/")[2]] = Removal.model_validate(entry, extra="allow")
+                session, _, check = key.partition("/")
+                if session == session_id:
+                    found[check] = Removal.model_validate(entry, extra="allow")
         return found

@@ -14,7 +14,7 @@ from typing import Final
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import (
     NumberedTask,
-    add_task,
+    add,
     list_digest,
     move_task,
     numbered,
@@ -77,10 +77,10 @@ class TaskCommands:
         return self._list(session_id, self._playbook(session_id))
 
     def add(self, session_id: str, tier: Tier, text: str, by: str) -> TaskAnswer:
-        """Add a task; raises InputError unless it is one line of plain text the tier does not hold."""
+        """Add a task; raises InputError unless it is one line of plain text that the playbook does not hold."""
         session, said = self._sessions.get(session_id), plain_text(text)
         playbook_of(session).read()
-        playbook = self._change(session_id, lambda now: add_task(now, tier, said), by)
+        _, playbook = playbook_of(session).change(lambda now: add(now, tier, said))
         found = next(one for one in numbered(playbook) if one.tier is tier and one.task.id == id_of_task(said))
         runs = [f"`{' '.join(argv)}` is not among `commands` in triage.yml" for argv in session.refused_commands(said)]
         note = f" {'; '.join(runs)}, so it does not run without a model." if runs else ""
@@ -92,7 +92,7 @@ class TaskCommands:
 
     def remove(self, session_id: str, number: int, by: str) -> TaskAnswer:
         """Remove the task `by` saw as `number`; raises ListChanged if that is another list by now."""
-        playbook, one = self._change_task(session_id, number, by, remove)
+        playbook, one = self._changed(session_id, number, by, remove)
         comes_back = _is_plain(one.task.text)
         lost = (*(() if comes_back else (one.task.text,)), *one.task.details)
         return TaskAnswer(
@@ -105,7 +105,7 @@ class TaskCommands:
 
     def move(self, session_id: str, number: int, to: Tier, by: str) -> TaskAnswer:
         """Move the task `by` saw as `number`; raises ListChanged if that is another list by now."""
-        playbook, one = self._change_task(session_id, number, by, lambda now, task: move_task(now, task, to))
+        playbook, one = self._changed(session_id, number, by, lambda now, task: move_task(now, task, to))
         found = [other for other in numbered(playbook) if other.tier is to and other.task.id == one.task.id][-1]
         said = f"Moved from {one.tier} to {to} in {session_id}, now number {found.number}"
         return TaskAnswer(
@@ -124,25 +124,16 @@ class TaskCommands:
             )
         return playbook_of(session).read()
 
-    def _change_task(
+    def _changed(
         self, session_id: str, number: int, by: str, edit: Callable[[Playbook, PlaybookEntry], Playbook]
     ) -> tuple[Playbook, NumberedTask]:
         """Edit the task `by` saw as `number`; return the playbook after it, and the task as it was."""
-        digest = self._shown.read().get(_key(session_id, by))
-        shown = digest if isinstance(digest, str) else None
-        found: list[NumberedTask] = []
-
-        def change(now: Playbook) -> Playbook:
-            found[:] = [task_of(now, number, shown)]
-            return edit(now, found[0].task)
-
-        return self._change(session_id, change, by), found[0]
-
-    def _change(self, session_id: str, edit: Callable[[Playbook], Playbook], by: str) -> Playbook:
-        before = self._playbook(session_id)
-        after = playbook_of(self._sessions.get(session_id)).change(edit)
+        self._playbook(session_id)
+        shown = self._shown.read().get(_key(session_id, by))
+        file = playbook_of(self._sessions.get(session_id))
+        before, after = file.change(lambda now: edit(now, task_of(now, number, shown).task))
         self._removals.note_removals(session_id, before, after, by=by, at=self._clock.now())
-        return after
+        return after, task_of(before, number, shown)
 
     def _seen(self, session_id: str, playbook: Playbook, by: str) -> TaskList:
         """Return the list and remember that `by` saw it; a disk that is full costs them the numbers, not the list."""

@@ -18,7 +18,6 @@ from bot.errors import ConfigError
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.playbook_editor import PlaybookEditor
 from bot.heartbeat.run.probes import Probes
-from bot.ports import Clock
 
 _RUN: Final = "Run one of the commands this session allows, exactly as a task names it. Shows what it prints."
 
@@ -35,12 +34,11 @@ class BeatTools:
     def __init__(
         self,
         probes: Probes,
-        clock: Clock,
         exchange: Callable[[BeatView], list[Tool]] = lambda _: [],
         *,
         known_secrets: Collection[str] = (),
     ) -> None:
-        self._probes, self._clock, self._exchange, self._secrets = probes, clock, exchange, known_secrets
+        self._probes, self._exchange, self._secrets = probes, exchange, known_secrets
 
     def small(self, view: BeatView) -> list[Tool]:
         """Return what a pre-screen may use."""
@@ -58,7 +56,7 @@ class BeatTools:
     def _own(self, view: BeatView, *edits: str) -> list[Tool]:
         """Return the session's commands, and these edits of its playbook; all where none is named."""
         run = Tool(name="run_command", description=_RUN, arguments=RunCommand, call=partial(self._run, view))
-        return [run, *PlaybookEditor(view, self._clock, known_secrets=self._secrets).tools(*edits)]
+        return [run, *PlaybookEditor(view, known_secrets=self._secrets).tools(*edits)]
 
     def _run(self, view: BeatView, given: RunCommand) -> str:
         argv = split_command(given.command)

@@ -57,14 +57,13 @@ class PlaybookEdit:
 
     what: EditKind
     text: str
-    at: datetime
     tier: Tier | None = None
     before: Tier | None = None
 
     def record(self) -> dict[str, Any]:
         """Return the edit as it stands in trace.json."""
         moved = {"from_tier": self.before} if self.before else {}
-        return {"what": self.what, "tier": self.tier, **moved, "text": self.text, "at": self.at.isoformat()}
+        return {"what": self.what, "tier": self.tier, **moved, "text": self.text}
 
 
 @dataclass(slots=True)
@@ -86,10 +85,7 @@ class PlaybookEditLog:
     def described(self) -> str:
         """Return what changed on one line, or nothing.
 
-        >>> at = datetime(2026, 11, 21)
-        >>> PlaybookEditLog(
-        ...     [PlaybookEdit(what=EditKind.ADD_TASK, text="Disk: `df -h`", at=at, tier=Tier.HOURLY)]
-        ... ).described()
+        >>> PlaybookEditLog([PlaybookEdit(what=EditKind.ADD_TASK, text="Disk: `df -h`", tier=Tier.HOURLY)]).described()
         'Changed in HEARTBEAT.md: new hourly task “Disk: `df -h`”'
         """
         told = [f"{_phrase(edit)} “{_short(edit.text)}”" for edit in self.news[:SHOWN]]
@@ -99,7 +95,7 @@ class PlaybookEditLog:
     def counted(self) -> str:
         """Return how much changed, without a word of what, for lines that more people read; or nothing.
 
-        >>> PlaybookEditLog([PlaybookEdit(what=EditKind.NOTE, text="secret", at=datetime(2026, 11, 21))]).counted()
+        >>> PlaybookEditLog([PlaybookEdit(what=EditKind.NOTE, text="secret")]).counted()
         '1 edit to HEARTBEAT.md'
         """
         count = len(self.news)

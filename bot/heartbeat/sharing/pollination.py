@@ -26,7 +26,7 @@ from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.tiers import Tier, suggested_moves
 from bot.errors import InputError, StoreError
-from bot.heartbeat.playbooks.playbook_file import Checkout, can_work, checkout_at, playbook_of, read_template
+from bot.heartbeat.playbooks.playbook_file import can_work, checkout_at, playbook_of, read_template
 from bot.heartbeat.sessions.session_registry import Session
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 
@@ -63,7 +63,7 @@ class _Worker:
         return [(tier, task) for tier, task in self.playbook.all_tasks if 0 < len(task.text) <= MAX_TASK_CHARS]
 
     @cached_property
-    def checkout(self) -> Checkout:
+    def checkout(self) -> frozenset[str]:
         """What its folder has that commands need."""
         return checkout_at(self.session.cwd)
 
@@ -100,7 +100,7 @@ class _Worker:
         has_tier = offer.tier is Tier.QUICK or not self.playbook.is_freeform
         if is_idle or not has_tier or check_keys(offer.task) <= self.keys:
             return False
-        return all(can_work(argv, self.checkout) for argv in commands_in([offer.task]))
+        return all(can_work(argv, self.session.cwd, self.checkout) for argv in commands_in([offer.task]))
 
 
 class Pollination:

@@ -21,7 +21,7 @@ from pydantic import Field
 from bot.agent.tools.base import Arguments, Tool, ToolProblem
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_edits import add_task, move_task
+from bot.domain.playbooks.playbook_edits import add, move_task
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.sharing.same_check import check_keys
 from bot.domain.sharing.suggestions import SUGGESTION_ID, DecidedBy, Suggestion, SuggestionStatus, decision_lines
@@ -29,7 +29,6 @@ from bot.domain.text.did_you_mean import near_ones
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile, playbook_of
 from bot.heartbeat.run.beat_view import BeatView, EditKind, PlaybookEdit
-from bot.heartbeat.run.playbook_editor import with_room
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, DecisionLog
 from bot.ports.collections import Collection
@@ -167,10 +166,10 @@ def with_suggested(playbook: Playbook, suggestion: Suggestion) -> Playbook:
     tier, keys = suggestion.tier, check_keys(suggestion.task)
     if suggestion.moves_from is None:
         is_there = any(keys <= check_keys(task.text, *task.details) for _, task in playbook.all_tasks)
-        return playbook if is_there else add_task(with_room(playbook, tier), tier, suggestion.task)
+        return playbook if is_there else add(playbook, tier, suggestion.task)
     standing = {where: task for where, task in playbook.all_tasks if task_id(task.text) == task_id(suggestion.task)}
     if suggestion.moves_from in standing:
-        return move_task(with_room(playbook, tier), standing[suggestion.moves_from], tier)
+        return move_task(playbook, standing[suggestion.moves_from], tier)
     if tier not in standing:
         raise InputError(f"{suggestion.task!r} is no {suggestion.moves_from} task any more; somebody changed that.")
     return playbook
@@ -193,9 +192,7 @@ def sharing_tools(
         decisions.decide(offer, status, by, why)
         if status is SuggestionStatus.ACCEPTED:
             what = EditKind.MOVE_TASK if offer.moves_from else EditKind.ADD_TASK
-            edit = PlaybookEdit(
-                what=what, text=offer.task, at=view.started_at, tier=offer.tier, before=offer.moves_from
-            )
+            edit = PlaybookEdit(what=what, text=offer.task, tier=offer.tier, before=offer.moves_from)
             view.edits.made.append(edit)
 
     def tool(name: str, does: str, among: Sequence[Suggestion], act: Callable[[Suggestion, str], object]) -> list[Tool]:

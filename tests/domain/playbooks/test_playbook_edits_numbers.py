@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.playbook import Playbook, parse
-from bot.domain.playbooks.playbook_edits import ListChanged, add_task, list_digest, move_task, numbered, remove, task_of
+from bot.domain.playbooks.playbook_edits import ListChanged, add, list_digest, move_task, numbered, remove, task_of
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 from tests.playbooks import template
@@ -27,7 +27,7 @@ def edited(playbook: Playbook, edits: list[tuple[str, int, Tier]]) -> Playbook:
         task = tasks[number % len(tasks)].task if tasks else None
         try:
             if what == "add" or task is None:
-                playbook = add_task(playbook, tier, f"new {number}")
+                playbook = add(playbook, tier, f"new {number}")
             else:
                 playbook = remove(playbook, task) if what == "remove" else move_task(playbook, task, tier)
         except InputError:
@@ -73,7 +73,7 @@ def test_boxes_times_and_details_change_no_number() -> None:
 
 def test_who_has_not_seen_the_list_has_no_numbers() -> None:
     """Nothing is guessed."""
-    with pytest.raises(ListChanged, match="not seen"):
+    with pytest.raises(ListChanged, match="not the list you saw"):
         task_of(FILE, 1, None)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_edits import add_task
+from bot.domain.playbooks.playbook_edits import add
 from bot.domain.tiers import Tier
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import MAX_BYTES, PlaybookFile
@@ -88,7 +88,7 @@ def test_a_file_that_never_stops_changing_is_left_alone(tmp_path: Path) -> None:
 def test_a_playbook_that_is_gone_when_it_is_changed_is_not_made_anew(tmp_path: Path) -> None:
     """Whoever deleted it wins."""
     with pytest.raises(StoreError, match="somebody deleted it"):
-        PlaybookFile(tmp_path).change(lambda playbook: add_task(playbook, Tier.QUICK, "Disk"))
+        PlaybookFile(tmp_path).change(lambda playbook: add(playbook, Tier.QUICK, "Disk"))
     assert not (tmp_path / "HEARTBEAT.md").exists()
 
 
@@ -143,14 +143,6 @@ def test_what_is_no_file_at_all_is_refused_at_once(tmp_path: Path) -> None:
             PlaybookFile(folder).read()
 
 
-@each_row("encoding", ["utf-16", "utf-16-be"])
-def test_a_file_in_which_no_task_can_be_found_is_refused(tmp_path: Path, encoding: str) -> None:
-    """Some editors save so; read as UTF-8 it holds no command."""
-    (tmp_path / "HEARTBEAT.md").write_bytes(f"\ufeff{FILE}".encode(encoding))
-    with pytest.raises(StoreError, match="UTF-16"):
-        PlaybookFile(tmp_path).read()
-
-
 def test_a_file_that_is_too_long_is_refused(tmp_path: Path) -> None:
     """With the limit in the message."""
     (tmp_path / "HEARTBEAT.md").write_text("- look\n" * (MAX_BYTES // 7 + 1))
@@ -171,11 +163,11 @@ def test_two_changes_at_once_are_both_there(tmp_path: Path) -> None:
     """A beat's and a command's; neither is written over the other."""
     (tmp_path / "HEARTBEAT.md").write_text(FILE)
 
-    def add(number: int) -> None:
-        PlaybookFile(tmp_path).change(lambda playbook: add_task(playbook, Tier.QUICK, f"task {number}"))
+    def add_one(number: int) -> None:
+        PlaybookFile(tmp_path).change(lambda playbook: add(playbook, Tier.QUICK, f"task {number}"))
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(add, range(24)))
+        list(pool.map(add_one, range(24)))
     texts = {task.text for task in PlaybookFile(tmp_path).read().tasks(Tier.QUICK)}
     assert texts == {"one", *(f"task {number}" for number in range(24))}
 

@@ -37,7 +37,7 @@ def test_what_cannot_be_read_is_no_name(tmp_path: Path) -> None:
 
 def test_what_the_agent_removed_in_its_beat_is_its_own_doing() -> None:
     """By the command its task named."""
-    edits = PlaybookEditLog([PlaybookEdit(what=EditKind.REMOVE_TASK, text="Lint: `make lint`", at=AT)])
+    edits = PlaybookEditLog([PlaybookEdit(what=EditKind.REMOVE_TASK, text="Lint: `make lint`")])
     assert {name: each.by for name, each in edits.removals(AT).items()} == dict.fromkeys(
         checks_of_lines("`make lint`"), AGENT
     )

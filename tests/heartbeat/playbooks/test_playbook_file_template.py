@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from bot.agent.git.git_process import GitProcess
 from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS, is_allowed
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_edits import raise_flag
+from bot.domain.playbooks.playbook_edits import add
+from bot.domain.playbooks.playbook_lines import PlaybookSection
 from bot.domain.tiers import Tier
-from bot.heartbeat.playbooks.playbook_file import PlaybookFile, checkout_at, seeded
+from bot.heartbeat.playbooks.playbook_file import PlaybookFile, seeded
 from tests.gitrepo import make_repo
 from tests.heartbeat.garden import BASICS
 from tests.tables import each_row
@@ -21,7 +25,9 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 def texts(cwd: Path, *programs: str) -> str:
     """Return the tasks seeded in a folder on a machine with these programs."""
-    playbook = seeded(parse(BASICS), checkout_at(cwd), lambda name: f"/bin/{name}" if name in programs else None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shutil, "which", lambda name: f"/bin/{name}" if name in programs else None)
+        playbook = seeded(parse(BASICS), cwd)
     return "\n".join(task.text for tier in Tier for task in playbook.tasks(tier))
 
 
@@ -77,7 +83,7 @@ def test_the_seeded_line_for_flags_prints_them(tmp_path: Path) -> None:
     seeded_tasks = file.read().tasks(Tier.QUICK)
     argv = next(argv for task in seeded_tasks for argv in task.commands if argv[0] == "sed")
     assert is_allowed(argv, DEFAULT_COMMANDS, tmp_path)
-    file.change(lambda playbook: raise_flag(playbook, "Disk full").with_stamps([Tier.QUICK], NOON))
+    file.change(lambda playbook: add(playbook, PlaybookSection.FLAGS, "Disk full").with_stamps([Tier.QUICK], NOON))
     printed = subprocess.run(argv, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     assert "- Disk full" in printed
     assert "Working-tree" not in printed

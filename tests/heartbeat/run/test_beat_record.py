@@ -18,7 +18,7 @@ def test_what_a_beat_changed_is_on_record_however_it_ended(tmp_path: Path) -> No
     """A run that was cancelled or failed may have edited its list before; a refusal leaves no folder."""
     store, journal = SessionMemory(MemoryStore()), MemoryJournal()
     record = BeatRecorder(FileRunFolders(tmp_path), store, BeatLog(journal))
-    edit = PlaybookEdit(what=EditKind.NOTE, text="n", at=AT)
+    edit = PlaybookEdit(what=EditKind.NOTE, text="n")
     for name, made, result in [
         ("cancelled", [edit], BeatResult.SKIPPED),
         ("failed", [edit], BeatResult.FAILED),
@@ -29,6 +29,6 @@ def test_what_a_beat_changed_is_on_record_however_it_ended(tmp_path: Path) -> No
         record.close(a_session(tmp_path), begun, BeatEnd(result=result, step=BeatStep.CANCELLED, error=error), now=AT)
     for name in ("cancelled", "failed"):
         trace = json.loads((tmp_path / "runs" / name / "trace.json").read_text())
-        assert trace["edits"] == [{"what": "note", "tier": None, "text": "n", "at": AT.isoformat()}]
+        assert trace["edits"] == [{"what": "note", "tier": None, "text": "n"}]
     assert not (tmp_path / "runs" / "refused").exists()
     assert [line["trace_id"] for line in journal.records()] == ["cancelled", "failed", None]

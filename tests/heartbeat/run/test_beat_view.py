@@ -8,7 +8,7 @@ from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import TaskHistory, Tier
 from bot.heartbeat.run.beat_view import EditKind, PlaybookEdit, PlaybookEditLog, measured_after
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
-from tests.heartbeat.builders import AT, a_view
+from tests.heartbeat.builders import a_view
 
 STATUS = ("git", "status", "--porcelain")
 TREE = "Working tree: `git status --porcelain`"
@@ -18,14 +18,14 @@ SLOW = TaskHistory(text=TREE, tier=Tier.QUICK, seconds=(12.0, 14.0, 13.0))
 
 def test_boxes_are_no_news() -> None:
     """They are in the trace alone."""
-    ticked = PlaybookEditLog([PlaybookEdit(what=EditKind.CHECK_TASK, text="x", at=AT)])
+    ticked = PlaybookEditLog([PlaybookEdit(what=EditKind.CHECK_TASK, text="x")])
     assert (ticked.described(), ticked.counted()) == ("", "")
 
 
 def test_many_edits_are_told_in_few_words() -> None:
     """The rest is counted; the trace has them all."""
     edits = PlaybookEditLog(
-        [PlaybookEdit(what=EditKind.NOTE, text=f"note {number} {'x' * 200}", at=AT) for number in range(5)]
+        [PlaybookEdit(what=EditKind.NOTE, text=f"note {number} {'x' * 200}") for number in range(5)]
     )
     said = edits.described()
     assert said.startswith("Changed in HEARTBEAT.md: noted “note 0 xxx")

@@ -11,7 +11,7 @@ from bot.domain.heartbeats.beats import Action, BeatReport, BeatResult, Envelope
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.jobs import RunBeat
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_edits import add_task
+from bot.domain.playbooks.playbook_edits import add
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile
 from bot.heartbeat.run.beat_view import BeatView
@@ -103,7 +103,7 @@ def test_what_came_since_the_run_is_another_beats(tmp_path: Path) -> None:
     first = room.full.steps[0]
 
     def run(view: BeatView) -> BeatReport:
-        PlaybookFile(room.cwd).change(lambda now: add_task(now, Tier.QUICK, "A new one"))
+        PlaybookFile(room.cwd).change(lambda now: add(now, Tier.QUICK, "A new one"))
         message = InboxMessage(at=AT, from_="ops", to="shop", kind=MessageKind.REPORT, text="hello")
         room.store.send(message)
         return first(view)  # type: ignore[no-any-return]

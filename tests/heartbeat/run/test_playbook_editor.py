@@ -14,10 +14,9 @@ from bot.domain.playbooks.playbook_entries import id_of_task, task_id
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_tools import BeatTools
 from bot.heartbeat.run.beat_view import BeatView, EditKind, PlaybookEdit
-from bot.heartbeat.run.playbook_editor import MAX_EDITS, MOST, PlaybookEditor
+from bot.heartbeat.run.playbook_editor import MAX_EDITS, PlaybookEditor
 from bot.heartbeat.run.probes import Probes
-from tests.fakes import FakeClock
-from tests.heartbeat.builders import AT, PLAYBOOK, a_view
+from tests.heartbeat.builders import PLAYBOOK, a_view
 from tests.tables import each_row
 
 TREE, DEPLOYS, COMMITS = (
@@ -38,7 +37,7 @@ class Desk:
         self.path = folder / "HEARTBEAT.md"
         self.path.write_bytes(text.encode())
         self.view: BeatView = a_view(folder, text=text, tier=Tier.DAILY)
-        keeper = PlaybookEditor(self.view, FakeClock(AT), known_secrets=("hunter2hunter2",))
+        keeper = PlaybookEditor(self.view, known_secrets=("hunter2hunter2",))
         self.tools: dict[str, Tool] = {tool.name: tool for tool in keeper.tools()}
 
     def use(self, name: str, **given: Any) -> str:
@@ -72,12 +71,12 @@ def test_every_edit_does_one_thing_and_is_recorded(desk: Desk) -> None:
     desk.use("note", text="Deploys are on Tuesdays")
     desk.use("check_task", id=TREE, ok=True)
     assert desk.view.edits.made == [
-        PlaybookEdit(what=EditKind.ADD_TASK, tier=Tier.HOURLY, text="Queue length", at=AT),
-        PlaybookEdit(what=EditKind.MOVE_TASK, tier=Tier.DAILY, before=Tier.QUICK, text="Deploys look healthy", at=AT),
-        PlaybookEdit(what=EditKind.REMOVE_TASK, tier=Tier.HOURLY, text="New commits: `git log --oneline -n 20`", at=AT),
-        PlaybookEdit(what=EditKind.RAISE_FLAG, text="Certificate runs out on Friday", at=AT),
-        PlaybookEdit(what=EditKind.NOTE, text="Deploys are on Tuesdays", at=AT),
-        PlaybookEdit(what=EditKind.CHECK_TASK, text="Working tree: `git status --porcelain`", at=AT),
+        PlaybookEdit(what=EditKind.ADD_TASK, tier=Tier.HOURLY, text="Queue length"),
+        PlaybookEdit(what=EditKind.MOVE_TASK, tier=Tier.DAILY, before=Tier.QUICK, text="Deploys look healthy"),
+        PlaybookEdit(what=EditKind.REMOVE_TASK, tier=Tier.HOURLY, text="New commits: `git log --oneline -n 20`"),
+        PlaybookEdit(what=EditKind.RAISE_FLAG, text="Certificate runs out on Friday"),
+        PlaybookEdit(what=EditKind.NOTE, text="Deploys are on Tuesdays"),
+        PlaybookEdit(what=EditKind.CHECK_TASK, text="Working tree: `git status --porcelain`"),
     ]
     playbook = parse(desk.path.read_text())
     assert [[task.text for task in playbook.tasks(tier)] for tier in Tier] == [
@@ -91,13 +90,11 @@ def test_every_edit_does_one_thing_and_is_recorded(desk: Desk) -> None:
 
 
 def test_a_flag_and_a_note_go_as_they_came(desk: Desk) -> None:
-    """By their ids; saying either twice is saying it once, and no edit."""
+    """By their ids; saying either twice is refused."""
     desk.use("raise_flag", text="disk full")
     desk.use("note", text="n")
-    assert (desk.use("raise_flag", text="Disk full"), desk.use("note", text="N")) == (
-        "Nothing was changed: the playbook says so already.",
-        "Nothing was changed: the playbook says so already.",
-    )
+    assert desk.refused("raise_flag", text="Disk full") == "Urgent Flags hold it already: disk full"
+    assert desk.refused("note", text="N") == "Notes hold it already: n"
     desk.use("remove", id=task_id("disk full"))
     desk.use("remove", id=task_id("n"))
     playbook = parse(desk.path.read_text())
@@ -108,7 +105,7 @@ def test_a_flag_and_a_note_go_as_they_came(desk: Desk) -> None:
 def test_a_task_that_stands_there_already_is_refused_with_what_stands_there(desk: Desk) -> None:
     """In whatever tier, however it is spelt."""
     said = desk.refused("add_task", tier="quick", text="STALE   branches")
-    assert said == f"The daily tasks hold it already: [{task_id('Stale branches')}] Stale branches"
+    assert said == "Daily Tasks hold it already: Stale branches"
 
 
 @each_row(
@@ -157,14 +154,14 @@ def test_one_beat_makes_so_many_edits_and_no_more(desk: Desk) -> None:
 @each_row(
     "text, name, given",
     [
-        ("## Quick\n" + "".join(f"- t{n}\n" for n in range(MOST["quick"])), "add_task", {"tier": "quick", "text": "x"}),
+        ("## Quick\n" + "".join(f"- t{n}\n" for n in range(30)), "add_task", {"tier": "quick", "text": "x"}),
         (
-            "## Daily\n- d\n## Quick\n" + "".join(f"- t{n}\n" for n in range(MOST["quick"])),
+            "## Daily\n- d\n## Quick\n" + "".join(f"- t{n}\n" for n in range(30)),
             "move_task",
             {"id": task_id("d"), "to": "quick"},
         ),
-        ("## Urgent Flags\n" + "".join(f"- f{n}\n" for n in range(MOST["urgent"])), "raise_flag", {"text": "x"}),
-        ("## Notes\n" + "".join(f"- n{n}\n" for n in range(MOST["notes"])), "note", {"text": "x"}),
+        ("## Urgent Flags\n" + "".join(f"- f{n}\n" for n in range(10)), "raise_flag", {"text": "x"}),
+        ("## Notes\n" + "".join(f"- n{n}\n" for n in range(40)), "note", {"text": "x"}),
     ],
 )
 def test_a_list_that_is_long_enough_takes_no_more(tmp_path: Path, text: str, name: str, given: dict[str, Any]) -> None:
@@ -242,7 +239,7 @@ def test_another_sessions_playbook_keeps_every_byte_whatever_is_tried(desk: Desk
 
 def test_a_pre_screen_only_ticks_and_notes(desk: Desk, tmp_path: Path) -> None:
     """Beside the commands it may run."""
-    tools = BeatTools(Probes({}), FakeClock(AT))
+    tools = BeatTools(Probes({}))
     assert [tool.name for tool in tools.small(desk.view)] == ["run_command", "check_task", "note"]
     assert {tool.name for tool in tools.all(desk.view)} >= {"run_command", *desk.tools}
 
