@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bot.agent.codebases import LIKELY, Codebases
-from bot.errors import CodebaseUnreadable
+from bot.agent.codebases import LIKELY, Codebase, Codebases
+from bot.errors import CodebaseUnreadable, ConfigError
 from tests.codebases import SHOP, make_codebases
 from tests.gitrepo import commit_files, git
 
@@ -132,3 +133,40 @@ def test_members_are_replaced_at_once_and_a_selection_keeps_its_own(tmp_path: Pa
     assert [(one.id, one.prefix) for one in code] == [("shop", "")]
     assert code.locate("shop:src/cart.py") == (shop.repo, "src/cart.py")
     assert code.locate("infra:deploy/queue.py") == (shop.repo, "infra:deploy/queue.py")
+
+
+class TestBeside:
+    """A codebase that only a question about it is answered from."""
+
+    def code(self, folder: Path) -> Codebases:
+        both = make_codebases(folder)
+        own, beside = both.first, both.get("infra")
+        assert beside is not None
+        return Codebases.named(
+            [("", own.repo, own.index)], beside={"watch": lambda: replace(beside, id="watch", prefix="watch:")}
+        )
+
+    def test_it_alone_answers_what_is_about_it(self, tmp_path: Path) -> None:
+        """Nothing else does, nor is it among the team's; its citations lead there whatever is asked."""
+        code = self.code(tmp_path)
+        assert [one.prefix for one in code.about(["watch"])] == ["watch:"]
+        assert [one.prefix for one in code.about([])] == [one.prefix for one in code] == [""]
+        assert code.locate("watch:src/both.py").repo.root == tmp_path / "infra"
+        assert list(code.about(["watch"]).heads()) == [tmp_path / "infra"]
+
+    def test_a_commit_of_it_is_found_and_one_of_nobody_is_the_first_ones(self, tmp_path: Path) -> None:
+        """A citation without a name lies where its commit does."""
+        code = self.code(tmp_path)
+        assert code.locate("src/both.py", git(tmp_path / "infra", "rev-parse", "HEAD")).repo.root == tmp_path / "infra"
+        assert code.locate("src/both.py", "0" * 40).repo.root == tmp_path / "shop"
+
+    def test_one_that_cannot_be_opened_is_not_there(self, tmp_path: Path) -> None:
+        """Its folder is gone, say."""
+        shop = make_codebases(tmp_path, shop=SHOP).first
+
+        def gone() -> Codebase:
+            raise ConfigError("codebase: there is no such folder")
+
+        code = Codebases.named([("", shop.repo, shop.index)], beside={"watch": gone})
+        assert code.get("watch") is None
+        assert [one.id for one in code.about(["watch"])] == [""]

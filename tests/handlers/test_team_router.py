@@ -10,6 +10,7 @@ from bot.casework.decisions import DraftClick
 from bot.domain.events import Event
 from bot.intake.normalise import Identity
 from handlers.team_router import TeamListeners, TeamRouter
+from tests.payloads import payload
 from tests.tables import each_row
 
 ME = Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT")
@@ -218,3 +219,12 @@ def test_a_click_on_what_a_removed_team_left_is_answered_for_that_team() -> None
     company.owned["payments"].clear()
     company._add("platform", "C0PLOPS")
     assert company.router.of_gone(body) is None
+
+
+def test_below_an_alert_it_is_the_team_of_its_session() -> None:
+    """Direct messages are no team's channel."""
+    company = Company()
+    company.watchers["platform"].alerts.add("1800000000.000100")
+    body = payload("message")
+    body["event"] |= {"channel": "D0ANA", "thread_ts": "1800000000.000100", "ts": "1800000000.000200"}
+    assert company.router.of_message(body).team == "platform"

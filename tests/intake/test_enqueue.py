@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from bot.domain.alerts import Alert
@@ -162,3 +163,23 @@ def test_an_order_to_a_session_is_a_question() -> None:
 def test_only_what_a_person_says_to_the_bot_is_an_order(text: str, changes: dict[str, Any]) -> None:
     """All else that deserves work is a question."""
     assert type(sort(said(text, **changes), shop="Shop")) is QuestionAsked
+
+
+@each_row(
+    "text, inflight, kind",
+    [
+        ("isn't that the deploy?", False, FollowUpArrived),
+        ("false alarm", False, FollowUpArrived),
+        ("ok", False, FollowUpArrived),
+        ("is it back?", True, FollowUpArrived),
+        ("<@U0BOT> why is it down?", False, QuestionAsked),
+    ],
+)
+def test_what_is_written_below_a_heartbeats_alert_is_no_question_unless_it_calls_the_bot(
+    text: str, inflight: bool, kind: type[Work]
+) -> None:
+    """It may end a page, and is for the thread of a question that somebody asked there."""
+    sorter = replace(a_sorter(), is_under_alert=lambda event: event.thread_id == QUESTION_TS)
+    event = said(text, chat_id="D0ANA", thread_id=QUESTION_TS, msg_type="thread_reply")
+    found = sorter.sort(event, classify(event, sorter.rules, inflight=inflight))
+    assert type(found) is kind

@@ -16,6 +16,7 @@ from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, HELP, OPS
 from tests.cli.typed import typed
+from tests.gitrepo import git
 from tests.journeys.beat_office import BeatOffice, Wake, Watched, sessions_of, watched
 from tests.journeys.home_files import Journal
 from tests.journeys.office import write_config
@@ -174,12 +175,60 @@ def test_the_buttons_that_lead_further(open_office: Open, tmp_path: Path, contro
     office.press(card, ids.OPEN_PLAYBOOK)
     view = control.wait_for(control.modals.current, "the dialogue")
     assert "The check: `python3 check.py`" in shown_text(view)
+
+
+def asked_about(control: Control) -> list[dict[str, Any]]:
+    """Return the questions about alerts that stand in the ops channel."""
+    return [m for m in control.messages(OPS.channel_id) if m["text"].startswith("A heartbeat of ")]
+
+
+def test_an_alert_is_looked_into_in_its_own_checkout_and_asked_about_once(
+    open_office: Open, tmp_path: Path, control: Control
+) -> None:
+    """Not in the team's code; a second click is told of the first. The draft is approved over lines of the checkout."""
+    shop = watched(tmp_path, "watched")
+    (shop.cwd / "check.py").write_text("import limits\n\nlimits.check()\n")
+    (shop.cwd / "limits.py").write_text("def check():\n    raise ValueError('too many orders')\n")
+    git(shop.cwd, "add", "check.py", "limits.py")
+    git(shop.cwd, "commit", "--quiet", "--message", "Limit orders")
+    office = open_office(shop)
+    office.beat(shop, result="sent")
+    card = office.alert()
     office.press(card, ids.INVESTIGATE)
     office.answered(ANA.user_id, f"Asked in <#{OPS.channel_id}>")
     office.press(card, ids.INVESTIGATE)
     office.answered(ANA.user_id, f"<@{ANA.user_id}> has already started an investigation of this.")
-    (question,) = [m for m in control.messages(OPS.channel_id) if m["text"].startswith("A heartbeat of shop reports")]
-    office.card(question["ts"], "A heartbeat of shop reports", channel=OPS.channel_id, offering=ids.DISMISS)
+    question = control.wait_for(lambda: next(iter(asked_about(control)), None), "the question")
+    draft = office.draft(question["ts"], channel=OPS.channel_id)
+    assert "watched:limits.py:" in shown_text(draft)
+    assert shown_text(question).count("fails (exit code 1)") == 1
+    office.click(draft, ids.APPROVE)
+    reply = office.reply(question["ts"], channel=OPS.channel_id)
+    (logged,) = office.replies.records()
+    assert {ref["ref"].partition(":")[0] for ref in logged["evidence_refs"]} == {"watched"}
+    assert reply["thread_ts"] == question["ts"]
+    assert len(asked_about(control)) == 1
+
+
+def test_a_page_ends_when_whoever_was_rung_writes_below_it(open_office: Open, tmp_path: Path, control: Control) -> None:
+    """In whatever words, on an earlier card of it too; the card says who, and it is no question."""
+    shop = watched(tmp_path, "shop", state="bad")
+    office = open_office(shop, severity="page", again_after="2s")
+    office.beat(shop, result="sent")
+    first = office.alert()
+    rung = office.alert("rings for the")
+    assert rung["ts"] != first["ts"]
+    said = control.say(first["channel"], ANA.user_id, "isn't that the deploy?", first["ts"])
+    control.wait_for(
+        lambda: f"<@{ANA.user_id}> acknowledged it" in shown_text(office.alerts()[-1]), "the card to say so"
+    )
+    known = [event["message_id"] for event in Journal(office.home / "events.ndjson").records()]
+    assert known == [said]
+    assert office.bot.team.shared.store.open_threads() == []
+    before = len(office.alerts())
+    shop.becomes("bad, still")
+    office.beat(shop)
+    assert len(office.alerts()) == before
 
 
 def test_at_night_only_a_person_wakes_it(open_office: Open, tmp_path: Path) -> None:
@@ -274,3 +323,32 @@ def test_a_bot_killed_while_its_alert_is_being_posted_posts_no_second_one(
         control.wait_for(lambda: lines(home), "the beat's line")
         assert [line["result"] for line in lines(home)] == ["sent"]
         assert len(direct_messages(control)) == 1
+
+
+def test_a_bot_killed_while_its_question_is_being_posted_asks_no_second_one(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """The question stands and nobody noted that; the next start finds it, and its card follows."""
+    place, home = watched(tmp_path, "watched", state="bad"), tmp_path / "home"
+    config = write_config(home, shop, sessions=sessions_of(place))
+    leave_wake(home, config, place)
+    with (
+        slow_proxy(slack.api_url, method="chat.postMessage", marker="triage_asked") as proxy,
+        running(slack, control, home, config, SLACK_API_URL=proxy.url) as process,
+    ):
+        control.wait_for(lambda: direct_messages(control), "the alert")
+        (alert,) = direct_messages(control)
+        element = find_element(alert, ids.INVESTIGATE)
+        assert element is not None
+        control.click(alert["channel"], alert["ts"], ANA.user_id, **element.click_fields())
+        assert proxy.held.wait(LIMIT_S)
+        process.kill()
+        process.wait()
+        proxy.release.set()
+    control.wait_for(lambda: asked_about(control), "the question to stand")
+    with running(slack, control, home, config):
+        asked = "A heartbeat of watched reports"
+        control.wait_for(
+            lambda: [m for m in control.messages(OPS.channel_id) if asked in shown_text(m)][1:], "its card"
+        )
+        assert len(asked_about(control)) == 1

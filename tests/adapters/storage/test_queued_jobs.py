@@ -14,6 +14,7 @@ from bot.domain.heartbeats.beats import Wake
 from bot.domain.jobs import (
     WORK_CLASSES,
     AlertArrived,
+    AskInOps,
     ContinueThread,
     FollowUpArrived,
     Job,
@@ -35,6 +36,7 @@ ALL: list[Work] = [
     FollowUpArrived(event=EVENT, is_ack=True),
     MessageEdited(event=EVENT),
     AlertArrived(event=EVENT),
+    AskInOps(mark="triage_asked:1", question="Why?", by="U1", at=EVENT.create_time, codebases=("shop",)),
     MessageDeleted(event=EVENT),
     MentionInstruction(event=EVENT, instruction=Instruction(kind=InstructionKind.COMMAND, command="tiers shop")),
     ContinueThread(thread_id=THREAD_ID),

@@ -104,3 +104,11 @@ def test_one_codebase_has_the_tools_as_they_were(tmp_path: Path) -> None:
     assert arguments is not None
     assert "codebase" not in arguments.model_fields
     assert tools("read_file", path="src/both.py").startswith("src/both.py lines")
+
+
+def test_an_only_codebase_may_be_named_before_a_path(tmp_path: Path) -> None:
+    """As its results name it, where it is read alone: a session's checkout, say."""
+    tools = Tools(make_codebases(tmp_path).among(["infra"]), tmp_path)
+    assert "LIMIT = 7" in tools("read_file", path="infra:src/both.py")
+    assert "LIMIT = 7" in tools("read_file", path="src/both.py")
+    assert {read.path for read in tools.ledger.reads} == {"infra:src/both.py"}

@@ -91,3 +91,15 @@ def test_what_is_open_is_not_forgotten_for_what_is_closed_or_newer() -> None:
     assert [each.key for each in state.findings.values() if not each.is_open] == [each.key for each in over[50:]]
     more = [finding(number) for number in range(2 * many, 2 * many + KEPT_OPEN_FINDINGS)]
     assert len(state.with_findings(*more).findings) == KEPT_FINDINGS + KEPT_OPEN_FINDINGS
+
+
+def test_what_an_earlier_version_sent_holds_its_finding_back_and_no_other() -> None:
+    """It kept the stamps beside the findings; an upgrade rings nothing twice."""
+    known = OpenFinding(key="shop/ci/red", task="ci", text="Red.", first_at=START, last_at=START)
+    stored = SessionState(findings={known.key: known}).model_dump(mode="json")
+    stored["findings"][known.key].pop("stamps")
+    at = START.isoformat()
+    stored["sent"] = {"stamps": {"slack:U0ANA finding shop/ci/red": at, "slack:U0ANA text 0123 shop/ci/red": at}}
+    state = SessionState.model_validate(stored)
+    assert dict(state.findings[known.key].stamps) == {"slack:U0ANA": START}
+    assert SessionState.model_validate({**stored, "sent": "odd"}, extra="allow").findings[known.key].stamps == {}
