@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +115,10 @@ def reading(path: str, *lines: tuple[int, int], answer: Mapping[str, Any]) -> Ca
     return step
 
 
-def plain_tools(repo: GitRepo, *names: str) -> Callable[[Ledger], list[Tool]]:
+def plain_tools(repo: GitRepo, *names: str) -> Callable[[Ledger, Collection[str]], list[Tool]]:
     """Return a toolbox whose read_file reads HEAD into the ledger, and whose other tools say nothing."""
 
-    def tools(ledger: Ledger) -> list[Tool]:
+    def tools(ledger: Ledger, _: Collection[str]) -> list[Tool]:
         def read_file(given: Mapping[str, Any]) -> str:
             commit, path = repo.head(), given["path"]
             lines = (repo.lines_at(commit, path) or [])[given["start"] - 1 : given["end"]]

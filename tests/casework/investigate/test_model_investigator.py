@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,9 @@ class Desk:
         self.ledger_of_run = Ledger()
         tools = plain_tools(self.repo, "search_code")
 
-        def tools_of(ledger: Ledger) -> list[Tool]:
+        def tools_of(ledger: Ledger, about: Collection[str]) -> list[Tool]:
             self.ledger_of_run = ledger
-            return tools(ledger)
+            return tools(ledger, about)
 
         self.attachments = FakeAttachments()
         self.investigator = ModelInvestigator(
