@@ -14,12 +14,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Final, Self
 
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, entries
-from bot.domain.playbooks.playbook_lines import (
+from bot.domain.playbooks.playbook_entries import (
     ITEM,
     LineKind,
     MarkdownLine,
+    PlaybookEntry,
     PlaybookSection,
+    entries,
     scan_lines,
     sections,
 )

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.domain.playbook import BOM, Playbook, parse
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_placeholder, plain_text
-from bot.domain.playbooks.playbook_lines import PlaybookSection
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, PlaybookSection, is_placeholder, plain_text
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 

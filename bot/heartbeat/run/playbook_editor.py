@@ -7,7 +7,7 @@ whose entry is gone is refused.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -15,8 +15,7 @@ from bot.agent.tools.base import Arguments, Tool, ToolProblem
 from bot.domain.heartbeats.allowed_commands import not_run_notice
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import add, listed, move_task, remove
-from bot.domain.playbooks.playbook_entries import MAX_TEXT_CHARS, PlaybookEntry, plain_text
-from bot.domain.playbooks.playbook_lines import PlaybookSection
+from bot.domain.playbooks.playbook_entries import MAX_TEXT_CHARS, PlaybookEntry, PlaybookSection, plain_text
 from bot.domain.secrets import redact
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
@@ -33,11 +32,14 @@ EntryId = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
 class Note(Arguments):
     """Arguments of `note`: one line of plain text."""
 
+    place: ClassVar[str] = "notes"
     text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS)]
 
 
 class RaiseFlag(Note):
     """Arguments of `raise_flag`."""
+
+    place: ClassVar[str] = "urgent"
 
 
 class AddTask(Note):
@@ -76,15 +78,12 @@ _TOOLS: Final[dict[str, tuple[type[Arguments], str]]] = {
 }
 
 
-_ADDED: Final = {
-    Note: (PlaybookSection.NOTES, EditKind.NOTE),
-    RaiseFlag: (PlaybookSection.FLAGS, EditKind.RAISE_FLAG),
+_KINDS: Final[dict[str, tuple[EditKind, EditKind]]] = {
+    **dict.fromkeys(Tier, (EditKind.ADD_TASK, EditKind.REMOVE_TASK)),
+    "urgent": (EditKind.RAISE_FLAG, EditKind.CLEAR_FLAG),
+    "notes": (EditKind.NOTE, EditKind.DROP_NOTE),
 }
-_REMOVED: Final = {
-    str(PlaybookSection.NOTES): (EditKind.DROP_NOTE, None),
-    str(PlaybookSection.FLAGS): (EditKind.CLEAR_FLAG, None),
-}
-"""Whatever stands elsewhere is a task of a tier."""
+"""What it is to add to a place, and to remove from it."""
 
 
 class PlaybookEditor:
@@ -131,11 +130,11 @@ class PlaybookEditor:
                 return move_task(now, task, given.to), edit
             case Remove():
                 place, entry = _meant(listed(now), given)
-                what, tier = _REMOVED.get(place) or (EditKind.REMOVE_TASK, Tier(place))
-                return remove(now, entry), PlaybookEdit(what=what, text=entry.text, tier=tier)
-        to, what = _ADDED.get(type(given)) or (given.tier, EditKind.ADD_TASK)
-        edit = PlaybookEdit(what=what, text=plain_text(given.text), tier=getattr(given, "tier", None))
-        return add(now, to, given.text), edit
+                after, text, kind = remove(now, entry), entry.text, _KINDS[place][1]
+            case _:
+                place, text = getattr(given, "tier", given.place), plain_text(given.text)
+                after, kind = add(now, PlaybookSection(place), text), _KINDS[place][0]
+        return after, PlaybookEdit(what=kind, text=text, tier=Tier(place) if place in list(Tier) else None)
 
 
 def _meant(entries: Iterable[tuple[str, PlaybookEntry]], given: Remove) -> tuple[str, PlaybookEntry]:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from bot.domain.playbook import Playbook, line_end, parse
 from bot.domain.playbooks.playbook_edits import add, move_task, remove
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text, task_id
-from bot.domain.playbooks.playbook_lines import PlaybookSection
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, PlaybookSection, plain_text, task_id
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 from tests.playbooks import FILES, template

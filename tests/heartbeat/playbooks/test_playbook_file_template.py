@@ -13,7 +13,7 @@ from bot.agent.git.git_process import GitProcess
 from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS, is_allowed
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_edits import add
-from bot.domain.playbooks.playbook_lines import PlaybookSection
+from bot.domain.playbooks.playbook_entries import PlaybookSection
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile, seeded
 from tests.gitrepo import make_repo
