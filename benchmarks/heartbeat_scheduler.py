@@ -23,12 +23,10 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.beats import Delivered
-from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK, Scheduler
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_inbox import WakeBox
-from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import OVERRIDES, Collection
 
 SESSIONS = 10_000
@@ -86,7 +84,7 @@ class Works:
         """Run what is queued, as quickly as beats can end."""
         count = 0
         while job := self.jobs.claim():
-            take_wakes(self.store, job.work)
+            self.scheduler.wakes.take(job.key)
             self.store.save(job.key, lambda state: state.evolve(last_run=self.clock.at))
             self.jobs.done(job)
             count += 1

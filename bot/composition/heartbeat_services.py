@@ -5,7 +5,6 @@ Offline the beats compare what commands print; with models a cheap one screens t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from blocks import ids
@@ -18,7 +17,6 @@ from bot.composition.model_access import stall_limit_s
 from bot.composition.shared_services import SharedServices
 from bot.config.environment import Environment
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.beats import Wake
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import FindingResponses, PageThreads
 from bot.heartbeat.alerts.notifications import question_about
@@ -48,8 +46,7 @@ from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.schedule.session_faults import SessionFaults
 from bot.heartbeat.sessions.owners import Owners, OwnerZones
-from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
-from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry, WakeBox
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions, sharing_tools
@@ -66,7 +63,6 @@ from handlers.commands.tiers_command import TiersCommand
 
 BEAT_LIMIT_S = 600.0
 ANSWER_TOKENS = 8_000
-Wakes = Callable[[str, Wake], str]
 
 
 class SessionServices:
@@ -86,10 +82,9 @@ class SessionServices:
 class SharingServices:
     """What sessions have to do with each other: messages, and suggestions on their way."""
 
-    def __init__(self, on: SharedServices, sessions: SessionServices, wake: Wakes) -> None:
-        registry, store, secrets = sessions.registry, sessions.store, on.environment.secrets()
+    def __init__(self, on: SharedServices, sessions: SessionServices) -> None:
+        registry, store = sessions.registry, sessions.store
         self.suggestions = on.collection(SUGGESTIONS)
-        self.inbox = SessionInbox(registry, store, wake, secrets)
         stores = SharingStores(
             sessions=registry,
             states=store,
@@ -98,7 +93,7 @@ class SharingServices:
             clock=on.clock,
         )
         self.decisions = SuggestionDecisions(stores)
-        self.pollination = Pollination(self.decisions, known_secrets=secrets)
+        self.pollination = Pollination(self.decisions, known_secrets=on.environment.secrets())
         self.peers = PeerSessions(stores, self.pollination)
 
 
@@ -116,9 +111,10 @@ class Heartbeats:
         self.here = SessionDuties(on.leases, registry.all)
         elsewhere = self.here.elsewhere
         admission = Admission(zones, route=alerts.route, halted=on.pausing.words, runs_elsewhere=elsewhere)
-        wakes = WakeBox(on.storage.documents, is_shared=on.storage.shared is not None)
-        self.scheduler = Scheduler(registry, store, on.jobs, admission, sessions.log, wakes, clock)
-        self.sharing = SharingServices(on, sessions, self.scheduler.wake)
+        self.scheduler = Scheduler(
+            registry, store, on.jobs, admission, sessions.log, WakeBox(on.storage.documents), clock
+        )
+        self.sharing = SharingServices(on, sessions)
         self._build_worker(on, models, alerts)
         self.faults = SessionFaults(
             registry,
@@ -243,9 +239,10 @@ class HeartbeatSlack:
                 zones=of.zones,
                 record=of.log,
                 overrides=of.overrides,
-                inbox=sharing.inbox,
+                wakes=beats.scheduler.wakes,
                 wake=beats.scheduler.wake,
                 cancel=beats.worker.cancel,
+                known_secrets=on.environment.secrets(),
             ),
             owners=owners,
             approvers=on.approvers,

@@ -12,12 +12,10 @@ from bot.domain.heartbeats.beats import Delivered, Envelope
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import Job, RunBeat
 from bot.errors import ProviderError
-from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
-from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,
@@ -74,7 +72,6 @@ class Clockwork:
             self.box,
             self.clock,
         )
-        self.mail = SessionInbox(self.sessions, self.store, self.scheduler.wake)
 
     def restarted(self) -> Clockwork:
         """Kill the process and start another on the same disk."""
@@ -103,7 +100,7 @@ class Clockwork:
 
     def beat(self, job: Job) -> None:
         """Run one beat as the runner does: take the wakes, say that it ran, be done."""
-        take_wakes(self.store, beat_of(job))
+        self.box.take(job.key)
         self.store.save(job.key, lambda state: state.evolve(last_run=self.clock.at))
         self.jobs.done(job)
 

@@ -25,7 +25,7 @@ from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,
@@ -95,6 +95,7 @@ class BeatRoom:
         self.clock = FakeClock(AT)
         self.storage = MemoryStore(faults=faults)
         self.store, self.journal = SessionMemory(self.storage), MemoryJournal(faults=faults)
+        self.wakes = WakeBox(self.storage.documents)
         self.surface, self.screen = FakeSurface(), screen
         self.full = minds[0] if minds and isinstance(minds[0], OfflineFullRun) else Scripted(*(minds or (report(),)))
         self.removals = Removals(MemorySingle())

@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, model_validator
 
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.beats import Delivered, RunCheckpoint, Wake
+from bot.domain.heartbeats.beats import Delivered, RunCheckpoint
 from bot.domain.intervals import WrittenInterval
 from bot.domain.text.humanize import utc_text
 from bot.domain.tiers import TaskHistory
@@ -190,8 +190,6 @@ class SessionState(FrozenValue):
     """The last daily report to the master session, or its first look for one."""
     told: dict[str, AwareDatetime] = {}
     """When the owner was told of what breaks the session, by the kind of fault; forgotten once it is whole."""
-    wakes: tuple[Wake, ...] = ()
-    """Why the next beat was asked for and has not begun; it takes the strongest."""
 
     @model_validator(mode="before")
     @classmethod
@@ -232,10 +230,6 @@ class SessionState(FrozenValue):
     def last_answer(self) -> datetime | None:
         """When a beat last ran or was refused for a reason."""
         return max(filter(None, (self.last_run, self.answered_at)), default=None)
-
-    def with_wakes(self, *asked: Wake) -> Self:
-        """Return the state with these wakes added to those that wait, weakest first."""
-        return self.evolve(wakes=tuple(wake for wake in Wake if wake in asked or wake in self.wakes))
 
     def with_findings(self, *findings: OpenFinding) -> Self:
         """Return the state with these findings as they stand; only the newest are kept, of open ones very many."""

@@ -1,13 +1,14 @@
 """The watched workspace folders: triage.yml's sessions, with what people switched by command laid over them.
 
-Also what is remembered of each session between beats, the messages in its inbox, and heartbeats.ndjson: the line every
-beat leaves, whatever happened, and the latest of them read back.
+Also what is remembered of each session between beats, the messages in its inbox, the wakes that wait for a beat, and
+heartbeats.ndjson: the line every beat leaves, whatever happened, and the latest of them read back.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
@@ -20,11 +21,11 @@ from bot.config.heartbeat_settings import BeatSettings
 from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, Argv, commands_in, is_allowed
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Wake, indicator_of
-from bot.domain.heartbeats.session_state import InboxMessage, SessionOverride, SessionState
+from bot.domain.heartbeats.session_state import InboxMessage, SessionOverride, SessionState, check_session_id
 from bot.domain.text.did_you_mean import near_ones
-from bot.errors import InputError
-from bot.ports import Journal, Store
-from bot.ports.collections import SESSIONS, Collection, OnDamage, inbox_of, silently
+from bot.errors import Conflict, InputError, StoreError
+from bot.ports import Documents, Journal, Store
+from bot.ports.collections import SESSIONS, WAKES, Collection, OnDamage, inbox_of, silently
 
 log = logging.getLogger(__name__)
 
@@ -174,6 +175,44 @@ class SessionMemory:
         """Put a message into the inbox of its `to` and return once it is on disk; it wakes nobody."""
         self.load(message.to)  # what stands in the place of its folder is set aside
         self._journal(inbox_of(message.to)).append(message.model_dump(mode="json"))
+
+
+class WakeBox:
+    """The beats of all sessions that were asked for and have not begun: one document each, `<session>.<wake>`.
+
+    All sessions share the collection, so that a tick looks into one and not into one for each; any process may write
+    to it. Where it cannot be read nothing waits, which holds up no interval's beat.
+    """
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    def drop(self, session_id: str, wake: Wake) -> None:
+        """Leave a wake; the same one twice is one. Raises InputError for no session's id, StoreError."""
+        with suppress(Conflict):
+            self._documents.put(WAKES, f"{check_session_id(session_id)}.{wake}", {}, version=0)
+
+    def waiting(self) -> Mapping[str, frozenset[Wake]]:
+        """Return what waits, by the session's id; some may be of no session any more."""
+        found: dict[str, frozenset[Wake]] = {}
+        try:
+            for document in self._documents.list(WAKES):
+                session_id, _, kind = document.id.partition(".")
+                if kind in list(Wake):
+                    found[session_id] = found.get(session_id, frozenset()) | {Wake(kind)}
+        except StoreError:
+            log.exception("wakes cannot be read", extra={"action": "wakes_unread"})
+        return found
+
+    def take(self, session_id: str) -> frozenset[Wake]:
+        """Remove what waits for a session, and return it; raises StoreError where the disk keeps it."""
+        taken = self.waiting().get(session_id, frozenset())
+        for wake in taken:
+            document = self._documents.get(WAKES, f"{session_id}.{wake}")
+            if document is not None:
+                with suppress(Conflict):
+                    self._documents.delete(WAKES, document.id, version=document.version)
+        return taken
 
 
 class BeatLog:

@@ -370,7 +370,7 @@ def test_a_process_that_stops_hands_the_beat_back(tmp_path: Path, where: str) ->
     room = BeatRoom(tmp_path, stopped, screen=steps)
     with pytest.raises(RunStopped):
         room.beat()
-    assert room.state.wakes == (Wake.INTERVAL,)
+    assert room.wakes.waiting() == {"shop": {Wake.INTERVAL}}
     assert room.journal.lines == []
 
 
@@ -380,7 +380,7 @@ def test_the_gate_is_asked_again_when_the_beat_starts(tmp_path: Path) -> None:
     room.store.save("shop", lambda state: state.evolve(spent=SpentToday(day="2026-11-21", usd=0.6)))
     line = room.beat(Wake.ON_DEMAND)
     assert (line.result, line.why, line.trace_id) == (BeatResult.SKIPPED, "budget spent: 0.60 of 0.50 USD today", None)
-    assert room.state.wakes == ()
+    assert room.wakes.waiting() == {}
     assert room.full.views == []
 
 
@@ -437,9 +437,10 @@ def test_a_slot_stamps_its_own_time_and_a_person_the_present(tmp_path: Path) -> 
 def test_a_beat_takes_every_wake_that_waited_and_the_strongest_reason(tmp_path: Path) -> None:
     """None of them makes another beat."""
     room = BeatRoom(tmp_path)
-    room.store.save("shop", lambda state: state.evolve(wakes=(Wake.INTERVAL, Wake.ASSIGNMENT)))
+    for wake in (Wake.INTERVAL, Wake.ASSIGNMENT):
+        room.wakes.drop("shop", wake)
     assert room.beat().reason is Wake.ASSIGNMENT
-    assert room.state.wakes == ()
+    assert room.wakes.waiting() == {}
 
 
 def test_a_playbook_that_cannot_be_read_is_a_failed_beat_and_a_missing_one_is_made(tmp_path: Path) -> None:
