@@ -41,12 +41,10 @@ from bot.heartbeat.run.model_steps import (
 from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import Probes
-from bot.heartbeat.schedule.admission import Admission
-from bot.heartbeat.schedule.scheduler import Scheduler
+from bot.heartbeat.schedule.scheduler import Admission, Scheduler
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.schedule.session_faults import SessionFaults
-from bot.heartbeat.sessions.owners import Owners, OwnerZones
-from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry, WakeBox
+from bot.heartbeat.sessions.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry, WakeBox
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions, sharing_tools
@@ -69,12 +67,10 @@ class SessionServices:
     """The sessions, what is remembered of them, whose they are, and the log of their beats."""
 
     def __init__(self, on: SharedServices) -> None:
-        workspace = on.service.workspace
         self.overrides = on.collection(OVERRIDES)
         self.registry = SessionRegistry(on.settings.sessions, self.overrides)
         self.store = SessionMemory(on.storage, on_damage=on.note_damage)
-        self.owners = Owners(workspace)
-        self.zones = OwnerZones(workspace, on.clock, local=on.zone("local"))
+        self.owners = Owners(on.service.workspace, on.clock, local=on.zone("local"))
         self.log = BeatLog(on.storage.journal(HEARTBEATS))
         self.removals = Removals(on.single(REMOVED_CHECKS))
 
@@ -105,7 +101,7 @@ class Heartbeats:
 
     def __init__(self, on: SharedServices, models: ModelAccess | None, slack: Surface) -> None:
         self.sessions = sessions = SessionServices(on)
-        registry, store, zones, clock = sessions.registry, sessions.store, sessions.zones, on.clock
+        registry, store, zones, clock = sessions.registry, sessions.store, sessions.owners, on.clock
         surfaces = {"slack": slack, **_other_surfaces(on.environment)}
         alerts = AlertRouter(surfaces, store, clock, say=on.ops.say)
         self.here = SessionDuties(on.leases, registry.all)
@@ -128,7 +124,7 @@ class Heartbeats:
 
     def learn_zones(self) -> None:
         """Ask the chat for the owners' time zones where it is time to."""
-        self.sessions.zones.refresh(self.sessions.registry.all())
+        self.sessions.owners.refresh(self.sessions.registry.all())
 
     def _build_worker(self, on: SharedServices, models: ModelAccess | None, alerts: AlertRouter) -> None:
         sessions, sharing, secrets = self.sessions, self.sharing, on.environment.secrets()
@@ -236,7 +232,7 @@ class HeartbeatSlack:
             controls=SessionControls(
                 sessions=registry,
                 store=store,
-                zones=of.zones,
+                zones=of.owners,
                 record=of.log,
                 overrides=of.overrides,
                 wakes=beats.scheduler.wakes,
@@ -248,7 +244,7 @@ class HeartbeatSlack:
             approvers=on.approvers,
             clock=on.clock,
         )
-        tasks = TaskCommands(registry, store, of.zones, on.clock, on.single(TASK_LISTS), of.removals)
+        tasks = TaskCommands(registry, store, of.owners, on.clock, on.single(TASK_LISTS), of.removals)
         self.tiers = TiersCommand(sessions=registry, owners=owners, answers=TaskAnswers(tasks), approvers=on.approvers)
 
 

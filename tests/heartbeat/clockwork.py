@@ -12,10 +12,8 @@ from bot.domain.heartbeats.beats import Delivered, Envelope
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import Job, RunBeat
 from bot.errors import ProviderError
-from bot.heartbeat.schedule.admission import Admission
-from bot.heartbeat.schedule.scheduler import Scheduler
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry, WakeBox
+from bot.heartbeat.schedule.scheduler import Admission, Scheduler
+from bot.heartbeat.sessions.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,
@@ -60,7 +58,7 @@ class Clockwork:
 
     def _wire(self) -> None:
         self.sessions = SessionRegistry(self.settings, self.overrides)
-        self.zones = OwnerZones(self.workspace, self.clock, local="UTC")
+        self.zones = Owners(self.workspace, self.clock, local="UTC")
         self.record = BeatLog(self.journal)
         self.admission = Admission(self.zones, route=self._route)
         self.scheduler = Scheduler(

@@ -27,8 +27,7 @@ from bot.domain.commands.command_specs import NOTHING, CommandSpec, subcommands
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import ChangedBy
 from bot.heartbeat.schedule.session_controls import SessionControls
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry, WakeBox
+from bot.heartbeat.sessions.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import HEARTBEATS, HOME, OVERRIDES, Collection
 
 NAME: Final = "heartbeat"
@@ -48,7 +47,7 @@ class WatchedSessions:
         self.overrides = Collection(self.documents, OVERRIDES, on_damage=report_damage)
         self.registry = SessionRegistry(settings_at(config, self.home).sessions, self.overrides)
         self.states = SessionMemory(self.storage, on_damage=report_damage)
-        self.zones = OwnerZones(None, self.clock, local=local_zone(self.environment.variables))
+        self.zones = Owners(None, self.clock, local=local_zone(self.environment.variables))
 
 
 def report_damage(where: str) -> None:

@@ -173,7 +173,7 @@ def is_done(state: SessionState, work: RunBeat) -> bool:
 
 def is_deleted(session: Session, state: SessionState) -> bool:
     """Whether a beat has read a playbook that is not there any more; one that cannot be read is there."""
-    if not (state.had_playbook or state.last_good is not None) or not session.cwd.is_dir():
+    if not state.had_playbook or not session.cwd.is_dir():
         return False
     try:
         return playbook_of(session).peek() is None

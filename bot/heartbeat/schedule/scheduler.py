@@ -1,4 +1,4 @@
-"""Which session beats when: looked up at every tick, queued or refused, and recorded either way.
+"""Which session beats when, and whether it may: looked up at every tick, queued or refused, and recorded either way.
 
 Slots are those of bot/domain/intervals.py: they keep their phase across restarts, and however many were missed, one
 beat is queued. A wake waits in the WakeBox until a beat begins or is refused, so those that come while a beat waits or
@@ -10,26 +10,132 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
 
-from bot.domain.heartbeats.beats import BeatStep, Wake, strongest
+from bot.config.session_settings import unreachable
+from bot.domain.heartbeats.beats import BeatStep, Delivered, Wake, ending_text, strongest
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.intervals import due_slot, next_slot, slot_of
 from bot.domain.jobs import RunBeat
-from bot.errors import TriageError
-from bot.heartbeat.schedule.admission import Admission, BeatRefusal
-from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry, WakeBox
+from bot.domain.text.humanize import utc_text
+from bot.errors import StoreError, TriageError
+from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.sessions.session_registry import (
+    PLAYBOOK,
+    BeatLog,
+    Owners,
+    Session,
+    SessionMemory,
+    SessionRegistry,
+    WakeBox,
+)
 from bot.ports import Clock, JobQueue
 
 log = logging.getLogger(__name__)
+
+TRACKED: Final = (
+    f"git tracks {PLAYBOOK}, so every contributor could write the owner's alerts; run git rm --cached {PLAYBOOK} and "
+    "commit, or set allow_tracked_playbook: true"
+)
 
 RETRY_AFTER: Final = timedelta(seconds=15)
 """How long a session whose look failed waits for the next."""
 
 LOOKS_PER_TICK: Final = 200
 """How many sessions one tick deals with, so that thousands due at once hold nothing up; the next tick goes on."""
+
+
+class BeatRefusal(NamedTuple):
+    """Why a beat does not run."""
+
+    step: BeatStep
+    detail: str
+
+    @property
+    def why(self) -> str:
+        """The same in words."""
+        return ending_text(self.step, self.detail) or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Says whether a session's beat may run now: at the tick, before it is queued, and again when its job starts.
+
+    `route` says where an alert would go; `halted` who has paused all of triage, None while nobody has;
+    `runs_elsewhere` whether another replica has a session and its folder.
+    """
+
+    owners: Owners
+    route: Callable[[Session, SessionState], Delivered | None]
+    halted: Callable[[], str | None] = lambda: None
+    runs_elsewhere: Callable[[str], bool] = lambda _: False
+
+    def refusal(
+        self, session: Session, state: SessionState, wake: Wake, now: datetime, *, is_held: bool = False
+    ) -> BeatRefusal | None:
+        """Return the first reason not to run now, or None; disk and chat are asked only if all before allows the beat.
+
+        `is_held` says that another beat of the session waits or runs; a beat that starts is not in its own way.
+        """
+        return next(self.refusals(session, state, wake, now, is_held=is_held), None)
+
+    def refusals(
+        self, session: Session, state: SessionState, wake: Wake, now: datetime, *, is_held: bool = False
+    ) -> Iterator[BeatRefusal]:
+        """Yield every reason not to run now, in the order of the gate; each is looked for as it is asked for."""
+        name, beat, shown, failures = session.id, session.beat, session.beat.visibility, state.failures
+        if not beat.enabled:
+            yield BeatRefusal(BeatStep.DISABLED, f"to switch it on: /triage heartbeat on {name}")
+        if halted := self.halted():
+            yield BeatRefusal(BeatStep.HALTED, f"{halted}; to resume: /triage resume")
+        if wake is not Wake.ON_DEMAND and (until := failures.pause_at(now)):
+            failed = f"{failures.count} failures in a row ({failures.key})"
+            yield BeatRefusal(BeatStep.PAUSED, f"{failed}; tried again at {utc_text(until)}")
+        hours = self.owners.hours(session)
+        if wake is Wake.INTERVAL and not hours.contains(now):
+            local = f"it is {now.astimezone(ZoneInfo(hours.timezone)):%H:%M} in {hours.timezone}"
+            yield BeatRefusal(BeatStep.HOURS, f"{local}, beats run {hours.start}-{hours.end}")
+        if not (is_here := session.cwd.is_dir()) and not self.runs_elsewhere(name):
+            mend = f"put it back, or correct sessions.{name}.cwd in triage.yml"
+            yield BeatRefusal(BeatStep.FOLDER, f"{session.cwd} is not there; {mend}")
+        if not (shown.show_ok or shown.show_alerts or shown.use_indicator):
+            yield BeatRefusal(BeatStep.HIDDEN, "visibility has every kind of message switched off")
+        if self.route(session, state) is None:
+            no_token = unreachable(name, beat.deliver, has_telegram=False)
+            no_owner = f"it has no owner; name one under sessions.{name}.owner in triage.yml"
+            yield BeatRefusal(BeatStep.ROUTE, no_token or no_owner)
+        spent, limit = state.spent.on(now), beat.daily_budget_usd
+        if limit is not None and spent >= limit:
+            yield BeatRefusal(BeatStep.BUDGET, f"{spent:.2f} of {limit:.2f} USD today")
+        if is_held:
+            busy = f"a heartbeat of {name} is already queued or running; this one runs after it"
+            yield BeatRefusal(BeatStep.BUSY, busy)
+        if not is_here:
+            return  # the replica that has the folder looks into it when it begins the beat
+        if not beat.allow_tracked_playbook and playbook_of(session).is_tracked():
+            yield BeatRefusal(BeatStep.TRACKED, TRACKED)
+        if wake is Wake.INTERVAL and _asks_for_nothing(session, state):
+            yield BeatRefusal(BeatStep.EMPTY, f"{PLAYBOOK} has no tasks; add one under Quick Tasks")
+
+
+def _asks_for_nothing(session: Session, state: SessionState) -> bool:
+    """Whether the playbook is empty, and no finding of its former tasks waits to be closed.
+
+    One that is missing is made from the template by the beat. What cannot be read is not empty: the beat runs, and
+    fails in plain sight.
+    """
+    if any(each.is_open for each in state.findings.values()):
+        return False
+    try:
+        playbook = playbook_of(session).peek()
+    except StoreError:
+        return False
+    return playbook is not None and playbook.is_effectively_empty
 
 
 class Scheduler:
@@ -81,10 +187,7 @@ class Scheduler:
         if refusal is None:
             return f"A beat of {session_id} is queued. Result: /triage heartbeat why {session_id}"
         if refusal.step is BeatStep.BUSY:
-            return (
-                f"A heartbeat of {session_id} is already queued or running; this one runs after it. "
-                f"/triage heartbeat why {session_id}"
-            )
+            return f"{refusal.detail[0].upper()}{refusal.detail[1:]}. Result: /triage heartbeat why {session_id}"
         return f"No beat of {session_id}: {refusal.why}"
 
     def closing(self, session_id: str) -> None:
@@ -140,7 +243,7 @@ class Scheduler:
 
         Only where the slot to come is outside too; of a long interval, all might be. None: there is nothing to make up.
         """
-        hours, answered = self.admission.hours(session), state.last_answer
+        hours, answered = self.admission.owners.hours(session), state.last_answer
         upcoming = next_slot(session.id, session.beat.every, now)
         if answered is None or hours.contains(answered) or hours.contains(upcoming):
             return None

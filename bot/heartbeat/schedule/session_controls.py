@@ -24,8 +24,7 @@ from bot.errors import ConfigError, InputError
 from bot.heartbeat.schedule.session_answers import EARLIER, list_answer, log_answer, remarks, why_answer
 from bot.heartbeat.schedule.session_rows import rows
 from bot.heartbeat.schedule.session_wording import midnight_in
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry, WakeBox
+from bot.heartbeat.sessions.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry, WakeBox
 from bot.ports import collections
 
 LOG_LINES: Final = 20
@@ -48,7 +47,7 @@ class SessionControls:
 
     sessions: SessionRegistry
     store: SessionMemory
-    zones: OwnerZones
+    zones: Owners
     record: BeatLog
     overrides: collections.Collection[SessionOverride]
     wakes: WakeBox
@@ -73,7 +72,7 @@ class SessionControls:
             case "log":
                 return log_answer(session.id, self.record.recent(session.id, LOG_LINES), may_read=may_read)
             case "why":
-                zone, beats = self.zones.zone_name(session), self.record.recent(session.id, 1 + EARLIER)
+                zone, beats = self.zones.hours(session).timezone, self.record.recent(session.id, 1 + EARLIER)
                 today = self.record.since(session.id, midnight_in(zone, by.at))
                 return why_answer(session.id, beats, remarks(today, zone, by.at, may_read=may_read), may_read=may_read)
             case "assign":

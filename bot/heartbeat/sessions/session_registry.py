@@ -1,13 +1,13 @@
 """The watched workspace folders: triage.yml's sessions, with what people switched by command laid over them.
 
-Also what is remembered of each session between beats, the messages in its inbox, the wakes that wait for a beat, and
+Also whose they are, what is remembered of each between beats, its inbox, the wakes that wait for a beat, and
 heartbeats.ndjson: the line every beat leaves, whatever happened, and the latest of them read back.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,9 +22,10 @@ from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, Argv, commands_in, is_allowed
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Wake, indicator_of
 from bot.domain.heartbeats.session_state import InboxMessage, SessionOverride, SessionState, check_session_id
+from bot.domain.hours import ActiveHours
 from bot.domain.text.did_you_mean import near_ones
-from bot.errors import Conflict, InputError, StoreError
-from bot.ports import Documents, Journal, Store
+from bot.errors import ConfigError, Conflict, InputError, ProviderError, StoreError
+from bot.ports import Clock, Documents, Journal, Store, Workspace
 from bot.ports.collections import SESSIONS, WAKES, Collection, OnDamage, inbox_of, silently
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,9 @@ LATEST_BYTES: Final = 4 * 1024 * 1024
 
 NEWEST_LINES: Final = 150_000
 """How far back the beats of one session are looked for; about 64 MiB."""
+
+ASK_AGAIN_AFTER: Final = timedelta(hours=1)
+"""How long the zone of an owner is not asked for again."""
 
 LONGEST_BEAT: Final = timedelta(hours=1)
 """A beat is written down when it ends, under the time at which it began."""
@@ -134,6 +138,81 @@ def _unknown(session_id: str, known: Mapping[str, Session]) -> str:
     ids = list(dict.fromkeys(names[name] for name in near))
     hint = f"did you mean {' or '.join(ids)}?" if ids else f"there are {', '.join(list(known)[:10])}"
     return f"there is no session {session_id[:40]!r}; {hint}" if session_id else f"name a session; {hint}"
+
+
+class Owners:
+    """Whose a session is, and by whose clock its hours go; without a chat (the terminal) no group has members.
+
+    The chat is asked for the members of user groups and, beside the ticks, for people's zones. Where it cannot say,
+    nobody of a group may act, and the machine's zone (`local`) counts.
+    """
+
+    def __init__(self, workspace: Workspace | None, clock: Clock, *, local: str) -> None:
+        self._workspace, self._clock, self._local = workspace, clock, local
+        self._members: dict[str, frozenset[str]] = {}
+        self._zones: dict[str, str | None] = {}
+        self._asked_at: dict[str, datetime] = {}
+
+    def includes(self, session: Session, user_id: str) -> bool:
+        """Whether somebody is an owner: the person, or a member of the group."""
+        return self._is(session.owner, user_id)
+
+    def claim(self, session: Session, user_id: str, *, asks: bool = True) -> str:
+        """Return a user who is an owner, as `Approvers` wants to know it; "" for anybody else.
+
+        `asks=False`: without a request, so of a group count those who were in it when last asked.
+        """
+        return user_id if self._is(session.owner, user_id, asks=asks) else ""
+
+    def answerable(self, session: Session, user_id: str, channel: str = "", *, asks: bool = True) -> str:
+        """Return a user, as `claim` does, who is an owner, or whom a page is escalated to (`then`).
+
+        In a private channel that is told next, that is everybody who reads there.
+        """
+        to = session.beat.then or ""
+        if to and (channel == to or self._is(to, user_id, asks=asks)):
+            return user_id
+        return self.claim(session, user_id, asks=asks)
+
+    def _is(self, who: str, user_id: str, *, asks: bool = True) -> bool:
+        if not who.startswith("S"):
+            return who == user_id != ""
+        if asks and self._workspace is not None:
+            try:
+                self._members[who] = self._workspace.members(who)
+            except ProviderError:
+                log.warning("cannot tell who is in a user group", extra={"action": "owners_unknown"}, exc_info=True)
+                return False
+        return user_id in self._members.get(who, ())
+
+    def refresh(self, sessions: Iterable[Session]) -> None:
+        """Ask the chat for the zones of owners it was not asked for within the hour; keeps what it knew on failure."""
+        now, by_owner = self._clock.now(), (s for s in sessions if s.beat.active_hours.timezone == "user")
+        for owner in {session.owner for session in by_owner if session.owner and not session.owner.startswith("S")}:
+            asked_at = self._asked_at.get(owner)
+            if self._workspace is None or (asked_at and timedelta() <= now - asked_at < ASK_AGAIN_AFTER):
+                continue
+            self._asked_at[owner] = now
+            try:
+                self._zones[owner] = self._workspace.person(owner).timezone
+            except ProviderError:
+                log.warning("cannot learn an owner's zone", extra={"action": "zone_unknown"}, exc_info=True)
+
+    def hours(self, session: Session) -> ActiveHours:
+        """Return the session's active hours in the zone that counts now."""
+        hours = session.beat.active_hours
+        named = {"user": self._zones.get(session.owner), "local": self._local}.get(hours.timezone, hours.timezone)
+        try:
+            return ActiveHours(hours.start, hours.end, named or self._local)
+        except ConfigError:  # the chat knows a zone that this machine's tables do not
+            return ActiveHours(hours.start, hours.end, self._local)
+
+    def zone_note(self, session: Session) -> str | None:
+        """Return what a list has to say of the zone, if it is not the one that was meant."""
+        zone = self.hours(session).timezone
+        if session.beat.active_hours.timezone != "user" or zone == self._zones.get(session.owner):
+            return None
+        return f"hours as in {zone}; the owner's time zone is not known here"
 
 
 class SessionMemory:

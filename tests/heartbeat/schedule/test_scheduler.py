@@ -85,7 +85,7 @@ def test_no_interval_is_so_long_that_all_its_slots_are_outside_the_hours(tmp_pat
     step = timedelta(minutes=15)
     list(works.run_for(step))
     for _ in range(14):
-        nexts = {n: next_beat(works.session(n), works.admission.hours(works.session(n)), works.clock.at) for n in names}
+        nexts = {n: next_beat(works.session(n), works.zones.hours(works.session(n)), works.clock.at) for n in names}
         for job in works.run_for(timedelta(days=1), step=step):
             ran[job.key] += 1
             assert timedelta() <= works.clock.at - nexts[job.key] <= step
@@ -98,7 +98,7 @@ def test_a_slot_outside_the_hours_is_not_made_up_for_where_the_next_is_inside(tm
     works = Clockwork(tmp_path, "shop", every="30m", active_hours={"start": "09:10", "end": "11:00", "timezone": "UTC"})
     slots = [beat_of(job).slot for job in works.run_for(timedelta(days=2))]
     assert len(slots) == len({*slots}) == 2 * 4 - sum(slot is None for slot in slots)
-    assert all(works.admission.hours(works.session()).contains(slot) for slot in slots if slot)
+    assert all(works.zones.hours(works.session()).contains(slot) for slot in slots if slot)
 
 
 def test_missed_intervals_make_one_beat(works: Clockwork) -> None:
