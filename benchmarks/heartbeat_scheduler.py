@@ -23,12 +23,8 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.beats import Delivered
-from bot.heartbeat.run.beat_worker import take_wakes
-from bot.heartbeat.schedule.admission import Admission
-from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK, Scheduler
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_inbox import WakeBox
-from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry
+from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK, Admission, Scheduler
+from bot.heartbeat.sessions.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import OVERRIDES, Collection
 
 SESSIONS = 10_000
@@ -61,7 +57,7 @@ class Works:
         shop = SessionSettings.model_validate({"cwd": home, "owner": "U0ANN", "heartbeat": beat})
         self.store = SessionMemory(FileStore(home), on_damage=print)
         self.jobs = SpoolQueue(home / "queue", self.clock)
-        zones = OwnerZones(None, self.clock, local="UTC")
+        zones = Owners(None, self.clock, local="UTC")
         dm = Delivered(mode="last", channel="slack", to="D0ANN")
         self.scheduler = Scheduler(
             SessionRegistry({f"s{n}": shop for n in range(sessions)}, Collection(FileDocuments(home), OVERRIDES)),
@@ -86,7 +82,7 @@ class Works:
         """Run what is queued, as quickly as beats can end."""
         count = 0
         while job := self.jobs.claim():
-            take_wakes(self.store, job.work)
+            self.scheduler.wakes.take(job.key)
             self.store.save(job.key, lambda state: state.evolve(last_run=self.clock.at))
             self.jobs.done(job)
             count += 1

@@ -33,11 +33,8 @@ from bot.heartbeat.run.inputs import CommandPool
 from bot.heartbeat.run.model_steps import PrescreenStep, Screened, escalated_for_doubt
 from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
-from bot.heartbeat.schedule.admission import Admission
-from bot.heartbeat.schedule.scheduler import Scheduler
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_inbox import WakeBox
-from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry
+from bot.heartbeat.schedule.scheduler import Admission, Scheduler
+from bot.heartbeat.sessions.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,
@@ -244,7 +241,7 @@ def week(folder: Path, changes: Sequence[Change], *, probes: bool, screen: bool)
         )
     store, jobs, journal = SessionMemory(MemoryStore()), MemoryJobQueue(clock), MemoryJournal()
     sessions = SessionRegistry(settings, in_memory(OVERRIDES))
-    zones, log = OwnerZones(FakeWorkspace(), clock, local="UTC"), BeatLog(journal)
+    zones, log = Owners(FakeWorkspace(), clock, local="UTC"), BeatLog(journal)
     alerts = alert_router({"slack": listener}, store, clock)
     admission = Admission(zones, route=alerts.route)
     scheduler = Scheduler(sessions, store, jobs, admission, log, WakeBox(MemoryDocuments()), clock)

@@ -5,7 +5,6 @@ Offline the beats compare what commands print; with models a cheap one screens t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from blocks import ids
@@ -18,7 +17,6 @@ from bot.composition.model_access import stall_limit_s
 from bot.composition.shared_services import SharedServices
 from bot.config.environment import Environment
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.beats import Wake
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import FindingResponses, PageThreads
 from bot.heartbeat.alerts.notifications import question_about
@@ -43,13 +41,10 @@ from bot.heartbeat.run.model_steps import (
 from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import Probes
-from bot.heartbeat.schedule.admission import Admission
-from bot.heartbeat.schedule.scheduler import Scheduler
+from bot.heartbeat.schedule.scheduler import Admission, Scheduler
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.schedule.session_faults import SessionFaults
-from bot.heartbeat.sessions.owners import Owners, OwnerZones
-from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
-from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry, WakeBox
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions, sharing_tools
@@ -66,19 +61,16 @@ from handlers.commands.tiers_command import TiersCommand
 
 BEAT_LIMIT_S = 600.0
 ANSWER_TOKENS = 8_000
-Wakes = Callable[[str, Wake], str]
 
 
 class SessionServices:
     """The sessions, what is remembered of them, whose they are, and the log of their beats."""
 
     def __init__(self, on: SharedServices) -> None:
-        workspace = on.service.workspace
         self.overrides = on.collection(OVERRIDES)
         self.registry = SessionRegistry(on.settings.sessions, self.overrides)
         self.store = SessionMemory(on.storage, on_damage=on.note_damage)
-        self.owners = Owners(workspace)
-        self.zones = OwnerZones(workspace, on.clock, local=on.zone("local"))
+        self.owners = Owners(on.service.workspace, on.clock, local=on.zone("local"))
         self.log = BeatLog(on.storage.journal(HEARTBEATS))
         self.removals = Removals(on.single(REMOVED_CHECKS))
 
@@ -86,10 +78,9 @@ class SessionServices:
 class SharingServices:
     """What sessions have to do with each other: messages, and suggestions on their way."""
 
-    def __init__(self, on: SharedServices, sessions: SessionServices, wake: Wakes) -> None:
-        registry, store, secrets = sessions.registry, sessions.store, on.environment.secrets()
+    def __init__(self, on: SharedServices, sessions: SessionServices) -> None:
+        registry, store = sessions.registry, sessions.store
         self.suggestions = on.collection(SUGGESTIONS)
-        self.inbox = SessionInbox(registry, store, wake, secrets)
         stores = SharingStores(
             sessions=registry,
             states=store,
@@ -98,7 +89,7 @@ class SharingServices:
             clock=on.clock,
         )
         self.decisions = SuggestionDecisions(stores)
-        self.pollination = Pollination(self.decisions, known_secrets=secrets)
+        self.pollination = Pollination(self.decisions, known_secrets=on.environment.secrets())
         self.peers = PeerSessions(stores, self.pollination)
 
 
@@ -110,15 +101,16 @@ class Heartbeats:
 
     def __init__(self, on: SharedServices, models: ModelAccess | None, slack: Surface) -> None:
         self.sessions = sessions = SessionServices(on)
-        registry, store, zones, clock = sessions.registry, sessions.store, sessions.zones, on.clock
+        registry, store, zones, clock = sessions.registry, sessions.store, sessions.owners, on.clock
         surfaces = {"slack": slack, **_other_surfaces(on.environment)}
         alerts = AlertRouter(surfaces, store, clock, say=on.ops.say)
         self.here = SessionDuties(on.leases, registry.all)
         elsewhere = self.here.elsewhere
         admission = Admission(zones, route=alerts.route, halted=on.pausing.words, runs_elsewhere=elsewhere)
-        wakes = WakeBox(on.storage.documents, is_shared=on.storage.shared is not None)
-        self.scheduler = Scheduler(registry, store, on.jobs, admission, sessions.log, wakes, clock)
-        self.sharing = SharingServices(on, sessions, self.scheduler.wake)
+        self.scheduler = Scheduler(
+            registry, store, on.jobs, admission, sessions.log, WakeBox(on.storage.documents), clock
+        )
+        self.sharing = SharingServices(on, sessions)
         self._build_worker(on, models, alerts)
         self.faults = SessionFaults(
             registry,
@@ -132,7 +124,7 @@ class Heartbeats:
 
     def learn_zones(self) -> None:
         """Ask the chat for the owners' time zones where it is time to."""
-        self.sessions.zones.refresh(self.sessions.registry.all())
+        self.sessions.owners.refresh(self.sessions.registry.all())
 
     def _build_worker(self, on: SharedServices, models: ModelAccess | None, alerts: AlertRouter) -> None:
         sessions, sharing, secrets = self.sessions, self.sharing, on.environment.secrets()
@@ -240,18 +232,19 @@ class HeartbeatSlack:
             controls=SessionControls(
                 sessions=registry,
                 store=store,
-                zones=of.zones,
+                zones=of.owners,
                 record=of.log,
                 overrides=of.overrides,
-                inbox=sharing.inbox,
+                wakes=beats.scheduler.wakes,
                 wake=beats.scheduler.wake,
                 cancel=beats.worker.cancel,
+                known_secrets=on.environment.secrets(),
             ),
             owners=owners,
             approvers=on.approvers,
             clock=on.clock,
         )
-        tasks = TaskCommands(registry, store, of.zones, on.clock, on.single(TASK_LISTS), of.removals)
+        tasks = TaskCommands(registry, store, of.owners, on.clock, on.single(TASK_LISTS), of.removals)
         self.tiers = TiersCommand(sessions=registry, owners=owners, answers=TaskAnswers(tasks), approvers=on.approvers)
 
 

@@ -241,7 +241,7 @@ def _look(on: SharedServices, of: SessionServices) -> Callable[[], HomeData]:
         return HomeData(
             overview=overview(on.storage, now, on.code.ids),
             today=count_today(on.storage, now),
-            sessions=rows(of.registry, of.store, of.zones, of.log, now),
+            sessions=rows(of.registry, of.store, of.owners, of.log, now),
             now=now,
             drafts=waiting,
             card=_once(lambda state: card_blocks(state, facts)),

@@ -33,7 +33,7 @@ OnDamage = Callable[[str], None]
 """Gets where a document that cannot be read was set aside; it must return at once."""
 
 WAKES: Final = "wakes"
-"""Beats that another process asked for: `<session>.<wake>` (bot/heartbeat/sessions/session_inbox.py)."""
+"""Beats that were asked for and have not begun: `<session>.<wake>` (bot/heartbeat/sessions/session_registry.py)."""
 
 # Collections of one document each (SingleDocument), as what writes them defines it.
 PAUSE: Final = "pause"

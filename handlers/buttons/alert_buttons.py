@@ -20,8 +20,7 @@ from bot.domain.heartbeats.session_state import check_session_id
 from bot.errors import Conflict, InputError
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_registry import Session, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Owners, Session, SessionRegistry
 from handlers.buttons.decision_handler import DecisionHandler, Listener, Say
 from handlers.clicks import Click
 

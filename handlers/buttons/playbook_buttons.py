@@ -12,8 +12,7 @@ from bot.casework.approvers import Approvers
 from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus
 from bot.domain.text.sanitize import check_whole
 from bot.errors import InputError, ProviderError
-from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sessions.session_registry import Owners, SessionRegistry
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.ports.collections import Collection
 from handlers.buttons.decision_handler import DecisionHandler, Listener, Say

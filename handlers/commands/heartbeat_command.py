@@ -16,7 +16,7 @@ from bot.casework.approvers import Approvers
 from bot.domain.commands.command_specs import command_names
 from bot.domain.heartbeats.session_state import ChangedBy
 from bot.heartbeat.schedule.session_controls import SessionControls
-from bot.heartbeat.sessions.owners import Owners
+from bot.heartbeat.sessions.session_registry import Owners
 from bot.ports import Clock
 from handlers.commands.dispatcher import TypedCommand, reject_extra_words
 

@@ -16,8 +16,7 @@ from bot.casework.approvers import Approvers
 from bot.domain.commands.command_specs import command_names
 from bot.domain.text.did_you_mean import near_ones
 from bot.heartbeat.playbooks.task_answers import MAX_NAMED, TaskAnswers, which_answer
-from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.sessions.session_registry import Owners, SessionRegistry
 from handlers.commands.dispatcher import TypedCommand, reject_extra_words
 
 NAME: Final = "tiers"

@@ -18,7 +18,7 @@ from bot.domain.heartbeats.session_state import ChangedBy, EnabledOverride, Inte
 from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, StoreError
-from bot.heartbeat.sessions.session_inbox import WakeBox
+from bot.heartbeat.sessions.session_registry import WakeBox
 from bot.ports.collections import (
     ACKNOWLEDGEMENTS,
     OVERRIDES,
@@ -146,17 +146,17 @@ def test_a_default_stands_for_what_is_not_there_and_is_not_written(reopen: Open)
     assert Collection(reopen(), OVERRIDES).by_id() == {"shop": slow}
 
 
-def test_wakes_stay_until_they_are_forgotten(reopen: Open) -> None:
-    """All of them, each once, whoever left them: a crash between the look and the work loses none."""
+def test_wakes_stay_until_they_are_taken(reopen: Open) -> None:
+    """All of them, each once, whoever left them, until a beat takes those of its session."""
     for wake in (Wake.AUTOMATION, Wake.AUTOMATION, Wake.ON_DEMAND):
         WakeBox(reopen()).drop("shop", wake)
     WakeBox(reopen()).drop("api", Wake.AUTOMATION)
     left = {"shop": frozenset({Wake.AUTOMATION, Wake.ON_DEMAND}), "api": frozenset({Wake.AUTOMATION})}
-    assert WakeBox(reopen()).left() == left
-    assert WakeBox(reopen()).left() == left
-    WakeBox(reopen()).forget("shop", [Wake.AUTOMATION, Wake.ASSIGNMENT])
-    WakeBox(reopen()).forget("api", Wake)
-    assert WakeBox(reopen()).left() == {"shop": frozenset({Wake.ON_DEMAND})}
+    assert WakeBox(reopen()).waiting() == left
+    assert WakeBox(reopen()).waiting() == left
+    assert WakeBox(reopen()).take("shop") == left["shop"]
+    assert WakeBox(reopen()).take("shop") == frozenset()
+    assert WakeBox(reopen()).waiting() == {"api": left["api"]}
     with pytest.raises(InputError):
         WakeBox(reopen()).drop("../x", Wake.AUTOMATION)
 
@@ -225,14 +225,13 @@ class TestOnDisk:
         with pytest.raises(Conflict, match="ben rejected"):
             suggestions.change(a_suggestion().id, lambda now: now.decided(SuggestionStatus.ACCEPTED, ANA, NOON, None))
 
-    def test_what_is_no_wake_is_swept(self, tmp_path: Path) -> None:
-        """A stray file wakes nobody and does not stay; a wake is an empty file."""
+    def test_what_is_no_wake_wakes_nobody(self, tmp_path: Path) -> None:
+        """A stray file; a wake is an empty one."""
         box = WakeBox(FileDocuments(tmp_path))
         box.drop("shop", Wake.ON_DEMAND)
         (tmp_path / "wakes" / "shop.lunch").touch()
         (tmp_path / "wakes" / "README").touch()
-        assert box.left() == {"shop": frozenset({Wake.ON_DEMAND})}
-        assert [path.name for path in (tmp_path / "wakes").glob("[!.]*")] == ["shop.on_demand"]
+        assert box.waiting() == {"shop": frozenset({Wake.ON_DEMAND})}
         assert (tmp_path / "wakes" / "shop.on_demand").read_bytes() == b""
 
     def test_a_stray_file_whose_name_is_no_id_is_no_value(self, tmp_path: Path) -> None:

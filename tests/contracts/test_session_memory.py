@@ -13,7 +13,6 @@ import pytest
 
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState
 from bot.errors import InputError, StoreError
 from bot.heartbeat.sessions.session_registry import SessionMemory
@@ -65,9 +64,7 @@ def _refuse(_: SessionState) -> SessionState:
 
 def full_state() -> SessionState:
     finding = OpenFinding(key="shop/ci/red", task="ci", text="CI is red", first_at=NOON, last_at=NOON)
-    return SessionState(
-        last_slot=NOON, stamps={"quick": NOON}, findings={"shop/ci/red": finding}, wakes=(Wake.ASSIGNMENT,)
-    )
+    return SessionState(last_slot=NOON, stamps={"quick": NOON}, findings={"shop/ci/red": finding})
 
 
 def test_a_session_never_seen_has_every_default(reopen: Open) -> None:

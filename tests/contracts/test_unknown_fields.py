@@ -95,7 +95,7 @@ VALUES: Final[list[tuple[CollectionSpec[Any], str, BaseModel, Change]]] = [
         SESSIONS,
         "shop",
         STATE,
-        lambda now: now.with_findings(now.findings[KEY].evolve(acknowledged_by="U1")).with_wakes(Wake.ON_DEMAND),
+        lambda now: now.with_findings(now.findings[KEY].evolve(acknowledged_by="U1")),
     ),
     (OVERRIDES, "shop", OVERRIDE, lambda now: now.evolve(every=now.every.evolve(value=timedelta(hours=3)))),
     (SUGGESTIONS, SUGGESTION.id, SUGGESTION, lambda now: now.evolve(card_ts="1.9")),

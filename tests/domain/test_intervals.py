@@ -60,10 +60,3 @@ def test_any_text_is_an_interval_or_a_config_error(text: str) -> None:
         return
     assert interval > timedelta(0)
     assert parse_interval(format_interval(interval)) == interval
-
-
-@each_row("interval", [timedelta(0), timedelta(seconds=-1), timedelta(milliseconds=1500)])
-def test_only_positive_whole_seconds_are_written(interval: timedelta) -> None:
-    """What could not be read back is not written."""
-    with pytest.raises(ValueError, match="whole seconds"):
-        format_interval(interval)

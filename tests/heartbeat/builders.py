@@ -17,8 +17,7 @@ from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.inputs import InputCollector
 from bot.heartbeat.run.probes import ProbeReport, Probes
-from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Owners, Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
 from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions
@@ -28,7 +27,7 @@ from tests.fakes import FakeClock, MemoryDecisionLog, MemorySingle, in_memory
 
 AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
-OWNERS = Owners(None)
+OWNERS = Owners(None, FakeClock(), local="UTC")
 """Nobody but the owners that sessions name."""
 OPS: list[str] = []
 """What the ops channel was told by routers of nobody in particular."""

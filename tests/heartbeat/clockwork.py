@@ -12,12 +12,8 @@ from bot.domain.heartbeats.beats import Delivered, Envelope
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import Job, RunBeat
 from bot.errors import ProviderError
-from bot.heartbeat.run.beat_worker import take_wakes
-from bot.heartbeat.schedule.admission import Admission
-from bot.heartbeat.schedule.scheduler import Scheduler
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
-from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.schedule.scheduler import Admission, Scheduler
+from bot.heartbeat.sessions.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,
@@ -62,7 +58,7 @@ class Clockwork:
 
     def _wire(self) -> None:
         self.sessions = SessionRegistry(self.settings, self.overrides)
-        self.zones = OwnerZones(self.workspace, self.clock, local="UTC")
+        self.zones = Owners(self.workspace, self.clock, local="UTC")
         self.record = BeatLog(self.journal)
         self.admission = Admission(self.zones, route=self._route)
         self.scheduler = Scheduler(
@@ -74,7 +70,6 @@ class Clockwork:
             self.box,
             self.clock,
         )
-        self.mail = SessionInbox(self.sessions, self.store, self.scheduler.wake)
 
     def restarted(self) -> Clockwork:
         """Kill the process and start another on the same disk."""
@@ -103,7 +98,7 @@ class Clockwork:
 
     def beat(self, job: Job) -> None:
         """Run one beat as the runner does: take the wakes, say that it ran, be done."""
-        take_wakes(self.store, beat_of(job))
+        self.box.take(job.key)
         self.store.save(job.key, lambda state: state.evolve(last_run=self.clock.at))
         self.jobs.done(job)
 

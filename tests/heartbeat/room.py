@@ -23,9 +23,8 @@ from bot.heartbeat.run.model_steps import Screened
 from bot.heartbeat.run.offline_run import OfflineFullRun
 from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import Probes
-from bot.heartbeat.schedule.admission import Admission
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry
+from bot.heartbeat.schedule.scheduler import Admission
+from bot.heartbeat.sessions.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,
@@ -95,6 +94,7 @@ class BeatRoom:
         self.clock = FakeClock(AT)
         self.storage = MemoryStore(faults=faults)
         self.store, self.journal = SessionMemory(self.storage), MemoryJournal(faults=faults)
+        self.wakes = WakeBox(self.storage.documents)
         self.surface, self.screen = FakeSurface(), screen
         self.full = minds[0] if minds and isinstance(minds[0], OfflineFullRun) else Scripted(*(minds or (report(),)))
         self.removals = Removals(MemorySingle())
@@ -115,7 +115,7 @@ class BeatRoom:
         self.sessions = sessions = SessionRegistry({"shop": self.settings}, in_memory(OVERRIDES))
         self.log = BeatLog(self.journal)
         alerts = alert_router({"slack": self.surface}, self.store, self.clock, self.ops.append)
-        zones = OwnerZones(FakeWorkspace(), self.clock, local="UTC")
+        zones = Owners(FakeWorkspace(), self.clock, local="UTC")
         self.admission = Admission(zones, route=alerts.route)
         inputs = input_collector(self.probes, self.store, self.sessions, self.clock, self.removals)
         self.commands = CommandPool(inputs.run_ahead, self.ran_ahead.release)

@@ -27,9 +27,7 @@ from bot.domain.commands.command_specs import NOTHING, CommandSpec, subcommands
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import ChangedBy
 from bot.heartbeat.schedule.session_controls import SessionControls
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
-from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import HEARTBEATS, HOME, OVERRIDES, Collection
 
 NAME: Final = "heartbeat"
@@ -49,7 +47,7 @@ class WatchedSessions:
         self.overrides = Collection(self.documents, OVERRIDES, on_damage=report_damage)
         self.registry = SessionRegistry(settings_at(config, self.home).sessions, self.overrides)
         self.states = SessionMemory(self.storage, on_damage=report_damage)
-        self.zones = OwnerZones(None, self.clock, local=local_zone(self.environment.variables))
+        self.zones = Owners(None, self.clock, local=local_zone(self.environment.variables))
 
 
 def report_damage(where: str) -> None:
@@ -70,14 +68,15 @@ class HeartbeatCli(WatchedSessions):
             zones=self.zones,
             record=BeatLog(self.storage.journal(HEARTBEATS)),
             overrides=self.overrides,
-            inbox=SessionInbox(self.registry, self.states, self.drop, self.environment.secrets()),
+            wakes=WakeBox(self.documents),
             wake=self.drop,
             cancel=lambda _: False,
+            known_secrets=self.environment.secrets(),
         )
 
     def drop(self, session_id: str, wake: Wake) -> str:
         """Leave a wake for the bot; return what becomes of it."""
-        WakeBox(self.documents).drop(session_id, wake)
+        self.controls.wakes.drop(session_id, wake)
         process = FileLeases(process_home(self.home)).holder(HOME)
         if process is None:
             return f"triage is not running on {self.home}; the beat of {session_id} starts when it does: `triage run`"

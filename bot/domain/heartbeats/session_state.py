@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, model_validator
 
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.beats import Delivered, RunCheckpoint, Wake
+from bot.domain.heartbeats.beats import Delivered, RunCheckpoint
 from bot.domain.intervals import WrittenInterval
 from bot.domain.text.humanize import utc_text
 from bot.domain.tiers import TaskHistory
@@ -26,6 +26,7 @@ SESSION_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 PAUSE_AFTER: Final = 5
 FIRST_PAUSE: Final = timedelta(minutes=30)
 LONGEST_PAUSE: Final = timedelta(hours=24)
+_TOLD_AT: Final = "_told_at"
 _OUTAGES: Final = frozenset({"Unavailable", "Unconfirmed"})
 """Kinds of failures that end by themselves, when a service can be reached again."""
 
@@ -80,20 +81,6 @@ class InboxMessage(FrozenValue):
     model_config = WITHOUT_UNDERSCORE
 
 
-def _pause_after(count: int, kind: str) -> timedelta:
-    """Return how long a session pauses after `count` failures of one kind; an outage ends, so it never takes long.
-
-    >>> [_pause_after(count, "ProviderError") / timedelta(minutes=30) for count in (4, 5, 6, 7, 100)]
-    [0.0, 1.0, 2.0, 4.0, 48.0]
-    >>> _pause_after(100, "Unavailable") / timedelta(minutes=30)
-    1.0
-    """
-    if count < PAUSE_AFTER:
-        return timedelta()
-    doublings = 0 if kind.partition(":")[0] in _OUTAGES else min(count - PAUSE_AFTER, 16)
-    return min(FIRST_PAUSE * (1 << doublings), LONGEST_PAUSE)
-
-
 class Failures(FrozenValue):
     """Failures of one kind in a row; until `paused_until` only a person's wake runs.
 
@@ -101,7 +88,7 @@ class Failures(FrozenValue):
     """
 
     kind: str = ""
-    """The code that `failure_kind` in bot/errors.py gives; empty: none, or an earlier version wrote it."""
+    """The code that `failure_kind` in bot/errors.py gives."""
     key: str = ""
     """The text of the latest failure."""
     count: int = 0
@@ -112,14 +99,24 @@ class Failures(FrozenValue):
     def and_another(self, kind: str, text: str, now: datetime) -> Failures:
         """Return them with one more; `kind` is a code (`failure_kind`), `text` what people are told of it.
 
-        Another kind starts to count anew.
+        Another kind starts to count anew. An outage ends by itself, so it never pauses long.
         """
-        is_same = self.kind in ("", kind)  # earlier versions stored no kind
-        before = self.evolve(kind=kind, key=text) if is_same else Failures(kind=kind, key=text)
-        count = before.count + 1
-        return before.evolve(
-            count=count, paused_until=now + _pause_after(count, kind) if count >= PAUSE_AFTER else None
-        )
+        before = self if self.kind == kind else Failures()
+        more = before.count + 1 - PAUSE_AFTER
+        doublings = 0 if kind.partition(":")[0] in _OUTAGES else min(max(more, 0), 16)
+        until = now + min(FIRST_PAUSE * (1 << doublings), LONGEST_PAUSE)
+        return before.evolve(kind=kind, key=text, count=before.count + 1, paused_until=until if more >= 0 else None)
+
+    def pause_at(self, now: datetime) -> datetime | None:
+        """Return until when the session pauses, if it still does; a time further off than any we set is no pause.
+
+        >>> from datetime import UTC
+        >>> now = datetime(2026, 3, 1, tzinfo=UTC)
+        >>> [bool(Failures(paused_until=now + timedelta(hours=h)).pause_at(now)) for h in (0, 24, 25)]
+        [False, True, False]
+        """
+        until = self.paused_until
+        return until if until is not None and timedelta() < until - now <= LONGEST_PAUSE else None
 
     @property
     def is_untold(self) -> bool:
@@ -159,7 +156,6 @@ class SessionState(FrozenValue):
     answered_at: AwareDatetime | None = None
     """When a due slot was last refused for a reason, or the session first seen; what came before was not missed."""
     last_run: AwareDatetime | None = None
-    last_good: AwareDatetime | None = None
     last_sent: AwareDatetime | None = None
     last_place: Delivered | None = None
     """Where the owner last acted or was last reached: a private place."""
@@ -190,52 +186,31 @@ class SessionState(FrozenValue):
     """The last daily report to the master session, or its first look for one."""
     told: dict[str, AwareDatetime] = {}
     """When the owner was told of what breaks the session, by the kind of fault; forgotten once it is whole."""
-    wakes: tuple[Wake, ...] = ()
-    """Why the next beat was asked for and has not begun; it takes the strongest."""
 
     @model_validator(mode="before")
     @classmethod
-    def _with_stamps(cls, stored: Any) -> Any:
-        """Give each finding the stamps that earlier releases kept elsewhere, as `<destination> finding <key>`."""
-        sent = stored.get("sent") if isinstance(stored, dict) else None
-        marks = sent.get("stamps") if isinstance(sent, dict) else None
-        findings = stored.get("findings") if isinstance(stored, dict) else None
-        if not isinstance(marks, dict) or not isinstance(findings, dict):
-            return stored
-        stamps: dict[str, dict[str, Any]] = {}
-        for mark, at in marks.items():
-            destination, _, key = str(mark).partition(" finding ")
-            stamps.setdefault(key, {})[destination] = at
-        moved = {
-            key: {"stamps": stamps.get(key, {}), **each} if isinstance(each, dict) else each
-            for key, each in findings.items()
-        }
-        return {**{name: value for name, value in stored.items() if name != "sent"}, "findings": moved}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_faults(cls, stored: Any) -> Any:
-        """Read what earlier versions kept in a field for each kind of fault, such as `tracked_told_at`."""
+    def _from_earlier_releases(cls, stored: Any) -> Any:
+        """Read what they kept elsewhere: fields like `tracked_told_at`, and stamps as `<destination> finding <key>`."""
         if not isinstance(stored, dict):
             return stored
-        old = {key: at for key, at in stored.items() if key.endswith(("_told_at", "_reported_at"))}
-        told = {key.rpartition("_")[0].rpartition("_")[0]: at for key, at in old.items() if at is not None}
-        kept = {key: value for key, value in stored.items() if key not in old}
-        return {**kept, "told": {**told, **(kept.get("told") or {})}} if old else stored
-
-    def with_told(self, fault: str, at: datetime | None) -> Self:
-        """Return the state in which the owner was told of a kind of fault, or which is whole again (None)."""
-        told = {kind: told_at for kind, told_at in self.told.items() if kind != fault}
-        return self.evolve(told=told | ({} if at is None else {fault: at}))
+        old = {name: at for name, at in stored.items() if name.endswith(_TOLD_AT)}
+        state = {name: value for name, value in stored.items() if name != "sent" and name not in old}
+        if old:
+            state["told"] = {name.removesuffix(_TOLD_AT): at for name, at in old.items() if at is not None}
+        sent, findings, stamps = stored.get("sent"), stored.get("findings"), dict[str, dict[str, Any]]()
+        marks = sent.get("stamps") if isinstance(sent, dict) else None
+        if isinstance(marks, dict) and isinstance(findings, dict):
+            for mark, at in marks.items():
+                destination, _, key = str(mark).partition(" finding ")
+                stamps.setdefault(key, {})[destination] = at
+            each = findings.items()
+            state["findings"] = {k: {"stamps": stamps.get(k, {}), **f} if isinstance(f, dict) else f for k, f in each}
+        return state
 
     @property
     def last_answer(self) -> datetime | None:
         """When a beat last ran or was refused for a reason."""
         return max(filter(None, (self.last_run, self.answered_at)), default=None)
-
-    def with_wakes(self, *asked: Wake) -> Self:
-        """Return the state with these wakes added to those that wait, weakest first."""
-        return self.evolve(wakes=tuple(wake for wake in Wake if wake in asked or wake in self.wakes))
 
     def with_findings(self, *findings: OpenFinding) -> Self:
         """Return the state with these findings as they stand; only the newest are kept, of open ones very many."""
@@ -250,17 +225,6 @@ class SessionState(FrozenValue):
     def comparing(self, commands: Collection[str]) -> Self:
         """Return the state with the outputs of these commands only; those of others are compared with no more."""
         return self.evolve(probes={name: digest for name, digest in self.probes.items() if name in commands})
-
-
-def is_snoozed(until: datetime, now: datetime, longest: timedelta) -> bool:
-    """Whether what was silenced until a time still is; a time further off than any we set is a wrong clock's.
-
-    >>> from datetime import UTC
-    >>> now = datetime(2026, 3, 1, tzinfo=UTC)
-    >>> [is_snoozed(now + timedelta(hours=h), now, timedelta(hours=24)) for h in (0, 24, 25)]
-    [False, True, False]
-    """
-    return timedelta() < until - now <= longest
 
 
 def check_session_id(session_id: str) -> str:

@@ -18,8 +18,7 @@ from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.severity import Severity
 from bot.errors import Conflict, InputError, ProviderError
 from bot.heartbeat.alerts.notifications import alert_about, list_about
-from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Owners, Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, Surface
 
 log = logging.getLogger(__name__)

@@ -27,8 +27,7 @@ from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
 from bot.heartbeat.playbooks.task_list import TaskList, task_list
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import PLAYBOOK, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, Owners, SessionMemory, SessionRegistry
 from bot.ports import Clock
 from bot.ports.collections import SingleDocument
 
@@ -55,7 +54,7 @@ class TaskCommands:
         self,
         sessions: SessionRegistry,
         store: SessionMemory,
-        zones: OwnerZones,
+        zones: Owners,
         clock: Clock,
         shown: SingleDocument,
         removals: Removals,

@@ -14,8 +14,7 @@ from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import PERIODS, Stamps, Tier, due_tier, includes
 from bot.heartbeat.run.inputs import stamps_of
 from bot.heartbeat.schedule.session_rows import next_beat
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory
+from bot.heartbeat.sessions.session_registry import Owners, Session, SessionMemory
 
 HEADINGS = {Tier.QUICK: "Quick, at every beat", Tier.HOURLY: "Hourly", Tier.DAILY: "Daily"}
 
@@ -42,7 +41,7 @@ class TaskList:
         return tier in includes(self.due)
 
 
-def task_list(session: Session, playbook: Playbook, store: SessionMemory, zones: OwnerZones, now: datetime) -> TaskList:
+def task_list(session: Session, playbook: Playbook, store: SessionMemory, zones: Owners, now: datetime) -> TaskList:
     """Return the tasks of a playbook as they stand; raises StoreError where the session's state cannot be read."""
     stamps, tasks = stamps_of(playbook, store.load(session.id)), numbered(playbook)
     due, hours = due_tier(stamps, now), zones.hours(session)

@@ -183,7 +183,6 @@ def _good(state: SessionState, begun: BeatStart, ending: BeatEnd) -> SessionStat
     assert view is not None
     state = state.evolve(
         failures=Failures(),
-        last_good=begun.started_at,
         stamps={**state.stamps, **dict.fromkeys(includes(view.tier), begun.stamp_at)},
         inbox_read=state.inbox_read + len(view.inbox),
     )

@@ -12,12 +12,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
 from typing import Final
 
 from bot.agent.model_run import RunStopped
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.beats import BeatResult, BeatStep, RunCheckpoint, Wake, strongest
+from bot.domain.heartbeats.beats import BeatResult, BeatStep, RunCheckpoint, strongest
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import RunBeat
 from bot.domain.text.humanize import counted
@@ -107,11 +106,11 @@ class BeatWorker:
             log.warning("a beat goes on after a crash", extra={"action": "beat_resumed", "session": session.id})
             return BeatStart.again(paid, self._clock.now())
         now = self._clock.now()
-        wake, slot = take_wakes(self._store, work)
+        wake = strongest([work.wake, *self._scheduler.wakes.take(session.id)])  # no further beat is made for them
         return BeatStart(
             run_id=f"beat-{session.id}-{now:%Y%m%dT%H%M%S%f}Z"[:120],
             wake=wake,
-            stamp_at=slot or now,
+            stamp_at=work.slot or now,
             started_at=now,
         )
 
@@ -128,8 +127,7 @@ class BeatWorker:
         try:
             return self._carry_out(session, begun, cancel)
         except RunStopped:
-            # the job goes back to the queue, its reason to the state
-            self._store.save(session.id, lambda state: state.with_wakes(begun.wake))
+            self._scheduler.wakes.drop(session.id, begun.wake)  # the job goes back to the queue, with its own reason
             raise
         except TriageError as error:
             return broken_off(session, error)
@@ -173,24 +171,9 @@ def is_done(state: SessionState, work: RunBeat) -> bool:
     return state.paid is None and beaten is not None and work.slot == beaten
 
 
-def take_wakes(store: SessionMemory, work: RunBeat) -> tuple[Wake, datetime | None]:
-    """Return why the beat of a job starts, and its slot; every wake that waited is taken with it.
-
-    The job's own wake counts too: after a crash it is all that is left. A manual wake has no slot.
-    """
-    waiting: list[Wake] = []
-
-    def taken(state: SessionState) -> SessionState:
-        waiting[:] = state.wakes
-        return state.evolve(wakes=())
-
-    store.save(work.session_id, taken)
-    return strongest([work.wake, *waiting]), work.slot
-
-
 def is_deleted(session: Session, state: SessionState) -> bool:
     """Whether a beat has read a playbook that is not there any more; one that cannot be read is there."""
-    if not (state.had_playbook or state.last_good is not None) or not session.cwd.is_dir():
+    if not state.had_playbook or not session.cwd.is_dir():
         return False
     try:
         return playbook_of(session).peek() is None

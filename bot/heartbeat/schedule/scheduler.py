@@ -1,37 +1,141 @@
-"""Which session beats when: looked up at every tick, queued or refused, and recorded either way.
+"""Which session beats when, and whether it may: looked up at every tick, queued or refused, and recorded either way.
 
 Slots are those of bot/domain/intervals.py: they keep their phase across restarts, and however many were missed, one
-beat is queued. Wakes that come while a beat waits or runs are kept in the state and make one further beat, with the
-strongest reason; a beat that goes on record runs no more, and a wake that comes then is queued behind it. What is asked
-for is on disk before it is queued, so a crash at any moment loses no wake.
+beat is queued. A wake waits in the WakeBox until a beat begins or is refused, so those that come while a beat waits or
+runs make one further beat, with the strongest reason; a beat that goes on record runs no more, and a wake that comes
+then is queued behind it. A slot is done with once its job is queued, so a crash at any moment loses no beat.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
 
-from bot.domain.heartbeats.beats import BeatStep, Wake, strongest
+from bot.config.session_settings import unreachable
+from bot.domain.heartbeats.beats import BeatStep, Delivered, Wake, ending_text, strongest
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.intervals import due_slot, next_slot, slot_of
 from bot.domain.jobs import RunBeat
+from bot.domain.text.humanize import utc_text
 from bot.errors import StoreError, TriageError
-from bot.heartbeat.schedule.admission import Admission, BeatRefusal
-from bot.heartbeat.sessions.session_inbox import WakeBox, wakes_its_reader
-from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.sessions.session_registry import (
+    PLAYBOOK,
+    BeatLog,
+    Owners,
+    Session,
+    SessionMemory,
+    SessionRegistry,
+    WakeBox,
+)
 from bot.ports import Clock, JobQueue
 
 log = logging.getLogger(__name__)
 
+TRACKED: Final = (
+    f"git tracks {PLAYBOOK}, so every contributor could write the owner's alerts; run git rm --cached {PLAYBOOK} and "
+    "commit, or set allow_tracked_playbook: true"
+)
+
 RETRY_AFTER: Final = timedelta(seconds=15)
-"""How long a wake that met a busy session waits before it asks again."""
+"""How long a session whose look failed waits for the next."""
 
 LOOKS_PER_TICK: Final = 200
 """How many sessions one tick deals with, so that thousands due at once hold nothing up; the next tick goes on."""
+
+
+class BeatRefusal(NamedTuple):
+    """Why a beat does not run."""
+
+    step: BeatStep
+    detail: str
+
+    @property
+    def why(self) -> str:
+        """The same in words."""
+        return ending_text(self.step, self.detail) or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Says whether a session's beat may run now: at the tick, before it is queued, and again when its job starts.
+
+    `route` says where an alert would go; `halted` who has paused all of triage, None while nobody has;
+    `runs_elsewhere` whether another replica has a session and its folder.
+    """
+
+    owners: Owners
+    route: Callable[[Session, SessionState], Delivered | None]
+    halted: Callable[[], str | None] = lambda: None
+    runs_elsewhere: Callable[[str], bool] = lambda _: False
+
+    def refusal(
+        self, session: Session, state: SessionState, wake: Wake, now: datetime, *, is_held: bool = False
+    ) -> BeatRefusal | None:
+        """Return the first reason not to run now, or None; disk and chat are asked only if all before allows the beat.
+
+        `is_held` says that another beat of the session waits or runs; a beat that starts is not in its own way.
+        """
+        return next(self.refusals(session, state, wake, now, is_held=is_held), None)
+
+    def refusals(
+        self, session: Session, state: SessionState, wake: Wake, now: datetime, *, is_held: bool = False
+    ) -> Iterator[BeatRefusal]:
+        """Yield every reason not to run now, in the order of the gate; each is looked for as it is asked for."""
+        name, beat, shown, failures = session.id, session.beat, session.beat.visibility, state.failures
+        if not beat.enabled:
+            yield BeatRefusal(BeatStep.DISABLED, f"to switch it on: /triage heartbeat on {name}")
+        if halted := self.halted():
+            yield BeatRefusal(BeatStep.HALTED, f"{halted}; to resume: /triage resume")
+        if wake is not Wake.ON_DEMAND and (until := failures.pause_at(now)):
+            failed = f"{failures.count} failures in a row ({failures.key})"
+            yield BeatRefusal(BeatStep.PAUSED, f"{failed}; tried again at {utc_text(until)}")
+        hours = self.owners.hours(session)
+        if wake is Wake.INTERVAL and not hours.contains(now):
+            local = f"it is {now.astimezone(ZoneInfo(hours.timezone)):%H:%M} in {hours.timezone}"
+            yield BeatRefusal(BeatStep.HOURS, f"{local}, beats run {hours.start}-{hours.end}")
+        if not (is_here := session.cwd.is_dir()) and not self.runs_elsewhere(name):
+            mend = f"put it back, or correct sessions.{name}.cwd in triage.yml"
+            yield BeatRefusal(BeatStep.FOLDER, f"{session.cwd} is not there; {mend}")
+        if not (shown.show_ok or shown.show_alerts or shown.use_indicator):
+            yield BeatRefusal(BeatStep.HIDDEN, "visibility has every kind of message switched off")
+        if self.route(session, state) is None:
+            no_token = unreachable(name, beat.deliver, has_telegram=False)
+            no_owner = f"it has no owner; name one under sessions.{name}.owner in triage.yml"
+            yield BeatRefusal(BeatStep.ROUTE, no_token or no_owner)
+        spent, limit = state.spent.on(now), beat.daily_budget_usd
+        if limit is not None and spent >= limit:
+            yield BeatRefusal(BeatStep.BUDGET, f"{spent:.2f} of {limit:.2f} USD today")
+        if is_held:
+            busy = f"a heartbeat of {name} is already queued or running; this one runs after it"
+            yield BeatRefusal(BeatStep.BUSY, busy)
+        if not is_here:
+            return  # the replica that has the folder looks into it when it begins the beat
+        if not beat.allow_tracked_playbook and playbook_of(session).is_tracked():
+            yield BeatRefusal(BeatStep.TRACKED, TRACKED)
+        if wake is Wake.INTERVAL and _asks_for_nothing(session, state):
+            yield BeatRefusal(BeatStep.EMPTY, f"{PLAYBOOK} has no tasks; add one under Quick Tasks")
+
+
+def _asks_for_nothing(session: Session, state: SessionState) -> bool:
+    """Whether the playbook is empty, and no finding of its former tasks waits to be closed.
+
+    One that is missing is made from the template by the beat. What cannot be read is not empty: the beat runs, and
+    fails in plain sight.
+    """
+    if any(each.is_open for each in state.findings.values()):
+        return False
+    try:
+        playbook = playbook_of(session).peek()
+    except StoreError:
+        return False
+    return playbook is not None and playbook.is_effectively_empty
 
 
 class Scheduler:
@@ -44,12 +148,12 @@ class Scheduler:
         jobs: JobQueue,
         admission: Admission,
         record: BeatLog,
-        wake_box: WakeBox,
+        wakes: WakeBox,
         clock: Clock,
     ) -> None:
         self._sessions, self._store, self._jobs = sessions, store, jobs
         self.admission, self._record = admission, record
-        self._wake_box, self._clock = wake_box, clock
+        self.wakes, self._clock = wakes, clock
         self._next: dict[str, tuple[Session, datetime]] = {}
         self._ticked_at: datetime | None = None
         self._closing: set[str] = set()
@@ -61,21 +165,13 @@ class Scheduler:
         if self._ticked_at is not None and now < self._ticked_at:
             self._next.clear()  # the clock was set back: every slot is looked up anew
         self._ticked_at = now
-        sessions, left = self._sessions.all(), self._left_wakes()
-        woken = [session for session in sessions if session.id in left]
-        due = (session for session in sessions if session.id not in left and self._is_due(session, now))
-        for session in [*woken, *islice(due, LOOKS_PER_TICK)]:
-            self._look_at(session, left.get(session.id, frozenset()), now)
-        for name in left.keys() - {session.id for session in sessions}:
-            self._wake_box.forget(name, left[name])
-
-    def _left_wakes(self) -> Mapping[str, frozenset[Wake]]:
-        """Return the wakes that others left; none where they cannot be read, which holds up no interval's beat."""
-        try:
-            return self._wake_box.left()
-        except StoreError:
-            log.exception("wakes of other processes cannot be read", extra={"action": "wakes_unread"})
-            return {}
+        sessions, waiting = self._sessions.all(), self.wakes.waiting()
+        woken = {session.id: session for session in sessions if session.id in waiting and not self._is_held(session)}
+        due = (session for session in sessions if session.id not in woken and self._is_due(session, now))
+        for session in [*woken.values(), *islice(due, LOOKS_PER_TICK)]:
+            self._look_at(session, now)
+        for gone in waiting.keys() - {session.id for session in sessions}:
+            self.wakes.take(gone)
 
     def wake(self, session_id: str, wake: Wake) -> str:
         """Ask for a beat now; return one sentence on what becomes of it, for whoever asked.
@@ -86,15 +182,12 @@ class Scheduler:
         """
         session, now = self._sessions.get(session_id), self._clock.now()
         with self._lock:
-            refusal = self._do_what_is_due(session, frozenset({wake}), now)
+            self.wakes.drop(session_id, wake)
+            refusal = self._do_what_is_due(session, now, wake)
         if refusal is None:
             return f"A beat of {session_id} is queued. Result: /triage heartbeat why {session_id}"
         if refusal.step is BeatStep.BUSY:
-            self._wake_box.share(session_id, wake)
-            return (
-                f"A heartbeat of {session_id} is already queued or running; this one runs after it. "
-                f"/triage heartbeat why {session_id}"
-            )
+            return f"{refusal.detail[0].upper()}{refusal.detail[1:]}. Result: /triage heartbeat why {session_id}"
         return f"No beat of {session_id}: {refusal.why}"
 
     def closing(self, session_id: str) -> None:
@@ -110,48 +203,32 @@ class Scheduler:
         known = self._next.get(session.id)
         return known is None or known[0] is not session or now >= known[1]
 
-    def _look_at(self, session: Session, left: frozenset[Wake], now: datetime) -> None:
+    def _is_held(self, session: Session) -> bool:
+        """Whether a beat of the session waits, or runs and is not about to go on record."""
+        return self._jobs.holds(session.id) and session.id not in self._closing
+
+    def _look_at(self, session: Session, now: datetime) -> None:
         """Do what is due for one session; what fails is logged and tried again soon, after the others."""
         try:
             with self._lock:
-                self._do_what_is_due(session, left, now)
-            self._wake_box.forget(session.id, left)
+                self._do_what_is_due(session, now)
         except TriageError:
-            if session.id in self._next:  # of one that is new the inbox is still to be looked into
-                self._next[session.id] = (session, now + RETRY_AFTER)
+            self._next[session.id] = (session, now + RETRY_AFTER)
             log.exception(
                 "a session could not be scheduled", extra={"action": "schedule_failed", "session": session.id}
             )
 
-    def _do_what_is_due(self, session: Session, left: frozenset[Wake], now: datetime) -> BeatRefusal | None:
+    def _do_what_is_due(self, session: Session, now: datetime, *asked: Wake) -> BeatRefusal | None:
         """Ask for a beat where one is due or wakes wait; return why there is none, if one was asked for in vain."""
-        state, every = self._settled(session, now), session.beat.every
-        wakes = left | (self._unread(session) if session.id not in self._next else frozenset())
-        slot, is_held, refusal = due_slot(session.id, every, state.last_slot, now), self._is_held(session), None
-        if slot is not None or (self._made_up_at(session, state, now) == now and not is_held):
+        state, wakes = self._settled(session, now), self.wakes.waiting().get(session.id, frozenset()).union(asked)
+        slot = due_slot(session.id, session.beat.every, state.last_slot, now)
+        if slot is not None or (self._made_up_at(session, state, now) == now and not self._is_held(session)):
             wakes |= {Wake.INTERVAL}
-        if wakes or (state.wakes and not is_held):
-            refusal = self._ask(session, wakes, slot, now)
-        self._look_again(session, now)
-        return refusal
-
-    def _look_again(self, session: Session, now: datetime) -> None:
-        """Set when the session is looked at next: at its slot, or sooner while a wake waits."""
+        refusal = self._ask(session, state, wakes, slot, now) if wakes else None
         state = self._store.load(session.id)
-        at = self._made_up_at(session, state, now) or next_slot(session.id, session.beat.every, now)
-        self._next[session.id] = (session, min(at, now + RETRY_AFTER) if state.wakes else at)
-
-    def _made_up_at(self, session: Session, state: SessionState, now: datetime) -> datetime | None:
-        """Return when a slot outside the active hours is made up for, from `now` on: as they open.
-
-        Only where the slot to come is outside too; of a long interval, all might be. None: there is nothing to make up.
-        """
-        hours, answered = self.admission.hours(session), state.last_answer
         upcoming = next_slot(session.id, session.beat.every, now)
-        if answered is None or hours.contains(answered) or hours.contains(upcoming):
-            return None
-        opening = hours.next_opening(now)
-        return opening if opening < upcoming else None
+        self._next[session.id] = (session, self._made_up_at(session, state, now) or upcoming)
+        return refusal
 
     def _settled(self, session: Session, now: datetime) -> SessionState:
         """Return the state of a session under its present interval: a new one starts with the slot to come."""
@@ -161,35 +238,36 @@ class Scheduler:
         current = slot_of(session.id, session.beat.every, now)
         return self._store.evolve(session.id, every_s=every_s, last_slot=current, answered_at=now)
 
-    def _unread(self, session: Session) -> frozenset[Wake]:
-        """Return the wake that a crash between an assignment and its wake has lost."""
-        return frozenset({Wake.ASSIGNMENT} if any(map(wakes_its_reader, self._store.inbox(session.id))) else ())
+    def _made_up_at(self, session: Session, state: SessionState, now: datetime) -> datetime | None:
+        """Return when a slot outside the active hours is made up for, from `now` on: as they open.
+
+        Only where the slot to come is outside too; of a long interval, all might be. None: there is nothing to make up.
+        """
+        hours, answered = self.admission.owners.hours(session), state.last_answer
+        upcoming = next_slot(session.id, session.beat.every, now)
+        if answered is None or hours.contains(answered) or hours.contains(upcoming):
+            return None
+        opening = hours.next_opening(now)
+        return opening if opening < upcoming else None
 
     def _ask(
-        self, session: Session, wakes: frozenset[Wake], slot: datetime | None, now: datetime
+        self, session: Session, state: SessionState, wakes: frozenset[Wake], slot: datetime | None, now: datetime
     ) -> BeatRefusal | None:
-        """Queue a beat for these wakes and those that wait, or say why not; a slot that is refused is recorded."""
-        state, is_held = self._store.load(session.id), self._is_held(session)
-        asked = wakes.union(state.wakes)
-        refusal = self.admission.refusal(session, state, strongest(asked), now, is_held=is_held)
-        is_over = refusal is not None and refusal.step is not BeatStep.BUSY
-
-        def noted(state: SessionState) -> SessionState:
-            state = state.evolve(last_slot=slot or state.last_slot)
-            if not is_over:
-                return state.with_wakes(*wakes)
-            return state.evolve(wakes=(), answered_at=now if Wake.INTERVAL in asked else state.answered_at)
-
-        state = self._store.save(session.id, noted)
+        """Queue a beat for these wakes, or say why not; a busy session's slot waits as a wake, and is recorded once."""
+        reason, is_interval = strongest(wakes), Wake.INTERVAL in wakes
+        refusal = self.admission.refusal(session, state, reason, now, is_held=self._is_held(session))
+        changes: dict[str, datetime] = {} if slot is None else {"last_slot": slot}
         if refusal is None:
-            at = state.last_slot if Wake.INTERVAL in asked else None
-            self._jobs.put(RunBeat(session_id=session.id, slot=at, wake=strongest(asked)))
+            at = (slot or state.last_slot) if is_interval else None
+            self._jobs.put(RunBeat(session_id=session.id, slot=at, wake=reason))
             self._closing.discard(session.id)
-        elif is_over or slot is not None or (wakes and not is_held):  # joining a beat that waits is no news
-            reason = strongest(asked if is_over else wakes)
+        elif refusal.step is not BeatStep.BUSY:
             self._record.refused(session, reason, refusal.step, refusal.why, now)
+            changes |= {"answered_at": now} if is_interval else {}
+        elif slot is not None:
+            self._record.refused(session, Wake.INTERVAL, refusal.step, refusal.why, now)
+            self.wakes.drop(session.id, Wake.INTERVAL)
+        self._store.evolve(session.id, **changes)
+        if refusal is not None and refusal.step is not BeatStep.BUSY:
+            self.wakes.take(session.id)
         return refusal
-
-    def _is_held(self, session: Session) -> bool:
-        """Whether a beat of the session waits, or runs and is not about to go on record."""
-        return self._jobs.holds(session.id) and session.id not in self._closing

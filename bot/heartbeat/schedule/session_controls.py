@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from bot.domain.answers import Answer, sentence
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.session_state import ChangedBy, EnabledOverride, IntervalOverride, SessionOverride
+from bot.domain.heartbeats.session_state import (
+    ChangedBy,
+    EnabledOverride,
+    InboxMessage,
+    IntervalOverride,
+    MessageKind,
+    SessionOverride,
+)
 from bot.domain.intervals import format_interval, parse_interval
+from bot.domain.secrets import redact
+from bot.domain.text.sanitize import check_whole, has_visible, one_line, strip_hidden
 from bot.errors import ConfigError, InputError
 from bot.heartbeat.schedule.session_answers import EARLIER, list_answer, log_answer, remarks, why_answer
 from bot.heartbeat.schedule.session_rows import rows
 from bot.heartbeat.schedule.session_wording import midnight_in
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_inbox import SessionInbox
-from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
-from bot.ports.collections import Collection
+from bot.heartbeat.sessions.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry, WakeBox
+from bot.ports import collections
 
 LOG_LINES: Final = 20
 SHORTEST: Final = timedelta(minutes=1)
 LONGEST: Final = timedelta(days=366)
 DEFAULT: Final = "default"
+MAX_CHARS: Final = 2_000
+"""How long an assignment may be."""
+SHOWN_CHARS: Final = 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,17 +41,19 @@ class SessionControls:
     """Answers every verb of `heartbeat`.
 
     `wake` is the scheduler's, or on the terminal leaves a wake for the bot, and says what becomes of it; `cancel` stops
-    a beat that runs in this process and says whether there was one.
+    a beat that runs in this process and says whether there was one. `known_secrets` are blacked out in assignments, as
+    are all that look like secrets.
     """
 
     sessions: SessionRegistry
     store: SessionMemory
-    zones: OwnerZones
+    zones: Owners
     record: BeatLog
-    overrides: Collection[SessionOverride]
-    inbox: SessionInbox
+    overrides: collections.Collection[SessionOverride]
+    wakes: WakeBox
     wake: Callable[[str, Wake], str]
     cancel: Callable[[str], bool]
+    known_secrets: Collection[str] = ()
 
     def listed(self, now: datetime) -> Answer:
         """Return every session as it stands."""
@@ -60,17 +72,33 @@ class SessionControls:
             case "log":
                 return log_answer(session.id, self.record.recent(session.id, LOG_LINES), may_read=may_read)
             case "why":
-                zone, beats = self.zones.zone_name(session), self.record.recent(session.id, 1 + EARLIER)
+                zone, beats = self.zones.hours(session).timezone, self.record.recent(session.id, 1 + EARLIER)
                 today = self.record.since(session.id, midnight_in(zone, by.at))
                 return why_answer(session.id, beats, remarks(today, zone, by.at, may_read=may_read), may_read=may_read)
             case "assign":
-                return sentence(self.inbox.assign(session.id, words, by))
+                return sentence(self._assign(session, words, by))
             case "every":
                 return self._pace(session, "".join(words.split()).lower(), by)
             case "run" | "wake":
                 return sentence(self.wake(session.id, Wake.ON_DEMAND if verb == "run" else Wake.AUTOMATION))
             case _:
                 return self._switch(session, by, on=verb == "on")
+
+    def _assign(self, session: Session, text: str, by: ChangedBy) -> str:
+        """Put what is to be done into the session's inbox and wake it; return what was queued and what to type next."""
+        said = redact(_checked(text, session.id), self.known_secrets)
+        self.wakes.drop(session.id, Wake.ASSIGNMENT)  # a crash after this makes a beat too many, never one too few
+        message = InboxMessage(
+            at=by.at,
+            from_=f"@{one_line(by.name, 80)}",  # a session's id has no such sign
+            to=session.id,
+            kind=MessageKind.ASSIGNMENT,
+            text=said,
+            data={"assigned_by": by.id},
+        )
+        self.store.send(message)
+        queued = f"Assigned to {session.id}: “{one_line(said, SHOWN_CHARS)}”. It waits in the inbox for the next beat."
+        return f"{queued} {self.wake(session.id, Wake.ASSIGNMENT)}"
 
     def _switch(self, session: Session, by: ChangedBy, *, on: bool) -> Answer:
         """Switch a heartbeat on or off, across restarts and whatever triage.yml says; off stops the running beat."""
@@ -104,3 +132,18 @@ def _interval(text: str, session_id: str) -> timedelta:
         stop = f"to stop the beats: /triage heartbeat off {session_id}"
         raise InputError(f"{text} is not between 1m and 366d;", next_step=stop)
     return every
+
+
+def _checked(text: str, session_id: str) -> str:
+    """Return the text, stripped, without characters that its readers do not see."""
+    said = strip_hidden(check_whole(text))[0].strip()
+    if not has_visible(said):
+        raise InputError(
+            "What is to be done?", next_step=f"Type /triage heartbeat assign {session_id} Look at the error rate"
+        )
+    if len(said) > MAX_CHARS:
+        raise InputError(
+            f"The text has {len(said):,} characters, so nothing was assigned; at most {MAX_CHARS:,}:",
+            next_step=f"/triage heartbeat assign {session_id} <text>",
+        )
+    return said

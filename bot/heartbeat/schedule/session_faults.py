@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Final
 
 from bot.domain.heartbeats.allowed_commands import not_run_notice
@@ -19,7 +18,7 @@ from bot.domain.text.sanitize import one_line
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.playbooks.playbook_file import playbook_of, read_template
-from bot.heartbeat.schedule.admission import Admission
+from bot.heartbeat.schedule.scheduler import Admission
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session, SessionMemory, SessionRegistry
 from bot.ports import Clock
 
@@ -139,20 +138,16 @@ class SessionFaults:
 
     def _found(self, session: Session) -> Faults:
         state, now = self._store.load(session.id), self._clock.now()
-        refusals = {one.step: one.why for one in self._admission.refusals(session, state, Wake.INTERVAL, now)}
-        of_gate = {kind: refusals.get(step) for step, kind in _OF_THE_GATE.items()}
-        stops = {kind: why and _stopped(why) for kind, why in of_gate.items()}
-        return {**stops, **playbook_faults(session, has_model=self._has_model)}
+        whys = {one.step: _stopped(one.why) for one in self._admission.refusals(session, state, Wake.INTERVAL, now)}
+        of_gate = {kind: whys.get(step) for step, kind in _OF_THE_GATE.items()}
+        return {**of_gate, **playbook_faults(session, has_model=self._has_model)}
 
     def _note(self, session: Session, found: Faults) -> None:
         """Tell of what was not told yet, and forget what is whole again."""
-        told = self._store.load(session.id).told
+        told = {kind: at for kind, at in self._store.load(session.id).told.items() if found.get(kind, kind)}
+        self._store.evolve(session.id, told=told)
         for kind, fault in found.items():
-            if fault is not None and kind not in told:
+            if fault and kind not in told:
                 self._alerts.tell_owner_or_ops(session, f"{session.id}: {fault}")
-                self._remember(session, kind, self._clock.now())
-            elif fault is None and kind in told:
-                self._remember(session, kind, None)
-
-    def _remember(self, session: Session, kind: str, at: datetime | None) -> None:
-        self._store.save(session.id, lambda state: state.with_told(kind, at))
+                told = {**told, kind: self._clock.now()}
+                self._store.evolve(session.id, told=told)

@@ -14,8 +14,7 @@ from bot.domain.severity import Severity
 from bot.domain.text.humanize import utc_text
 from bot.errors import StoreError
 from bot.heartbeat.schedule.session_wording import has_run
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry
 
 
 class SessionStatus(StrEnum):
@@ -72,7 +71,7 @@ class SessionRow:
 
 
 def rows(
-    sessions: SessionRegistry, store: SessionMemory, zones: OwnerZones, record: BeatLog, now: datetime
+    sessions: SessionRegistry, store: SessionMemory, zones: Owners, record: BeatLog, now: datetime
 ) -> list[SessionRow]:
     """Return every session as it stands: those with a page first, then in the order of triage.yml."""
     ran = record.latest(has_run)

@@ -1,13 +1,14 @@
 """The watched workspace folders: triage.yml's sessions, with what people switched by command laid over them.
 
-Also what is remembered of each session between beats, the messages in its inbox, and heartbeats.ndjson: the line every
-beat leaves, whatever happened, and the latest of them read back.
+Also whose they are, what is remembered of each between beats, its inbox, the wakes that wait for a beat, and
+heartbeats.ndjson: the line every beat leaves, whatever happened, and the latest of them read back.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
@@ -20,11 +21,12 @@ from bot.config.heartbeat_settings import BeatSettings
 from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, Argv, commands_in, is_allowed
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Wake, indicator_of
-from bot.domain.heartbeats.session_state import InboxMessage, SessionOverride, SessionState
+from bot.domain.heartbeats.session_state import InboxMessage, SessionOverride, SessionState, check_session_id
+from bot.domain.hours import ActiveHours
 from bot.domain.text.did_you_mean import near_ones
-from bot.errors import InputError
-from bot.ports import Journal, Store
-from bot.ports.collections import SESSIONS, Collection, OnDamage, inbox_of, silently
+from bot.errors import ConfigError, Conflict, InputError, ProviderError, StoreError
+from bot.ports import Clock, Documents, Journal, Store, Workspace
+from bot.ports.collections import SESSIONS, WAKES, Collection, OnDamage, inbox_of, silently
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +36,9 @@ LATEST_BYTES: Final = 4 * 1024 * 1024
 
 NEWEST_LINES: Final = 150_000
 """How far back the beats of one session are looked for; about 64 MiB."""
+
+ASK_AGAIN_AFTER: Final = timedelta(hours=1)
+"""How long the zone of an owner is not asked for again."""
 
 LONGEST_BEAT: Final = timedelta(hours=1)
 """A beat is written down when it ends, under the time at which it began."""
@@ -135,6 +140,81 @@ def _unknown(session_id: str, known: Mapping[str, Session]) -> str:
     return f"there is no session {session_id[:40]!r}; {hint}" if session_id else f"name a session; {hint}"
 
 
+class Owners:
+    """Whose a session is, and by whose clock its hours go; without a chat (the terminal) no group has members.
+
+    The chat is asked for the members of user groups and, beside the ticks, for people's zones. Where it cannot say,
+    nobody of a group may act, and the machine's zone (`local`) counts.
+    """
+
+    def __init__(self, workspace: Workspace | None, clock: Clock, *, local: str) -> None:
+        self._workspace, self._clock, self._local = workspace, clock, local
+        self._members: dict[str, frozenset[str]] = {}
+        self._zones: dict[str, str | None] = {}
+        self._asked_at: dict[str, datetime] = {}
+
+    def includes(self, session: Session, user_id: str) -> bool:
+        """Whether somebody is an owner: the person, or a member of the group."""
+        return self._is(session.owner, user_id)
+
+    def claim(self, session: Session, user_id: str, *, asks: bool = True) -> str:
+        """Return a user who is an owner, as `Approvers` wants to know it; "" for anybody else.
+
+        `asks=False`: without a request, so of a group count those who were in it when last asked.
+        """
+        return user_id if self._is(session.owner, user_id, asks=asks) else ""
+
+    def answerable(self, session: Session, user_id: str, channel: str = "", *, asks: bool = True) -> str:
+        """Return a user, as `claim` does, who is an owner, or whom a page is escalated to (`then`).
+
+        In a private channel that is told next, that is everybody who reads there.
+        """
+        to = session.beat.then or ""
+        if to and (channel == to or self._is(to, user_id, asks=asks)):
+            return user_id
+        return self.claim(session, user_id, asks=asks)
+
+    def _is(self, who: str, user_id: str, *, asks: bool = True) -> bool:
+        if not who.startswith("S"):
+            return who == user_id != ""
+        if asks and self._workspace is not None:
+            try:
+                self._members[who] = self._workspace.members(who)
+            except ProviderError:
+                log.warning("cannot tell who is in a user group", extra={"action": "owners_unknown"}, exc_info=True)
+                return False
+        return user_id in self._members.get(who, ())
+
+    def refresh(self, sessions: Iterable[Session]) -> None:
+        """Ask the chat for the zones of owners it was not asked for within the hour; keeps what it knew on failure."""
+        now, by_owner = self._clock.now(), (s for s in sessions if s.beat.active_hours.timezone == "user")
+        for owner in {session.owner for session in by_owner if session.owner and not session.owner.startswith("S")}:
+            asked_at = self._asked_at.get(owner)
+            if self._workspace is None or (asked_at and timedelta() <= now - asked_at < ASK_AGAIN_AFTER):
+                continue
+            self._asked_at[owner] = now
+            try:
+                self._zones[owner] = self._workspace.person(owner).timezone
+            except ProviderError:
+                log.warning("cannot learn an owner's zone", extra={"action": "zone_unknown"}, exc_info=True)
+
+    def hours(self, session: Session) -> ActiveHours:
+        """Return the session's active hours in the zone that counts now."""
+        hours = session.beat.active_hours
+        named = {"user": self._zones.get(session.owner), "local": self._local}.get(hours.timezone, hours.timezone)
+        try:
+            return ActiveHours(hours.start, hours.end, named or self._local)
+        except ConfigError:  # the chat knows a zone that this machine's tables do not
+            return ActiveHours(hours.start, hours.end, self._local)
+
+    def zone_note(self, session: Session) -> str | None:
+        """Return what a list has to say of the zone, if it is not the one that was meant."""
+        zone = self.hours(session).timezone
+        if session.beat.active_hours.timezone != "user" or zone == self._zones.get(session.owner):
+            return None
+        return f"hours as in {zone}; the owner's time zone is not known here"
+
+
 class SessionMemory:
     """Every session's state and inbox; ids are checked: InputError for a bad one, StoreError where the disk refuses.
 
@@ -174,6 +254,44 @@ class SessionMemory:
         """Put a message into the inbox of its `to` and return once it is on disk; it wakes nobody."""
         self.load(message.to)  # what stands in the place of its folder is set aside
         self._journal(inbox_of(message.to)).append(message.model_dump(mode="json"))
+
+
+class WakeBox:
+    """The beats of all sessions that were asked for and have not begun: one document each, `<session>.<wake>`.
+
+    All sessions share the collection, so that a tick looks into one and not into one for each; any process may write
+    to it. Where it cannot be read nothing waits, which holds up no interval's beat.
+    """
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    def drop(self, session_id: str, wake: Wake) -> None:
+        """Leave a wake; the same one twice is one. Raises InputError for no session's id, StoreError."""
+        with suppress(Conflict):
+            self._documents.put(WAKES, f"{check_session_id(session_id)}.{wake}", {}, version=0)
+
+    def waiting(self) -> Mapping[str, frozenset[Wake]]:
+        """Return what waits, by the session's id; some may be of no session any more."""
+        found: dict[str, frozenset[Wake]] = {}
+        try:
+            for document in self._documents.list(WAKES):
+                session_id, _, kind = document.id.partition(".")
+                if kind in list(Wake):
+                    found[session_id] = found.get(session_id, frozenset()) | {Wake(kind)}
+        except StoreError:
+            log.exception("wakes cannot be read", extra={"action": "wakes_unread"})
+        return found
+
+    def take(self, session_id: str) -> frozenset[Wake]:
+        """Remove what waits for a session, and return it; raises StoreError where the disk keeps it."""
+        taken = self.waiting().get(session_id, frozenset())
+        for wake in taken:
+            document = self._documents.get(WAKES, f"{session_id}.{wake}")
+            if document is not None:
+                with suppress(Conflict):
+                    self._documents.delete(WAKES, document.id, version=document.version)
+        return taken
 
 
 class BeatLog:

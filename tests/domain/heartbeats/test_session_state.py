@@ -62,12 +62,6 @@ def test_other_words_make_no_other_kind() -> None:
     )
 
 
-def test_failures_that_an_earlier_version_counted_go_on() -> None:
-    """It stored no kind; an upgrade does not end a pause."""
-    stored = Failures(key="refused", count=5, told=True)
-    assert stored.and_another("Unavailable", "refused", START).count == 6
-
-
 def test_another_kind_counts_anew() -> None:
     """What changes is not stuck."""
     failures = failed("a", "a", "a", "a", "b", "a", "a", "a", "a")
@@ -94,13 +88,12 @@ def test_what_is_open_is_not_forgotten_for_what_is_closed_or_newer() -> None:
 
 
 def test_faults_that_earlier_versions_told_of_are_read() -> None:
-    """One field for each kind; what was whole is forgotten, what is told since stands over it."""
-    stored = {"tracked_told_at": START, "unchecked_told_at": None, "missed_reported_at": START, "inbox_read": 3}
+    """One field for each kind; what was whole is forgotten."""
+    stored = {"tracked_told_at": START, "unchecked_told_at": None, "inbox_read": 3}
     state = SessionState.model_validate(stored, extra="allow")
-    assert (state.told, state.inbox_read) == ({"tracked": START, "missed": START}, 3)
+    assert (state.told, state.inbox_read) == ({"tracked": START}, 3)
     assert not {key for key in state.model_dump() if key.endswith("_at") and key in stored}
     assert SessionState.model_validate(state.model_dump(), extra="allow") == state
-    assert state.with_told("tracked", None).told == {"missed": START}
 
 
 def test_what_an_earlier_version_sent_holds_its_finding_back_and_no_other() -> None:

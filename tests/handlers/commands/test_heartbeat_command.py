@@ -12,8 +12,7 @@ from bot.casework.approvers import Approvers
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import Assigned, BeatResult, BeatStep, Delivered, Envelope, Indicator, Wake
 from bot.domain.heartbeats.session_state import Failures
-from bot.heartbeat.schedule.session_controls import SessionControls
-from bot.heartbeat.sessions.session_inbox import MAX_CHARS, SessionInbox
+from bot.heartbeat.schedule.session_controls import MAX_CHARS, SessionControls
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
 from handlers.commands.heartbeat_command import HeartbeatCommand
 from tests.blocks.limits import texts
@@ -48,7 +47,8 @@ def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1", ru
             overrides=works.overrides,
             wake=works.scheduler.wake,
             cancel=lambda session_id: session_id == running,
-            inbox=SessionInbox(works.sessions, works.store, works.scheduler.wake, {"known-to-us"}),
+            wakes=works.box,
+            known_secrets={"known-to-us"},
             record=works.record,
             zones=works.zones,
         ),
@@ -168,13 +168,20 @@ def test_an_assignment_waits_in_the_inbox_and_wakes_its_session(works: Clockwork
     assert [beat_of(job).wake for job in works.run_all()] == ["assignment"]
 
 
-def test_an_assignment_outlives_a_kill_before_its_wake_and_a_session_that_is_off(works: Clockwork) -> None:
-    """What is in the inbox is told of as waiting, and the next start wakes for it."""
+def test_an_assignment_to_a_session_that_is_off_waits_for_its_next_beat(works: Clockwork) -> None:
+    """And says so; with the session on again its interval beats read it."""
     answer(works, "heartbeat off shop-api")
     seen = answer(works, "heartbeat assign shop-api Look")
     assert "waits in the inbox" in seen
     assert "No beat of shop-api: disabled" in seen
-    answer(works, "heartbeat on shop-api")
+    assert len(works.store.inbox("shop-api")) == 1
+
+
+def test_an_assignment_outlives_a_kill_before_its_wake(works: Clockwork, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next start wakes for it."""
+    monkeypatch.setattr(works.scheduler, "_do_what_is_due", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        answer(works, "heartbeat assign shop-api Look")
     works.restarted().tick()
     assert [beat_of(job).wake for job in works.run_all() if job.key == "shop-api"] == ["assignment"]
 

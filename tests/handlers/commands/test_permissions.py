@@ -131,7 +131,7 @@ class Everything:
                 overrides=works.overrides,
                 wake=works.scheduler.wake,
                 cancel=lambda _: False,
-                inbox=works.mail,
+                wakes=works.box,
                 record=works.record,
                 zones=works.zones,
             ),

@@ -12,8 +12,7 @@ from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.severity import Severity
 from bot.errors import ProviderError
 from bot.heartbeat.alerts.finding_responses import FindingResponses, PageThreads
-from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Owners, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.builders import an_event
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
@@ -50,7 +49,7 @@ class Thread:
         self.pages = PageThreads(
             sessions,
             self.store,
-            Owners(workspace),
+            Owners(workspace, FakeClock(), local="UTC"),
             responses,
             allows=lambda user, team, owner: team == "T1" and user in ("U0CY", owner),
         )

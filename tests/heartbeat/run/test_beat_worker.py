@@ -20,7 +20,7 @@ from bot.errors import ProviderError, StoreError, Unavailable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.schedule.session_rows import rows
-from bot.heartbeat.sessions.owners import OwnerZones
+from bot.heartbeat.sessions.session_registry import Owners
 from tests.builders import some_work
 from tests.fakes import FakeWorkspace, MemoryJobQueue
 from tests.heartbeat.builders import AT
@@ -42,7 +42,7 @@ def test_all_is_well_is_said_to_nobody_and_stamped(tmp_path: Path) -> None:
     assert (line.usage.input_tokens, line.usage.cost_usd, line.usage.triage_usage) == (900, 0.02, None)
     assert NEVER not in room.playbook
     assert "- [x] Is the deploy healthy?" in room.playbook
-    assert (room.state.last_good, room.state.spent.usd) == (AT, 0.02)
+    assert (room.state.last_run, room.state.spent.usd) == (AT, 0.02)
     assert room.surface.sent == []
 
 
@@ -109,7 +109,7 @@ def test_a_beat_without_a_receipt_is_an_alert_about_itself_and_stamps_nothing(tm
     assert room.beat().result is BeatResult.SENT
     assert "no result for 1 due task" in room.surface.texts[0]
     assert NEVER in room.playbook
-    assert room.state.last_good is None
+    assert room.state.stamps == {}
     room.beat()
     assert NEVER not in room.playbook
     assert room.surface.updated[-1][1].finding.resolved_at is not None  # type: ignore[union-attr]
@@ -242,7 +242,7 @@ def test_a_pre_screen_that_failed_is_on_the_line_and_in_the_list(tmp_path: Path)
     beat = room.beat()
     assert (beat.why, beat.screen_error) == (f"the pre-screen failed: {error}", error)
     [row] = rows(
-        room.sessions, room.store, OwnerZones(FakeWorkspace(), room.clock, local="UTC"), room.log, room.clock.now()
+        room.sessions, room.store, Owners(FakeWorkspace(), room.clock, local="UTC"), room.log, room.clock.now()
     )
     assert row.notes[0] == (
         "its pre-screen fails, so every beat costs a full run: no price is known for x; add it to `pricing`"
@@ -274,7 +274,7 @@ def test_a_run_that_fails_is_recorded_with_what_it_cost_and_stamps_nothing(tmp_p
     assert line.usage.triage_usage is not None
     assert room.state.spent.usd == pytest.approx(0.021)
     assert NEVER in room.playbook
-    assert room.state.last_good is None
+    assert room.state.stamps == {}
     assert room.surface.sent == []
 
 
@@ -370,7 +370,7 @@ def test_a_process_that_stops_hands_the_beat_back(tmp_path: Path, where: str) ->
     room = BeatRoom(tmp_path, stopped, screen=steps)
     with pytest.raises(RunStopped):
         room.beat()
-    assert room.state.wakes == (Wake.INTERVAL,)
+    assert room.wakes.waiting() == {"shop": {Wake.INTERVAL}}
     assert room.journal.lines == []
 
 
@@ -380,7 +380,7 @@ def test_the_gate_is_asked_again_when_the_beat_starts(tmp_path: Path) -> None:
     room.store.save("shop", lambda state: state.evolve(spent=SpentToday(day="2026-11-21", usd=0.6)))
     line = room.beat(Wake.ON_DEMAND)
     assert (line.result, line.why, line.trace_id) == (BeatResult.SKIPPED, "budget spent: 0.60 of 0.50 USD today", None)
-    assert room.state.wakes == ()
+    assert room.wakes.waiting() == {}
     assert room.full.views == []
 
 
@@ -437,9 +437,10 @@ def test_a_slot_stamps_its_own_time_and_a_person_the_present(tmp_path: Path) -> 
 def test_a_beat_takes_every_wake_that_waited_and_the_strongest_reason(tmp_path: Path) -> None:
     """None of them makes another beat."""
     room = BeatRoom(tmp_path)
-    room.store.save("shop", lambda state: state.evolve(wakes=(Wake.INTERVAL, Wake.ASSIGNMENT)))
+    for wake in (Wake.INTERVAL, Wake.ASSIGNMENT):
+        room.wakes.drop("shop", wake)
     assert room.beat().reason is Wake.ASSIGNMENT
-    assert room.state.wakes == ()
+    assert room.wakes.waiting() == {}
 
 
 def test_a_playbook_that_cannot_be_read_is_a_failed_beat_and_a_missing_one_is_made(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_what_came_since_the_run_is_another_beats(tmp_path: Path) -> None:
     assert "no receipt" not in line.preview
     assert parse(room.playbook).stamps.daily == AT
     assert [message.text for message in room.store.inbox("shop")] == ["hello"]
-    assert room.state.last_good == AT
+    assert room.state.last_run == AT
     assert room.state.last_run == AT < room.clock.now() - timedelta(hours=1)
 
 

@@ -24,10 +24,9 @@ from bot.domain.heartbeats.session_state import (
 from bot.domain.intervals import slot_of
 from bot.domain.jobs import JobKind, RunBeat
 from bot.errors import InputError
-from bot.heartbeat.run.beat_worker import take_wakes
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK, RETRY_AFTER
 from bot.heartbeat.schedule.session_rows import next_beat
-from bot.heartbeat.sessions.session_registry import SessionMemory
+from bot.heartbeat.sessions.session_registry import SessionMemory, WakeBox
 from bot.ports.collections import SESSIONS, WAKES
 from tests.builders import some_work
 from tests.fakes import Crash, Faults, MemoryJobQueue, MemoryJournal, MemoryStore
@@ -86,7 +85,7 @@ def test_no_interval_is_so_long_that_all_its_slots_are_outside_the_hours(tmp_pat
     step = timedelta(minutes=15)
     list(works.run_for(step))
     for _ in range(14):
-        nexts = {n: next_beat(works.session(n), works.admission.hours(works.session(n)), works.clock.at) for n in names}
+        nexts = {n: next_beat(works.session(n), works.zones.hours(works.session(n)), works.clock.at) for n in names}
         for job in works.run_for(timedelta(days=1), step=step):
             ran[job.key] += 1
             assert timedelta() <= works.clock.at - nexts[job.key] <= step
@@ -99,7 +98,7 @@ def test_a_slot_outside_the_hours_is_not_made_up_for_where_the_next_is_inside(tm
     works = Clockwork(tmp_path, "shop", every="30m", active_hours={"start": "09:10", "end": "11:00", "timezone": "UTC"})
     slots = [beat_of(job).slot for job in works.run_for(timedelta(days=2))]
     assert len(slots) == len({*slots}) == 2 * 4 - sum(slot is None for slot in slots)
-    assert all(works.admission.hours(works.session()).contains(slot) for slot in slots if slot)
+    assert all(works.zones.hours(works.session()).contains(slot) for slot in slots if slot)
 
 
 def test_missed_intervals_make_one_beat(works: Clockwork) -> None:
@@ -177,8 +176,8 @@ def test_wakes_that_come_together_make_one_beat_with_the_strongest_reason(works:
     works.restarted()
     [job] = works.jobs.waiting.values()
     assert works.jobs.claim() is not None
-    assert take_wakes(works.store, beat_of(job)) == (Wake.ON_DEMAND, None)
-    assert works.state().wakes == ()
+    assert (beat_of(job).wake, beat_of(job).slot) == (Wake.AUTOMATION, None)
+    assert works.box.take("shop") == {Wake.AUTOMATION, Wake.ON_DEMAND, Wake.ASSIGNMENT}
     works.jobs.done(job)
     works.tick()
     assert works.jobs.waiting == {}
@@ -200,7 +199,7 @@ def test_a_wake_during_a_beat_is_retried_soon_after_it(works: Clockwork) -> None
     works.scheduler.wake("shop", Wake.AUTOMATION)
     running = works.jobs.claim()
     assert running is not None
-    works.store.save("shop", lambda state: state.evolve(wakes=()))
+    works.box.take("shop")
     assert "runs after it" in works.scheduler.wake("shop", Wake.ASSIGNMENT)
     works.scheduler.wake("shop", Wake.AUTOMATION)
     works.tick(seconds=5)
@@ -218,7 +217,7 @@ def test_a_wake_after_a_beat_went_on_record_is_queued_behind_it(works: Clockwork
     works.scheduler.wake("shop", Wake.ON_DEMAND)
     running = works.jobs.claim()
     assert running is not None
-    take_wakes(works.store, beat_of(running))
+    works.box.take("shop")
     works.clock.advance(1)
     works.scheduler.closing("shop")
     assert "is queued" in works.scheduler.wake("shop", Wake.ON_DEMAND)
@@ -253,7 +252,7 @@ def test_what_another_process_left_wakes(works: Clockwork) -> None:
     works.box.drop("gone", Wake.AUTOMATION)
     works.tick(seconds=5)
     assert [beat_of(job).wake for job in works.run_all()] == ["automation"]
-    assert works.box.left() == {}
+    assert works.box.waiting() == {}
 
 
 def test_a_disabled_session_refuses_every_wake_and_says_so(works: Clockwork) -> None:
@@ -296,33 +295,13 @@ def test_one_session_that_fails_does_not_stop_the_others(tmp_path: Path) -> None
     assert works.whys("api") == ["no route"]
 
 
-class TestOwnWork:
-    """A beat's own work never wakes it."""
-
-    def assignment(self, sender: str, to: str) -> InboxMessage:
-        return InboxMessage(at=START, from_=sender, to=to, kind=MessageKind.ASSIGNMENT, text="look at CI")
-
-    def test_an_assignment_wakes_who_gets_it(self, tmp_path: Path) -> None:
-        """From another session or a person; a report does not."""
-        works = Clockwork(tmp_path, "api", "shop", every="30m", active_hours=ALL_DAY)
-        works.tick()
-        works.mail.send(self.assignment("api", "shop"))
-        assert [job.key for job in works.run_all()] == ["shop"]
-        works.mail.send(self.assignment("U0ANN", "api").evolve(kind=MessageKind.REPORT))
-        assert list(works.run_all()) == []
-
-    def test_a_message_to_oneself_does_not_wake(self, works: Clockwork) -> None:
-        """It is read at the next beat."""
-        works.mail.send(self.assignment("shop", "shop"))
-        works.tick(seconds=20)
-        assert works.jobs.waiting == {}
-        assert len(works.store.inbox("shop")) == 1
-
-    def test_a_message_to_nobody_is_refused(self, works: Clockwork) -> None:
-        """And not stored."""
-        with pytest.raises(InputError):
-            works.mail.send(self.assignment("shop", "nobody"))
-        assert not any(works.storage.lines.values())
+def test_messages_between_sessions_wake_nobody(works: Clockwork) -> None:
+    """So that a beat's own work never does; they are read at the next beat, whatever restarts before it."""
+    works.store.send(InboxMessage(at=START, from_="api", to="shop", kind=MessageKind.REPORT, text="CI is red"))
+    works.tick(seconds=20)
+    works.restarted().tick(seconds=20)
+    assert works.jobs.waiting == {}
+    assert len(works.store.inbox("shop")) == 1
 
 
 @each_row("crash_at", range(1, 12))
@@ -330,12 +309,13 @@ def test_a_crash_at_any_step_loses_no_wake(tmp_path: Path, crash_at: int) -> Non
     """After the restart there is a beat for it: one, or where the beat had begun, one more."""
     works = Clockwork(tmp_path, "shop", every="30m", active_hours=ALL_DAY)
     works.tick()
+    works.box.drop("shop", Wake.AUTOMATION)
     faults = Faults(crash_at)
-    works.store = SessionMemory(MemoryStore(works.storage.documents.texts, works.storage.lines, faults))
+    works.storage = MemoryStore(works.storage.documents.texts, works.storage.lines, faults)
+    works.store, works.box = SessionMemory(works.storage), WakeBox(works.storage.documents)
     works.journal = MemoryJournal(works.journal.lines, faults)
     works.jobs = MemoryJobQueue(works.clock, faults=faults)
     works._wire()
-    works.box.drop("shop", Wake.AUTOMATION)
     ran = []
     try:
         works.tick(minutes=30)
@@ -349,8 +329,7 @@ def test_a_crash_at_any_step_loses_no_wake(tmp_path: Path, crash_at: int) -> Non
     works.tick(seconds=20)
     works.tick(seconds=20)
     assert len(list(works.run_all())) <= 1
-    assert works.state().wakes == ()
-    assert works.box.left() == {}
+    assert works.box.waiting() == {}
 
 
 @given(gaps=st.lists(st.integers(1, 4_000), min_size=1, max_size=30), minutes=st.integers(1, 120))

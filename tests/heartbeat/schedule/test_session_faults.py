@@ -9,10 +9,9 @@ import pytest
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import SessionState, SpentToday
 from bot.errors import Unavailable
-from bot.heartbeat.schedule.admission import Admission
+from bot.heartbeat.schedule.scheduler import Admission
 from bot.heartbeat.schedule.session_faults import SessionFaults
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Owners, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES, SESSIONS
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
 from tests.heartbeat.builders import alert_router
@@ -37,7 +36,7 @@ class Watch:
     def restart(self, *surfaces: str, has_model: bool = True) -> None:
         """Begin anew with these ways to reach people."""
         alerts = alert_router(dict.fromkeys(surfaces, self.slack), self.store, self.clock, self.ops.append)
-        zones = OwnerZones(FakeWorkspace(), self.clock, local="UTC")
+        zones = Owners(FakeWorkspace(), self.clock, local="UTC")
         self.admission = Admission(zones, route=alerts.route)
         self.faults = SessionFaults(
             self.sessions,

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from bot.errors import Unavailable
-from bot.heartbeat.schedule.admission import Admission
+from bot.heartbeat.schedule.scheduler import Admission
 from bot.heartbeat.schedule.session_faults import SessionFaults
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Owners, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
 from tests.gitrepo import git, make_repo
@@ -36,7 +35,7 @@ class Watch:
         """Return what a new process makes."""
         clock = FakeClock()
         alerts = alert_router({"slack": self.slack}, self.store, clock)
-        admission = Admission(OwnerZones(FakeWorkspace(), clock, local="UTC"), route=lambda *_: DM)
+        admission = Admission(Owners(FakeWorkspace(), clock, local="UTC"), route=lambda *_: DM)
         return SessionFaults(self.sessions, self.store, clock, alerts, admission, has_model=True)
 
     @property

@@ -10,8 +10,7 @@ from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Indicator, Wake
 from bot.domain.heartbeats.session_state import Failures
 from bot.heartbeat.schedule.session_rows import SessionStatus, rows
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, FakeWorkspace, MemoryJournal, MemoryStore, in_memory
 from tests.heartbeat.clockwork import session_settings
@@ -23,7 +22,7 @@ def test_a_session_that_cannot_be_read_is_listed_with_why(tmp_path: Path) -> Non
     disk, clock = MemoryStore(), FakeClock()
     sessions = SessionRegistry({name: session_settings(tmp_path) for name in ("shop", "web")}, in_memory(OVERRIDES))
     disk.documents.unreadable = {"shop"}
-    zones = OwnerZones(FakeWorkspace(), clock, local="UTC")
+    zones = Owners(FakeWorkspace(), clock, local="UTC")
     shop, web = rows(sessions, SessionMemory(disk), zones, BeatLog(MemoryJournal()), clock.now())
     assert shop.notes[0] == "no heartbeats: cannot read sessions/shop: Permission denied; fix its owner"
     assert not any("does not beat" in note for note in web.notes)
@@ -62,7 +61,7 @@ def test_one_word_says_how_a_session_stands(
         ended = {"result": BeatResult.SKIPPED, "indicator": shown, "step": BeatStep.CANCELLED, "why": "cancelled"}
         record.append(Envelope(ts=now, session_id="shop", workspace_dir="/x", reason=Wake.INTERVAL, **ended))
     sessions = SessionRegistry({"shop": session_settings(tmp_path, **settings)}, in_memory(OVERRIDES))
-    zones = OwnerZones(FakeWorkspace(), clock, local="UTC")
+    zones = Owners(FakeWorkspace(), clock, local="UTC")
     [row] = rows(sessions, store, zones, record, now)
     assert row.status is SessionStatus(says)
     assert (row.next_at is None) is (says in ("off", "paused"))

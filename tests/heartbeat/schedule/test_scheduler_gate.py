@@ -8,10 +8,9 @@ from typing import Any
 
 from bot.domain.heartbeats.beats import BeatStep, Delivered, Wake
 from bot.domain.heartbeats.session_state import Failures, SessionState, SpentToday
-from bot.heartbeat.schedule.admission import Admission, BeatRefusal
+from bot.heartbeat.schedule.scheduler import Admission, BeatRefusal
 from bot.heartbeat.schedule.session_wording import GATE
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import SessionMemory, resolve_session
+from bot.heartbeat.sessions.session_registry import Owners, SessionMemory, resolve_session
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore
 from tests.gitrepo import git, make_repo
 from tests.heartbeat.clockwork import DM, START, TASK, session_settings
@@ -36,7 +35,7 @@ class Gate:
         self.is_held, self.halted, self.elsewhere = False, "", False
         self.store = SessionMemory(MemoryStore())
         self.store.save("shop", lambda _: state or SessionState())
-        zones = OwnerZones(FakeWorkspace(), FakeClock(START), local="UTC")
+        zones = Owners(FakeWorkspace(), FakeClock(START), local="UTC")
         self.admission = Admission(
             zones,
             route=lambda *_: self.route,
@@ -136,7 +135,7 @@ def test_nobody_is_asked_for_a_route_of_a_session_that_is_off(tmp_path: Path) ->
     def unasked(*_: Any) -> Any:
         raise AssertionError("asked")
 
-    zones = OwnerZones(FakeWorkspace(), FakeClock(START), local="UTC")
+    zones = Owners(FakeWorkspace(), FakeClock(START), local="UTC")
     admission = Admission(zones, route=unasked)
     session = resolve_session("shop", session_settings(tmp_path, **OPEN, enabled=False))
     refused = admission.refusal(session, SessionState(), Wake.INTERVAL, START)

@@ -8,8 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.adapters.process.clocks import local_zone
-from bot.heartbeat.sessions.owners import OwnerZones
-from bot.heartbeat.sessions.session_registry import Session, resolve_session
+from bot.heartbeat.sessions.session_registry import Owners, Session, resolve_session
 from bot.ports import Person
 from tests.fakes import FakeClock, FakeWorkspace
 from tests.heartbeat.clockwork import session_settings
@@ -28,8 +27,8 @@ def session(tmp_path: Path, zone: str, owner: str | None = "U0ANN") -> Session:
     return resolve_session("shop", session_settings(tmp_path, owner=owner, active_hours={"timezone": zone}))
 
 
-def zones(workspace: FakeWorkspace, *sessions: Session) -> OwnerZones:
-    found = OwnerZones(workspace, FakeClock(), local="Europe/Berlin")
+def zones(workspace: FakeWorkspace, *sessions: Session) -> Owners:
+    found = Owners(workspace, FakeClock(), local="Europe/Berlin")
     found.refresh(sessions)
     return found
 
@@ -50,10 +49,8 @@ def test_an_owner_without_a_usable_zone_has_the_machines(
     workspace.people["U0ANN"] = Person(user_id="U0ANN", name="ann", timezone=known)
     shop = session(tmp_path, "user")
     assert zones(workspace, shop).hours(shop).timezone == "Europe/Berlin"
-    assert (
-        zones(workspace, shop).zone_note(shop)
-        == "the owner's time zone is unknown; the machine's (Europe/Berlin) is used"
-    )
+    note = "hours as in Europe/Berlin; the owner's time zone is not known here"
+    assert zones(workspace, shop).zone_note(shop) == note
 
 
 def test_nobody_has_the_machines_zone(tmp_path: Path, workspace: FakeWorkspace) -> None:
@@ -65,7 +62,7 @@ def test_nobody_has_the_machines_zone(tmp_path: Path, workspace: FakeWorkspace) 
 def test_a_chat_that_is_away_changes_nothing(tmp_path: Path, workspace: FakeWorkspace) -> None:
     """What was heard before counts on."""
     shop, clock = session(tmp_path, "user"), FakeClock()
-    known = OwnerZones(workspace, clock, local="UTC")
+    known = Owners(workspace, clock, local="UTC")
     known.refresh([shop])
     workspace.down = True
     clock.advance(7_200)

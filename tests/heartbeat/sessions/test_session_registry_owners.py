@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.heartbeat.sessions.owners import Owners
-from bot.heartbeat.sessions.session_registry import Session, resolve_session
-from tests.fakes import FakeWorkspace
+from bot.heartbeat.sessions.session_registry import Owners, Session, resolve_session
+from tests.fakes import FakeClock, FakeWorkspace
 from tests.heartbeat.clockwork import session_settings
 
 
@@ -21,7 +20,7 @@ def of(cwd: Path, owner: str | None, **beat: Any) -> Session:
 def owners() -> Owners:
     workspace = FakeWorkspace()
     workspace.groups["S0ONCALL"] = frozenset({"U0ANN", "U0BEN"})
-    return Owners(workspace)
+    return Owners(workspace, FakeClock(), local="UTC")
 
 
 def test_one_person_is_the_owner_and_alone_may_act(tmp_path: Path, owners: Owners) -> None:
@@ -42,7 +41,7 @@ def test_what_is_known_without_a_request_is_who_was_in_the_group_when_last_asked
     """A submit is acknowledged before Slack is asked anything; a person needs no asking."""
     workspace = FakeWorkspace()
     workspace.groups["S0ONCALL"] = frozenset({"U0ANN"})
-    owners = Owners(workspace)
+    owners = Owners(workspace, FakeClock(), local="UTC")
     group = of(tmp_path, "S0ONCALL")
     assert owners.claim(group, "U0ANN", asks=False) == ""
     assert owners.claim(of(tmp_path, "U0ANN"), "U0ANN", asks=False) == "U0ANN"
