@@ -19,6 +19,7 @@ from bot.agent.model_run import RunCancelled, RunFailed, RunLimits
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Arguments, Tool
+from bot.domain.ack import without_thoughts
 from bot.domain.heartbeats.beats import Action, BeatReport, Receipt, missing_receipts
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
@@ -139,7 +140,7 @@ class ModelFullRun:
         )
         answer = result.answer
         if isinstance(answer, LastWords):
-            reported: dict[str, Any] = {"message": answer.text[:MESSAGE_CHARS], "receipts": ()}
+            reported: dict[str, Any] = {"message": without_thoughts(answer.text)[:MESSAGE_CHARS], "receipts": ()}
         else:
             assert isinstance(answer, FinishBeat)
             reported = {**dict(answer), "reasoning": answer.reasoning or None}

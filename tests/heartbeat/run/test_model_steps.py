@@ -26,12 +26,14 @@ ANSWER = {"message": "All well.", "receipts": [OK], "status": "ok", "reasoning":
 
 
 class Speaker(ScriptedRunner):
-    """A model that never calls the final tool."""
+    """A model that never calls the final tool; `words` is what it says instead."""
+
+    words = "HEARTBEAT_OK" * MESSAGE_CHARS
 
     def run(self, request: RunRequest) -> RunResult:
         """Say some words."""
         assert request.read is not None
-        return RunResult(answer=request.read("HEARTBEAT_OK" * MESSAGE_CHARS), usage=COST, turns=2, tool_calls=0)
+        return RunResult(answer=request.read(self.words), usage=COST, turns=2, tool_calls=0)
 
 
 def run_of(folder: Path, runner: ScriptedRunner) -> ModelFullRun:
@@ -60,6 +62,13 @@ def test_words_without_a_call_are_a_message_without_receipts(tmp_path: Path) -> 
     report = run_of(tmp_path, Speaker()).run(a_view(tmp_path))
     assert (report.receipts, report.status, report.usage) == ((), None, COST)
     assert len(report.message) == MESSAGE_CHARS
+
+
+def test_thoughts_of_any_length_leave_room_for_the_answer(tmp_path: Path) -> None:
+    """Local models write pages of them into their text."""
+    speaker = Speaker()
+    speaker.words = "<think>\n" + "Is it?\n\n" * MESSAGE_CHARS + "</think>\n\nHEARTBEAT_OK"
+    assert run_of(tmp_path, speaker).run(a_view(tmp_path)).message == "HEARTBEAT_OK"
 
 
 def test_a_finding_is_a_field_of_its_receipt() -> None:
