@@ -5,6 +5,7 @@ Offline the beats compare what commands print; with models a cheap one screens t
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 
 from blocks import ids
@@ -134,7 +135,7 @@ class Heartbeats:
         self.commands = CommandPool(inputs.run_ahead, on.jobs.look_again)
         exchange = partial(sharing_tools, sharing.pollination.send, sharing.decisions)
         tools = BeatTools(probes, exchange, known_secrets=secrets)
-        prescreen, full = _build_models(on, models, tools)
+        prescreen, full = _build_models(on, models, tools, secrets)
         pipeline = BeatPipeline(inputs, self.commands, prescreen, full, alerts, store)
         recorder = BeatRecorder(on.storage.runs, store, sessions.log, secrets)
         self.worker = BeatWorker(registry, store, self.scheduler, pipeline, recorder, alerts, peers, on.clock)
@@ -149,13 +150,13 @@ def _other_surfaces(environment: Environment) -> dict[str, Surface]:
 
 
 def _build_models(
-    on: SharedServices, models: ModelAccess | None, tools: BeatTools
+    on: SharedServices, models: ModelAccess | None, tools: BeatTools, secrets: Collection[str]
 ) -> tuple[PrescreenStep | None, FullRun]:
     """Return who screens and who works the due tasks."""
     if models is None:
         return None, OfflineFullRun()
     return PrescreenStep(partial(_build_screen, models), tools.small), ModelFullRun(
-        partial(_build_full_run, models, on), tools.all
+        partial(_build_full_run, models, on), tools.all, known_secrets=secrets
     )
 
 

@@ -56,9 +56,7 @@ def read_ack(text: str | None, *, token: str = "HEARTBEAT_OK", max_chars: int = 
     >>> read_ack("HEARTBEAT_OK\n\nBuild is red on main.")
     Ack(kind='alert', text='Build is red on main.')
     """
-    said = (text or "").strip()
-    if (thoughts := _THOUGHTS.match(said)) and thoughts.end() < len(said):
-        said = said[thoughts.end() :]
+    said = without_thoughts(text or "")
     if not said:
         return Ack("ok-empty", "")
     rest, at_start, apart_below = _without_first(said, token)
@@ -67,6 +65,17 @@ def read_ack(text: str | None, *, token: str = "HEARTBEAT_OK", max_chars: int = 
         return Ack("alert", said)
     apart = bool(rest) and (apart_below or apart_above or _BLANK_LINE.search(f"\n{rest}") is not None)
     return Ack("alert" if apart or len(rest) > max_chars else "ok-token", rest)
+
+
+def without_thoughts(text: str) -> str:
+    """Return an answer, trimmed, without what was thought aloud before it; thoughts alone are the answer.
+
+    >>> without_thoughts("<think>Is it? No.</think> All clear. ")
+    'All clear.'
+    """
+    said = text.strip()
+    thoughts = _THOUGHTS.match(said)
+    return said[thoughts.end() :] if thoughts and thoughts.end() < len(said) else said
 
 
 def _without_first(text: str, token: str) -> tuple[str, bool, bool]:

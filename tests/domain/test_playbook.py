@@ -367,6 +367,15 @@ def test_a_shells_code_block_names_commands() -> None:
     assert named == [[("./check", "certs")], [("./check", "nodes")], []]
 
 
+@each_row("nothing", ["(none)", "- (none)", "*(none right now)*", "- [ ] (none)"])
+@each_row("below", ["The certificate ends on Friday", "  - The certificate ends on Friday"])
+def test_what_stands_below_a_placeholder_is_said(nothing: str, below: str) -> None:
+    """With no blank line between, too; only the rest of a placeholder's own parenthesis belongs to it."""
+    playbook = parse(f"## Urgent Flags\n{nothing}\n{below}\n")
+    assert [flag.text for flag in playbook.flags] == ["The certificate ends on Friday"]
+    assert parse("## Urgent Flags\n(none, and\nnothing soon)\n").flags == ()
+
+
 @each_row("said", ["(none)", "- (None)", "_(none right now)_", "- [ ] (NONE)"])
 def test_one_placeholder_says_that_a_list_is_empty_and_makes_room(said: str) -> None:
     """Whatever follows it on its line; any other words are a flag."""

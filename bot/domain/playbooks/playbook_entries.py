@@ -305,7 +305,12 @@ def entries(lines: Sequence[MarkdownLine], where: Sequence[PlaybookSection]) -> 
 
 
 def _continues(first: MarkdownLine, line: MarkdownLine, *, has_gap: bool) -> bool:
-    """Whether a line belongs to the entry above it: indented under it, code, or text with no blank line between."""
+    """Whether a line belongs to the entry above it: indented under it, code, or text with no blank line between.
+
+    Nothing but the rest of its parenthesis belongs to a placeholder: what stands below it says something.
+    """
+    if is_placeholder(first.text) and ")" in first.text:
+        return False
     if line.kind is LineKind.CODE:
         return True
     if first.kind is LineKind.ITEM and line.indent >= first.indent + _SUB_ITEM_COLUMNS:

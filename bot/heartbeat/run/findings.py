@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -146,7 +146,7 @@ def judge_report(view: BeatView, report: BeatReport) -> Judgement:
     findings = _found(view, report.receipts)
     if missing and (not is_bare or view.bare_tokens + 1 >= BARE_TOKENS):
         findings.append(_unreceipted(view, missing))
-    if is_alert and not findings:
+    if is_alert and _stands_alone(view, report, ack.text, findings):
         text = ack.text or "The heartbeat asks for attention and does not say why."
         findings.append(_finding(view, MESSAGE, text))
     complete = () if missing else (RECEIPTS, MESSAGE) if view.tier is Tier.DAILY else (RECEIPTS,)
@@ -159,6 +159,17 @@ def judge_report(view: BeatView, report: BeatReport) -> Judgement:
         said=ack.text,
         quiet=BeatResult.OK_EMPTY if ack.kind == "ok-empty" else BeatResult.OK_TOKEN,
     )
+
+
+def _stands_alone(view: BeatView, report: BeatReport, said: str, findings: Sequence[Finding]) -> bool:
+    """Whether a message that wants a reader has nothing to go with: no finding of its run, and nothing that is new.
+
+    What code sees failing beat after beat may be acknowledged or told already, and would keep the message with it.
+    """
+    known = {each.key for each in view.open_findings}
+    is_reported = any(receipt.result == "finding" for receipt in report.receipts)
+    is_new = is_reported or any(found.key not in known for found in findings)
+    return not findings or (bool(said) and not is_new)
 
 
 def boxes(view: BeatView, findings: Iterable[Finding], receipts: Iterable[Receipt] = ()) -> dict[str, bool]:

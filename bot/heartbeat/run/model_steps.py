@@ -9,7 +9,7 @@ call of `finish_beat`; the text of one that does not is its message, without rec
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
 
@@ -19,11 +19,13 @@ from bot.agent.model_run import RunCancelled, RunFailed, RunLimits
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Arguments, Tool
+from bot.domain.ack import without_thoughts
 from bot.domain.heartbeats.beats import Action, BeatReport, Receipt, missing_receipts
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.prescreen import Decision, parse_decision
 from bot.domain.returns import Usage
+from bot.domain.secrets import redact_values
 from bot.domain.sharing.suggestions import describe_suggestion
 from bot.heartbeat.run.beat_view import BeatView, PeerData, tier_of
 from bot.heartbeat.run.probes import ProbeResult
@@ -128,22 +130,28 @@ def last_words(text: str) -> LastWords:
 class ModelFullRun:
     """Port FullRun over a model; `specialist_for` returns it with the session's limits."""
 
-    def __init__(self, specialist_for: Callable[[Session], Specialist], tools_for: ToolsFor) -> None:
-        self._specialist_for, self._tools_for = specialist_for, tools_for
+    def __init__(
+        self,
+        specialist_for: Callable[[Session], Specialist],
+        tools_for: ToolsFor,
+        *,
+        known_secrets: Collection[str] = (),
+    ) -> None:
+        self._specialist_for, self._tools_for, self._secrets = specialist_for, tools_for, known_secrets
 
     def run(self, view: BeatView) -> BeatReport:
-        """Return the report; raises as FullRun says."""
+        """Return the report without credentials; raises as FullRun says."""
         said, tools = build_sections(view, only_changed=False), self._tools_for(view)
         result = self._specialist_for(view.session).run(
             view.run_id, rubric(view.session), said, tools, spent_usd=view.spent_usd, cancel=view.cancel
         )
         answer = result.answer
         if isinstance(answer, LastWords):
-            reported: dict[str, Any] = {"message": answer.text[:MESSAGE_CHARS], "receipts": ()}
+            reported: dict[str, Any] = {"message": without_thoughts(answer.text)[:MESSAGE_CHARS], "receipts": ()}
         else:
             assert isinstance(answer, FinishBeat)
-            reported = {**dict(answer), "reasoning": answer.reasoning or None}
-        return BeatReport(**reported, usage=result.usage, tool_calls=result.tool_calls)
+            reported = {**answer.model_dump(), "reasoning": answer.reasoning or None}
+        return BeatReport(**redact_values(reported, self._secrets), usage=result.usage, tool_calls=result.tool_calls)
 
 
 def rubric(session: Session) -> str:

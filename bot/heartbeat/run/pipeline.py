@@ -19,7 +19,6 @@ from bot.domain.heartbeats.beats import Action, BeatReport, BeatResult, BeatStep
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.returns import Usage
-from bot.domain.secrets import redact
 from bot.domain.text.humanize import LATE, counted, duration, utc_text
 from bot.domain.tiers import Tier, includes
 from bot.errors import StoreError, TriageError, failure_kind
@@ -174,16 +173,15 @@ class BeatPipeline:
     def _reported(self, view: BeatView, begun: BeatStart, report: BeatReport) -> BeatEnd:
         view = _with_its_edits(view)
         judged, late = judge_report(view, report), _late_words(begun)
-        said = redact(judged.said)
         sent = self._tell(
             view,
             judged.findings if begun.paid is None else self._not_closed_since(view, judged.findings),
             judged.checked,
-            ok_text="" if late else _ok_text(view, report, said),
+            ok_text="" if late else _ok_text(view, report, judged.said),
             reasoning=report.reasoning if view.session.beat.include_reasoning else None,
             notes=(*late, *_notes(view, report, judged)),
         )
-        beside_ok = "" if judged.is_alert or sent.says_ok else said
+        beside_ok = "" if judged.is_alert or sent.says_ok else judged.said
         remark = "1 remark with OK" if beside_ok else ""
         detail = _joined(remark, begun.edits.counted(), *late) if sent.silent else ""  # an alert tells of them itself
         ending = _end_of(view, sent, BeatResult.SKIPPED if judged.findings else judged.quiet, detail=detail)

@@ -165,6 +165,7 @@ def test_a_command_that_only_reads_comes_with_the_line_that_allows_it(command: s
         ("curl -X DELETE https://shop.example/x", "data deletion (“curl -X DELETE”)"),
         ("deploy --prod --yes", "what `deploy --prod` does is not known here"),
         ("npm publish", "what `npm publish` does is not known here"),
+        ("npm audit fix --force", "what `npm audit` does is not known here"),
         ("./reset.sh --force", "what `./reset.sh --force` does is not known here"),
         ("git log --output=x", "what `git log` does is not known here"),
         ("git -c core.pager=x log", "what `git -c` does is not known here"),

@@ -66,6 +66,13 @@ def test_a_flag_takes_the_place_of_none() -> None:
     assert lines_changed(before, remove(up, up.flags[0])) == (["- (none)\r\n"], [])
 
 
+def test_a_note_takes_the_place_of_none_and_of_nothing_below_it() -> None:
+    """What somebody wrote there without taking `(none)` away is theirs."""
+    below = "## Notes\n(none)\nDeploys happen on Tuesdays.\n"
+    assert add_note(parse(below), "b").render() == f"{below}- b\n"
+    assert add_note(parse("## Notes\n(none)\n"), "b").render() == "## Notes\n- b\n"
+
+
 def test_a_note_stands_below_the_others() -> None:
     """And once."""
     before = parse(FILE)

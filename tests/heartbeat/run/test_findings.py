@@ -101,6 +101,20 @@ def test_a_finding_is_told_whatever_stands_beside_it(tmp_path: Path, status: Any
     assert {each.text for each in judged(a_view(tmp_path), message, status, **found()).findings} == {"Main is red."}
 
 
+@each_row("status, message", [("attention", "The disk is full."), ("ok", LONG.strip()), (None, "The disk is full.")])
+def test_a_message_does_not_go_down_with_what_is_known_already(tmp_path: Path, status: Any, message: str) -> None:
+    """A failure may be acknowledged; what a run wants read is read. Beside findings of its own it is their note."""
+    new = a_view_of(tmp_path, "./read")
+    [failure] = judged(new, message, status).findings
+    known = OpenFinding(
+        key=failure.key, task=failure.task or "", text=failure.text, first_at=AT, last_at=AT, acknowledged_by="U0ANA"
+    )
+    old = a_view_of(tmp_path, "./read", open_findings=(known,))
+    assert [each.text for each in judged(old, message, status).findings] == [failure.text, message]
+    assert judged(old, "", "attention").findings == (failure,)
+    assert message not in {each.text for each in judged(old, message, status, **found()).findings}
+
+
 def test_the_id_of_a_finding_outlives_its_wording(tmp_path: Path) -> None:
     """Without an id the text, less its times and markup, stands for it."""
     view = a_view(tmp_path)

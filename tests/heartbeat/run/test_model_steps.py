@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -17,7 +18,7 @@ from tests.heartbeat.builders import a_session, a_view
 from tests.tables import each_row
 
 OK = {"task": "0badc0de", "result": "ok", "evidence": "clean", "finding": None}
-RED = {
+RED: dict[str, Any] = {
     "task": "0badc0de",
     "result": "finding",
     "finding": {"key": "ci-red", "severity": "page", "text": "Main is red."},
@@ -26,17 +27,19 @@ ANSWER = {"message": "All well.", "receipts": [OK], "status": "ok", "reasoning":
 
 
 class Speaker(ScriptedRunner):
-    """A model that never calls the final tool."""
+    """A model that never calls the final tool; `words` is what it says instead."""
+
+    words = "HEARTBEAT_OK" * MESSAGE_CHARS
 
     def run(self, request: RunRequest) -> RunResult:
         """Say some words."""
         assert request.read is not None
-        return RunResult(answer=request.read("HEARTBEAT_OK" * MESSAGE_CHARS), usage=COST, turns=2, tool_calls=0)
+        return RunResult(answer=request.read(self.words), usage=COST, turns=2, tool_calls=0)
 
 
 def run_of(folder: Path, runner: ScriptedRunner) -> ModelFullRun:
     specialist = a_specialist(runner, folder, answer=FinishBeat, final=FINISH_BEAT, read=last_words)
-    return ModelFullRun(lambda _: specialist, lambda _: [])
+    return ModelFullRun(lambda _: specialist, lambda _: [], known_secrets=("hunter2hunter2",))
 
 
 def probed(folder: Path) -> BeatView:
@@ -60,6 +63,25 @@ def test_words_without_a_call_are_a_message_without_receipts(tmp_path: Path) -> 
     report = run_of(tmp_path, Speaker()).run(a_view(tmp_path))
     assert (report.receipts, report.status, report.usage) == ((), None, COST)
     assert len(report.message) == MESSAGE_CHARS
+
+
+def test_thoughts_of_any_length_leave_room_for_the_answer(tmp_path: Path) -> None:
+    """Local models write pages of them into their text."""
+    speaker = Speaker()
+    speaker.words = "<think>\n" + "Is it?\n\n" * MESSAGE_CHARS + "</think>\n\nHEARTBEAT_OK"
+    assert run_of(tmp_path, speaker).run(a_view(tmp_path)).message == "HEARTBEAT_OK"
+
+
+def test_a_report_holds_no_credential(tmp_path: Path) -> None:
+    """Alerts go to Telegram and webhooks, too; what a run says in text is no exception."""
+    found = {**RED, "evidence": "hunter2hunter2", "finding": {**RED["finding"], "text": "It is hunter2hunter2."}}
+    said = {"message": "Use hunter2hunter2", "reasoning": "hunter2hunter2", "receipts": [found], "status": "attention"}
+    speaker = Speaker()
+    speaker.words = "The password is hunter2hunter2"
+    for runner in (ScriptedRunner(said), speaker):
+        report = run_of(tmp_path, runner).run(a_view(tmp_path))
+        assert "redacted" in report.message
+        assert "hunter2" not in report.model_dump_json()
 
 
 def test_a_finding_is_a_field_of_its_receipt() -> None:
