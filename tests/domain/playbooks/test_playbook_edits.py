@@ -69,8 +69,8 @@ def test_a_flag_takes_the_place_of_none() -> None:
 def test_a_note_takes_the_place_of_none_and_of_nothing_below_it() -> None:
     """What somebody wrote there without taking `(none)` away is theirs."""
     below = "## Notes\n(none)\nDeploys happen on Tuesdays.\n"
-    assert add_note(parse(below), "b").render() == f"{below}- b\n"
-    assert add_note(parse("## Notes\n(none)\n"), "b").render() == "## Notes\n- b\n"
+    assert add(parse(below), PlaybookSection.NOTES, "b").render() == f"{below}- b\n"
+    assert add(parse("## Notes\n(none)\n"), PlaybookSection.NOTES, "b").render() == "## Notes\n- b\n"
 
 
 def test_a_note_stands_below_the_others() -> None:
