@@ -65,7 +65,7 @@ def test_a_list_that_changed_is_shown_again_and_nothing_is_done(
     typed(capsys, "shop")
     playbook.write_text(PLAYBOOK.replace("## Quick\n", "## Quick\n- Mine\n"))
     said = typed(capsys, "shop", "remove", "1", code=1)
-    assert "The list changed since you saw it" in said
+    assert "This is not the list you saw last" in said
     assert "1. Mine" in said
     typed(capsys, "shop", "remove", "1")
     assert playbook.read_text() == PLAYBOOK
