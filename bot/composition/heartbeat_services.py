@@ -111,8 +111,8 @@ class Heartbeats:
     def __init__(self, on: SharedServices, models: ModelAccess | None, slack: Surface) -> None:
         self.sessions = sessions = SessionServices(on)
         registry, store, zones, clock = sessions.registry, sessions.store, sessions.zones, on.clock
-        surfaces = {"slack": slack, **_other_surfaces(on.environment)}
-        alerts = AlertRouter(surfaces, store, clock, say=on.ops.say)
+        self.surfaces = {"slack": slack, **_other_surfaces(on.environment)}
+        alerts = AlertRouter(self.surfaces, store, clock, say=on.ops.say)
         self.here = SessionDuties(on.leases, registry.all)
         elsewhere = self.here.elsewhere
         admission = Admission(zones, route=alerts.route, halted=on.pausing.words, runs_elsewhere=elsewhere)
@@ -223,7 +223,7 @@ class HeartbeatSlack:
     def __init__(self, on: SharedServices, beats: Heartbeats, surface: SlackAlerts) -> None:
         of, sharing, say = beats.sessions, beats.sharing, on.say()
         registry, owners, store = of.registry, of.owners, of.store
-        responses = FindingResponses(store, surface, on.clock)
+        responses = FindingResponses(store, beats.surfaces, on.clock)
         self.threads = PageThreads(registry, store, owners, responses, allows=partial(_allows, on))
         self.alerts = _alert_buttons(on, beats, responses)
         self.suggestion_actions = SuggestionActions(

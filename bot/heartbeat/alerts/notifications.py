@@ -5,7 +5,7 @@ Of many findings at once a few ring for themselves; the rest stand on one list.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from bot.domain.heartbeats.alerts import FLAGS, Alert, OpenFinding, Removal, headline_of
 from bot.domain.heartbeats.beats import Delivered, Finding, Wake
 from bot.domain.heartbeats.session_state import SessionState
-from bot.domain.severity import SIGNS, highest
+from bot.domain.severity import SIGNS
 from bot.domain.tiers import Tier
 from bot.heartbeat.sessions.session_registry import Session
 
@@ -136,36 +136,46 @@ class DeliveryResult:
         return self.delivered is None
 
 
-def as_seen(found: Finding, outcome: BeatOutcome, known: OpenFinding | None) -> OpenFinding:
+def seen_and_ended(
+    state: SessionState, outcome: BeatOutcome, *, is_unshown: bool
+) -> tuple[list[OpenFinding], list[OpenFinding]]:
+    """Return what a beat sees as it stands then, and what it closes: gone from a check that was made, or without it.
+
+    What it closes forgets its stamps, and is `is_unshown`.
+    """
+    seen = [_as_seen(each, outcome, state.findings.get(each.key)) for each in outcome.findings]
+    now, ended = {each.key for each in seen}, list[OpenFinding]()
+    for each in state.findings.values():
+        if not each.is_remembered or each.key in now:
+            continue
+        closed = each.evolve(stamps={}, is_unshown=is_unshown)
+        if not outcome.checked.isdisjoint((each.task, each.key)):
+            ended.append(closed.evolve(resolved_at=outcome.at, snoozed_until=None, removed=None))
+        elif each.is_open and outcome.standing is not None and each.task not in outcome.standing:
+            ended.append(closed.evolve(removed=_removal(each, outcome)))
+    return seen, ended
+
+
+def _as_seen(found: Finding, outcome: BeatOutcome, known: OpenFinding | None) -> OpenFinding:
     """Return a finding as it stands now; one that was closed begins anew.
 
     One whose check was only out of the playbook goes on: whoever acknowledged or snoozed it has not taken that back; if
     nobody has, it rings. One that became more urgent is nobody's yet, and rings. A beat with nothing to add leaves the
     small print of an earlier one.
     """
-    at = outcome.at
-    seen = {"text": found.text, **_small_print(outcome)}
+    at, severity = outcome.at, found.severity
     if known is None or not known.is_remembered:
-        first = OpenFinding(
-            key=found.key, task=found.task or "", severity=found.severity, text="", first_at=at, last_at=at
-        )
-        return first.evolve(**seen)
-    severity = highest([known.severity, found.severity])  # other words make it no less urgent
-    if severity is not known.severity:
-        known = known.evolve(acknowledged_by=None, snoozed_until=None, stamps={})
-    return known.evolve(severity=severity, last_at=max(at, known.last_at), removed=None, **seen)
-
-
-def ended(state: SessionState, outcome: BeatOutcome) -> Iterator[OpenFinding]:
-    """Yield what a beat closes, as it stands then: gone from a check that was made, or without its check."""
-    now = {found.key for found in outcome.findings}
-    for each in state.findings.values():
-        if not each.is_remembered or each.key in now:
-            continue
-        if each.task in outcome.checked or each.key in outcome.checked:
-            yield each.evolve(resolved_at=outcome.at, snoozed_until=None, removed=None, stamps={})
-        elif each.is_open and outcome.standing is not None and each.task not in outcome.standing:
-            yield each.evolve(removed=_removal(each, outcome), stamps={})
+        known = OpenFinding(key=found.key, task=found.task or "", severity=severity, text="", first_at=at, last_at=at)
+    elif severity.rank < known.severity.rank:
+        known = known.evolve(severity=severity, acknowledged_by=None, snoozed_until=None, stamps={})
+    notes = tuple(note[:NOTE_CHARS] for note in outcome.notes[:NOTES])
+    return known.evolve(
+        text=found.text,
+        notes=notes or known.notes,
+        reasoning=(outcome.reasoning or "")[:REASONING_CHARS] or known.reasoning,
+        last_at=max(at, known.last_at),
+        removed=None,
+    )
 
 
 def _removal(finding: OpenFinding, outcome: BeatOutcome) -> Removal:
@@ -175,15 +185,14 @@ def _removal(finding: OpenFinding, outcome: BeatOutcome) -> Removal:
     return Removal(at=outcome.at, by=known.by if known else "")
 
 
-def _small_print(outcome: BeatOutcome) -> dict[str, Any]:
-    notes = tuple(note[:NOTE_CHARS] for note in outcome.notes[:NOTES])
-    print_ = {"notes": notes, "reasoning": (outcome.reasoning or "")[:REASONING_CHARS]}
-    return {name: said for name, said in print_.items() if said}
+def is_quiet(finding: OpenFinding, session: Session, at: datetime, route: Delivered | None) -> bool:
+    """Whether an open finding is known well enough: acknowledged, snoozed, said a while ago, or not wanted.
 
-
-def preview_of(outcome: BeatOutcome) -> str:
-    """Return the words a record shows of an outcome nobody was told."""
-    return outcome.findings[0].text if outcome.findings else outcome.ok_text
+    One whose snooze is over rings again, window or not.
+    """
+    if route is None or not session.beat.visibility.show_alerts or not finding.waits(at):
+        return True
+    return finding.snoozed_until is None and finding.was_sent(destination(route), at, session.beat.dedupe_window)
 
 
 def alert_about(
@@ -194,11 +203,6 @@ def alert_about(
     if isinstance(about, OpenFinding):
         said = {"text": about.text, "finding": about, "reasoning": about.reasoning, "notes": about.notes}
     return Alert(session_id=session.id, session_name=session.name, at=at, wake=wake, tier=tier, **said)
-
-
-def list_about(session: Session, listed: Sequence[OpenFinding], *, at: datetime, wake: Wake) -> Alert:
-    """Return the alert of a list of findings as they stand now."""
-    return alert_about(session, digest_text(session.id, listed), at=at, wake=wake).evolve(listed=tuple(listed))
 
 
 def question_about(session_name: str, text: str) -> str:

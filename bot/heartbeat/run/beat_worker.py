@@ -160,7 +160,7 @@ class BeatWorker:
         if not state.playbook_gone_told:
             open_ = [each for each in state.findings.values() if each.is_open]
             try:
-                self._alerts.tell_owner(session, _deletion_notice(session, open_))
+                self._alerts.tell_owner_or_ops(session, _deletion_notice(session, open_))
             except ProviderError as error:
                 return replace(broken_off(session, error), step=BeatStep.EMPTY, detail=detail)
             self._store.evolve(session.id, playbook_gone_told=True)

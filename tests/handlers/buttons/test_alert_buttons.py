@@ -60,7 +60,7 @@ class Edge:
                 {"shop": session_settings(folder, owner=ANA, name="Shop", **beat)},
                 in_memory(OVERRIDES),
             ),
-            findings=FindingResponses(self.store, self, self.clock),
+            findings=FindingResponses(self.store, {"slack": self}, self.clock),
             wake=self._wake,
             ask=self._ask,
         )

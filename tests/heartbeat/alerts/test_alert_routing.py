@@ -38,7 +38,7 @@ class Desk:
         self.clock = FakeClock(AT)
         surfaces = {"slack": self.slack, "telegram": self.telegram, "webhook": self.webhook}
         self.delivery = alert_router(surfaces, self.store, self.clock)
-        self.findings = FindingResponses(self.store, self.slack, self.clock)
+        self.findings = FindingResponses(self.store, {"slack": self.slack}, self.clock)
 
     def beat(
         self,
@@ -188,7 +188,7 @@ def test_a_button_of_an_alert_that_is_closed_says_how_it_closed(desk: Desk) -> N
     """Nothing is changed then."""
     desk.beat(RED)
     desk.beat()
-    with pytest.raises(Conflict, match="a later beat no longer found it"):
+    with pytest.raises(Conflict, match="closed already"):
         desk.findings.acknowledge("shop", finding_digest(RED.key), by="U0ANA")
     with pytest.raises(InputError, match="no longer stored"):
         desk.findings.fix("shop", "0" * 16, by="U0ANA")

@@ -44,7 +44,7 @@ class Night:
     def start(self) -> None:
         """Begin a new process on the same disk."""
         self.delivery = alert_router({"slack": self.slack}, self.store, self.clock)
-        self.findings = FindingResponses(self.store, self.slack, self.clock)
+        self.findings = FindingResponses(self.store, {"slack": self.slack}, self.clock)
         self.rings = Rings(
             self.sessions,
             self.store,
