@@ -72,7 +72,8 @@ class FindingResponses:
         """
         found = self.find(session_id, digest)
         said = ask(found) if found.is_open and not found.investigated_by else ""
-        return self._claim(session_id, digest, "investigated_by", by, "has already started an investigation of this"), said
+        already = "has already started an investigation of this"
+        return self._claim(session_id, digest, "investigated_by", by, already), said
 
     def show(self, session: Session, finding: OpenFinding, *, clicked: Place | None = None) -> None:
         """Show wherever its alert stands how a finding stands, first on the card that was clicked.

@@ -83,7 +83,8 @@ class Rings:
         except ProviderError as error:
             if (session.id, finding.key) not in self._untold:  # said once; it is tried again at each tick
                 self._untold.add((session.id, finding.key))
-                self._say(f"{session.id}: a page nobody acknowledged could not be told to {_place(to)} (`then`): {error}")
+                place = f"<#{to}>" if to[:1] in "CG" else f"`{to}`"
+                self._say(f"{session.id}: a page nobody acknowledged could not be told to {place} (`then`): {error}")
             raise
 
     def _tell_next(self, session: Session, finding: OpenFinding, now: datetime, *, to: str, waited: str) -> None:
@@ -102,10 +103,6 @@ def _logged(session: Session) -> Iterator[None]:
         yield
     except TriageError:
         log.warning("a page did not ring", extra={"action": "ring_failed", "session": session.id}, exc_info=True)
-
-
-def _place(to: str) -> str:
-    return f"<#{to}>" if to[:1] in "CG" else f"`{to}`"
 
 
 def is_due(finding: OpenFinding, session: Session, now: datetime) -> bool:

@@ -23,8 +23,7 @@ from bot.domain.jobs import RunBeat
 from bot.domain.text.humanize import counted
 from bot.domain.tiers import PERIODS, Tier
 from bot.errors import InputError, ProviderError, StoreError, TriageError
-from bot.heartbeat.alerts.alert_routing import AlertRouter
-from bot.heartbeat.alerts.notifications import BeatOutcome
+from bot.heartbeat.alerts.alert_routing import AlertRouter, BeatOutcome
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.beat_record import BeatEnd, BeatRecorder, BeatStart
 from bot.heartbeat.run.pipeline import BeatPipeline, broken_off

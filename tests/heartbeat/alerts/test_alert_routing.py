@@ -16,8 +16,8 @@ from bot.domain.heartbeats.beats import Delivered, Finding, Wake
 from bot.domain.heartbeats.session_state import KEPT_OPEN_FINDINGS
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
+from bot.heartbeat.alerts.alert_routing import BeatOutcome, DeliveryResult, is_private_route
 from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult, is_private_route
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from tests.fakes import FakeClock, MemoryStore
 from tests.heartbeat.builders import AT, a_session, alert_router
@@ -208,7 +208,7 @@ def test_an_owner_whose_own_way_is_not_there_is_told_in_slack(tmp_path: Path) ->
     session = a_session(tmp_path, beat={"deliver": deliver})
     delivery = alert_router({"slack": desk.slack}, desk.store, desk.clock)
     assert delivery.route(session, desk.store.load("shop")) is None
-    delivery.tell_owner(session, "shop does not beat")
+    delivery.tell_owner_or_ops(session, "shop does not beat")
     assert [(to, alert.text) for to, alert in desk.slack.sent] == [("U0ANA", "shop does not beat")]
 
 

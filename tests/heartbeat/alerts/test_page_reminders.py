@@ -13,8 +13,8 @@ from bot.domain.paging import MAX_RINGS
 from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError, Unavailable
+from bot.heartbeat.alerts.alert_routing import BeatOutcome
 from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.alerts.notifications import BeatOutcome
 from bot.heartbeat.alerts.page_reminders import Rings
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
