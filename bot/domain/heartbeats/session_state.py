@@ -195,25 +195,6 @@ class SessionState(FrozenValue):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_stamps(cls, stored: Any) -> Any:
-        """Give each finding the stamps that earlier releases kept elsewhere, as `<destination> finding <key>`."""
-        sent = stored.get("sent") if isinstance(stored, dict) else None
-        marks = sent.get("stamps") if isinstance(sent, dict) else None
-        findings = stored.get("findings") if isinstance(stored, dict) else None
-        if not isinstance(marks, dict) or not isinstance(findings, dict):
-            return stored
-        stamps: dict[str, dict[str, Any]] = {}
-        for mark, at in marks.items():
-            destination, _, key = str(mark).partition(" finding ")
-            stamps.setdefault(key, {})[destination] = at
-        moved = {
-            key: {"stamps": stamps.get(key, {}), **each} if isinstance(each, dict) else each
-            for key, each in findings.items()
-        }
-        return {**{name: value for name, value in stored.items() if name != "sent"}, "findings": moved}
-
-    @model_validator(mode="before")
-    @classmethod
     def _with_faults(cls, stored: Any) -> Any:
         """Read what earlier versions kept in a field for each kind of fault, such as `tracked_told_at`."""
         if not isinstance(stored, dict):
