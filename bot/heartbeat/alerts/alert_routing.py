@@ -38,6 +38,15 @@ REASONING_CHARS = 1_500
 NOTES, NOTE_CHARS = 10, 900
 """What is kept of the small print, so that a card can be drawn again as it was."""
 
+SLACK_PLACES: Final = ("C", "D", "G")
+SHOWN_TWICE: Final = 2
+"""So often an alert is shown where a click comes while it is being shown."""
+
+NOWHERE: Final = Delivered(mode="none", channel=None, to=None)
+
+Note = Callable[[OpenFinding, Posted], OpenFinding]
+"""Takes a finding as it stands once its alert was sent, and where that is; returns it with what is to be noted."""
+
 
 def split_for_digest(ringing: Sequence[OpenFinding]) -> tuple[list[OpenFinding], list[OpenFinding]]:
     """Return the findings with an alert of their own, the most urgent first, and those for the list: none, or two up.
@@ -186,16 +195,6 @@ def _as_seen(found: Finding, outcome: BeatOutcome, known: OpenFinding | None) ->
         last_at=max(at, known.last_at),
         removed=None,
     )
-
-
-SLACK_PLACES: Final = ("C", "D", "G")
-SHOWN_TWICE: Final = 2
-"""So often an alert is shown where a click comes while it is being shown."""
-
-NOWHERE: Final = Delivered(mode="none", channel=None, to=None)
-
-Note = Callable[[OpenFinding, Posted], OpenFinding]
-"""Takes a finding as it stands once its alert was sent, and where that is; returns it with what is to be noted."""
 
 
 def channel_of(place: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from bot.domain.events import Event, MessageType
@@ -157,18 +158,10 @@ class PageThreads:
                 continue
             owner = self._owners.answerable(session, by, event.chat_id)
             if self._allows(by, event.team_id, owner):
-                self._acknowledge(session, finding, by)
-
-    def _acknowledge(self, session: Session, finding: OpenFinding, by: str) -> None:
-        try:
-            stands = self._responses.acknowledge(session.id, finding_digest(finding.key), by=by)
-        except Conflict:  # somebody was quicker
-            return
-        log.info("a page was answered in its thread", extra={"action": "page_answered", "session": session.id})
-        try:
-            self._responses.show(session, stands)
-        except ProviderError:
-            log.warning("alert not updated", extra={"action": "alert_stale", "session": session.id}, exc_info=True)
+                with suppress(Conflict, ProviderError):  # somebody was quicker, or the card is behind, which is logged
+                    stands = self._responses.acknowledge(session.id, finding_digest(finding.key), by=by)
+                    log.info("a page was answered", extra={"action": "page_answered", "session": session.id})
+                    self._responses.show(session, stands)
 
     def _under(self, event: Event) -> Iterator[tuple[Session, OpenFinding]]:
         """Yield the findings under whose alert a message stands; only chats are looked at where alerts are sent."""

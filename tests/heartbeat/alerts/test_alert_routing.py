@@ -236,6 +236,15 @@ def test_an_owner_is_told_where_they_were_last_reached(tmp_path: Path) -> None:
     assert route == Delivered(mode="last", channel="telegram", to="77")
 
 
+def test_an_alert_is_closed_where_it_stands_whichever_way_leads_to_its_owner_now(desk: Desk) -> None:
+    """In Slack, though the session tells its owner in Telegram by now."""
+    desk.beat(RED)
+    desk.session = a_session(desk.session.cwd, beat={"deliver": {"mode": "explicit", "channel": "telegram", "to": "7"}})
+    desk.beat()
+    [(posted, alert)] = desk.slack.updated
+    assert (posted.reference, alert.severity, desk.telegram.updated) == ("ts1", None, [])
+
+
 def test_an_explicit_place_is_used_and_a_channel_is_not_remembered_as_private(tmp_path: Path) -> None:
     """`last` goes to private places only."""
     desk = Desk(tmp_path, deliver={"mode": "explicit", "channel": "slack", "to": "C0ENG"})

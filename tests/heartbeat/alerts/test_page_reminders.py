@@ -137,6 +137,15 @@ def test_a_beat_that_sees_it_still_does_not_ring_beside_the_rings(night: Night) 
     assert len(night.slack.sent) == rung
 
 
+def test_a_page_that_rings_after_its_snooze_is_not_said_again_by_the_next_beat(night: Night) -> None:
+    """The ring ended the snooze."""
+    night.beat(DOWN)
+    night.findings.snooze("shop", DIGEST, "1 h")
+    assert night.after(61) == ["U0ANN"]
+    night.beat(DOWN)
+    assert len(night.slack.sent) == 2
+
+
 def test_after_many_rings_the_window_counts_again(night: Night) -> None:
     """Nobody's phone rings for ever."""
     night.beat(DOWN)
