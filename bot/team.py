@@ -13,7 +13,7 @@ from bot.adapters.storage.files.retention import RunRetention
 from bot.casework.escalate.escalation_watch import POLL_S
 from bot.casework.team_ending import TeamEnd, end_team
 from bot.composition.casework_services import CaseworkServices, StartupReport
-from bot.composition.heartbeat_services import Heartbeats, HeartbeatSlack, alert_surface
+from bot.composition.heartbeat_services import Heartbeats, HeartbeatSlack
 from bot.composition.process_services import ProcessServices
 from bot.composition.shared_services import SharedServices
 from bot.composition.slack_edge import TeamEdge
@@ -62,9 +62,8 @@ class Team:
         self.name, self._listeners = name, listeners
         self.shared = SharedServices(process, name, settings)
         self.casework = CaseworkServices(self.shared)
-        alerts = alert_surface(self.shared)
-        self.heartbeats = Heartbeats(self.shared, self.casework.staff.models, alerts)
-        self.beats = HeartbeatSlack(self.shared, self.heartbeats, alerts)
+        self.heartbeats = Heartbeats(self.shared, self.casework.staff.models)
+        self.beats = HeartbeatSlack(self.shared, self.heartbeats)
         self.edge = TeamEdge(self.shared, self.casework, self.heartbeats, self.beats, home, router)
         questions = self.casework.questions
         self._report = StartupReport(self.shared, self.edge.sorter, questions.rebuilding, questions.giving_up)

@@ -29,13 +29,8 @@ class WebhookSurface:
     """Posts alerts to an address; `to` is an http(s) URL."""
 
     def send(self, to: str, alert: Alert) -> Posted:
-        """Post an alert.
-
-        Raises:
-            ProviderError: the other side refused it; Unavailable where trying again helps, Unconfirmed where nobody
-                can tell.
-        """
-        self._post(to, alert)
+        """Post an alert; raises as `_post` does."""
+        _post("the webhook", to, _payload_of(alert), reads=False)
         return Posted(place="webhook", reference=alert.finding.key if alert.finding else alert.session_id)
 
     def update(self, to: str, posted: Posted, alert: Alert) -> None:  # noqa: ARG002 - the receiver goes by the id
@@ -44,25 +39,7 @@ class WebhookSurface:
         That it still stands is no news: whatever is behind the address may ring for each post.
         """
         if alert.finding is not None and not alert.finding.is_open:
-            self._post(to, alert)
-
-    def _post(self, url: str, alert: Alert) -> None:
-        try:
-            # its status is all that counts; a body may go on without end
-            with requests.post(
-                url, json=_payload_of(alert), timeout=TIMEOUT_S, allow_redirects=False, stream=True
-            ) as answer:
-                pass
-        except (requests.ConnectTimeout, requests.exceptions.InvalidURL):
-            raise Unavailable("the webhook cannot be reached") from None  # its text holds the address
-        except requests.RequestException:
-            raise Unconfirmed("the webhook did not confirm") from None
-        if answer.ok and not answer.is_redirect:
-            return
-        problem = f"the webhook answered HTTP {answer.status_code}"
-        if answer.status_code == requests.codes.too_many_requests or answer.status_code >= requests.codes.server_error:
-            raise Unavailable(problem)
-        raise ProviderError(f"{problem}; check `deliver.to`")
+            self.send(to, alert)
 
 
 def _payload_of(alert: Alert) -> dict[str, Any]:
@@ -95,13 +72,9 @@ class TelegramSurface:
         self._token = token
 
     def send(self, to: str, alert: Alert) -> Posted:
-        """Send an alert and return where it stands.
-
-        Raises:
-            ProviderError: Telegram refused it; Unavailable where trying again helps, Unconfirmed where nobody can tell.
-        """
-        answer = self._call("sendMessage", chat_id=to, text=_alert_text_plain(alert), disable_web_page_preview=True)
-        return Posted(place=to, reference=str(answer.get("message_id", "")))
+        """Send an alert and return where it stands; raises as `_post` does."""
+        message_id = self._call("sendMessage", chat_id=to, text=_alert_text_plain(alert), disable_web_page_preview=True)
+        return Posted(place=to, reference=message_id)
 
     def update(self, to: str, posted: Posted, alert: Alert) -> None:
         """Change an alert in place; raises as `send` does."""
@@ -111,19 +84,10 @@ class TelegramSurface:
             if error.code != NOT_MODIFIED:
                 raise
 
-    def _call(self, method: str, **fields: Any) -> dict[str, Any]:
-        url = f"{API_URL}/bot{self._token.get_secret_value()}/{method}"
-        try:
-            answer = requests.post(url, json=fields, timeout=TIMEOUT_S, allow_redirects=False)
-            body = answer.json()
-        except requests.ConnectTimeout:
-            raise Unavailable("Telegram cannot be reached") from None  # its text holds the token
-        except requests.RequestException:
-            raise Unconfirmed("Telegram did not confirm the message") from None
-        if answer.ok and isinstance(body, dict) and body.get("ok"):
-            result = body.get("result")
-            return result if isinstance(result, dict) else {}
-        raise _refusal(answer.status_code, body if isinstance(body, dict) else {})
+    def _call(self, method: str, **fields: Any) -> str:
+        """Return the id of the message, where there is one."""
+        result = _post("Telegram", f"{API_URL}/bot{self._token.get_secret_value()}/{method}", fields).get("result")
+        return str(result.get("message_id", "")) if isinstance(result, dict) else ""
 
 
 def _alert_text_plain(alert: Alert) -> str:
@@ -138,12 +102,30 @@ def _alert_text_plain(alert: Alert) -> str:
     return text if len(text) <= MESSAGE_CHARS else text[: MESSAGE_CHARS - 1] + "…"
 
 
-def _refusal(status: int, body: dict[str, Any]) -> ProviderError:
-    """Return what Telegram said no to."""
-    said = str(body.get("description") or f"HTTP {status}")[:200]
-    wait = (body.get("parameters") or {}).get("retry_after")
-    retry_after_s = float(wait) if isinstance(wait, int) and 0 <= wait <= LONGEST_ADVICE_S else None
+def _post(who: str, url: str, fields: dict[str, Any], *, reads: bool = True) -> dict[str, Any]:
+    """Post JSON and return the body of the answer, where that is read: another's may go on without end.
+
+    Raises:
+        ProviderError: the other side refused it; Unavailable where trying again helps, Unconfirmed where nobody can
+            tell.
+    """
+    try:
+        with requests.post(url, json=fields, timeout=TIMEOUT_S, allow_redirects=False, stream=True) as answer:
+            body = answer.json() if reads else {"ok": True}
+    except (requests.ConnectTimeout, requests.exceptions.InvalidURL):
+        raise Unavailable(f"{who} cannot be reached") from None  # its text holds the address
+    except requests.RequestException:
+        raise Unconfirmed(f"{who} did not confirm") from None
+    body, status = body if isinstance(body, dict) else {}, answer.status_code
+    if status < requests.codes.multiple_choices and body.get("ok"):
+        return body
+    said, wait = (
+        str(body.get("description") or f"HTTP {status}")[:200],
+        (body.get("parameters") or {}).get("retry_after"),
+    )
     if status == requests.codes.too_many_requests or status >= requests.codes.server_error:
-        return Unavailable(f"Telegram refused for now: {said}", retry_after_s=retry_after_s)
+        wait = (body.get("parameters") or {}).get("retry_after")
+        retry_after_s = float(wait) if isinstance(wait, int) and 0 <= wait <= LONGEST_ADVICE_S else None
+        raise Unavailable(f"{who} refused for now: {said}", retry_after_s=retry_after_s)
     code = NOT_MODIFIED if NOT_MODIFIED in said else None
-    return ProviderError(f"Telegram refused: {said}; check `deliver.to` and TELEGRAM_BOT_TOKEN", code=code)
+    raise ProviderError(f"{who} refused: {said}; check `deliver` and its token", code=code)

@@ -16,11 +16,9 @@ from bot.agent.prompts import prompt
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.composition.model_access import stall_limit_s
 from bot.composition.shared_services import SharedServices
-from bot.config.environment import Environment
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import FindingResponses, PageThreads
-from bot.heartbeat.alerts.notifications import question_about
 from bot.heartbeat.alerts.page_reminders import Rings
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_answers import TaskAnswers
@@ -62,6 +60,7 @@ from handlers.commands.tiers_command import TiersCommand
 
 BEAT_LIMIT_S = 600.0
 ANSWER_TOKENS = 8_000
+WHAT_TO_FIND_OUT = "What is the cause, and what should be done?"
 
 
 class SessionServices:
@@ -100,11 +99,11 @@ class Heartbeats:
     Offline `models` is None.
     """
 
-    def __init__(self, on: SharedServices, models: ModelAccess | None, slack: Surface) -> None:
+    def __init__(self, on: SharedServices, models: ModelAccess | None) -> None:
         self.sessions = sessions = SessionServices(on)
         registry, store, zones, clock = sessions.registry, sessions.store, sessions.owners, on.clock
-        surfaces = {"slack": slack, **_other_surfaces(on.environment)}
-        alerts = AlertRouter(surfaces, store, clock, say=on.ops.say)
+        self.surfaces = _surfaces(on)
+        alerts = AlertRouter(self.surfaces, store, clock, say=on.ops.say)
         self.here = SessionDuties(on.leases, registry.all)
         elsewhere = self.here.elsewhere
         admission = Admission(zones, route=alerts.route, halted=on.pausing.words, runs_elsewhere=elsewhere)
@@ -141,11 +140,12 @@ class Heartbeats:
         self.worker = BeatWorker(registry, store, self.scheduler, pipeline, recorder, alerts, peers, on.clock)
 
 
-def _other_surfaces(environment: Environment) -> dict[str, Surface]:
-    """Return the ways to reach people besides Slack; Telegram needs a bot's token."""
-    surfaces: dict[str, Surface] = {"webhook": WebhookSurface()}
-    if environment.telegram_bot_token is not None:
-        surfaces["telegram"] = TelegramSurface(environment.telegram_bot_token)
+def _surfaces(on: SharedServices) -> dict[str, Surface]:
+    """Return the ways to reach people, by the names of the settings; Telegram needs a bot's token."""
+    slack = SlackAlerts(on.slack.client, on.slack.poster, on.slack.publisher, members=on.service.workspace.members)
+    surfaces: dict[str, Surface] = {"slack": slack, "webhook": WebhookSurface()}
+    if on.environment.telegram_bot_token is not None:
+        surfaces["telegram"] = TelegramSurface(on.environment.telegram_bot_token)
     return surfaces
 
 
@@ -200,23 +200,13 @@ def _allowance(session: Session) -> Allowance | None:
     return None if usd is None else Allowance(usd=usd, whose=f"{session.name} today")
 
 
-def alert_surface(on: SharedServices) -> SlackAlerts:
-    """Return what shows alerts in Slack."""
-    return SlackAlerts(
-        on.slack.client,
-        on.slack.poster,
-        on.slack.publisher,
-        members=on.service.workspace.members,
-    )
-
-
 class HeartbeatSlack:
     """What people see of heartbeats in Slack, and press and type there."""
 
-    def __init__(self, on: SharedServices, beats: Heartbeats, surface: SlackAlerts) -> None:
+    def __init__(self, on: SharedServices, beats: Heartbeats) -> None:
         of, sharing, say = beats.sessions, beats.sharing, on.say()
         registry, owners, store = of.registry, of.owners, of.store
-        responses = FindingResponses(store, surface, on.clock)
+        responses = FindingResponses(store, beats.surfaces, on.clock)
         self.threads = PageThreads(registry, store, owners, responses, allows=partial(_allows, on))
         self.alerts = _alert_buttons(on, beats, responses)
         self.suggestion_actions = SuggestionActions(
@@ -257,7 +247,7 @@ def _allows(on: SharedServices, user: str, team: str, owner: str) -> bool:
 def _alert_buttons(on: SharedServices, beats: Heartbeats, responses: FindingResponses) -> AlertButtons:
     def ask(session: Session, finding: OpenFinding, by: str) -> str:
         return on.questions.ask(
-            question_about(session.name, finding.text),
+            f"A heartbeat of {session.name} reports: {finding.text.strip()}\n\n{WHAT_TO_FIND_OUT}",
             by,
             mark=ids.asked_about_block_id(session.id, finding),
             codebases=on.code.about_session(session.id),

@@ -52,8 +52,66 @@ def _drop_doubts(thread: Content) -> Content:
     return {key: value for key, value in thread.items() if key != "doubts"}
 
 
+def _stamp_findings(session: Content) -> Content:
+    """Give each finding its stamps; until then the session had them all, as `<destination> finding <key>`."""
+    findings, sent = session.get("findings"), session.get("sent")
+    if not isinstance(findings, dict) or not isinstance(sent, dict):
+        return session
+    stamps: dict[str, dict[str, Any]] = {}
+    marks = sent.get("stamps")
+    for mark, at in (marks if isinstance(marks, dict) else {}).items():
+        destination, _, key = str(mark).partition(" finding ")
+        stamps.setdefault(key, {})[destination] = at
+    stamped = {
+        key: {"stamps": stamps.get(key, {}), **each} if isinstance(each, dict) else each
+        for key, each in findings.items()
+    }
+    return {**{name: value for name, value in session.items() if name != "sent"}, "findings": stamped}
+
+
+def _unstamp_findings(session: Content) -> Content:
+    """Give the session the stamps of its findings, so that nothing rings again."""
+    findings = {key: dict(each) for key, each in (session.get("findings") or {}).items()}
+    stamps = {
+        f"{destination} finding {key}": at
+        for key, each in findings.items()
+        for destination, at in (each.pop("stamps", None) or {}).items()
+    }
+    return {**session, "findings": findings, "sent": {"stamps": stamps}}
+
+
+def _know_new_work(job: Content) -> Content:
+    """Leave a job as it is."""
+    return job
+
+
+def _forget_new_work(job: Content) -> Content:
+    """Make an alert the question that it was before; a question of a button is set aside, and named, by who reads it.
+
+    Earlier releases read alerts as chat.
+    """
+    payload = job.get("payload")
+    if not isinstance(payload, dict) or payload.get("class") != "alert-arrived":
+        return job
+    return {**job, "payload": {**payload, "class": "question-asked"}}
+
+
 MIGRATIONS: Final = (
     Migration(number=2, collection="threads", name="doubts have codes", forward=_add_doubts, backward=_drop_doubts),
+    Migration(
+        number=3,
+        collection="sessions",
+        name="findings have stamps",
+        forward=_stamp_findings,
+        backward=_unstamp_findings,
+    ),
+    Migration(
+        number=3,
+        collection="jobs",
+        name="alerts, and questions of buttons, are work",
+        forward=_know_new_work,
+        backward=_forget_new_work,
+    ),
 )
 """Every step since the first form; a step never changes once it was released."""
 

@@ -11,7 +11,7 @@ import pytest
 from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS, FileDocuments
 from bot.adapters.storage.files.file_leases import FileLeases
-from bot.adapters.storage.files.schema_rewrite import rewrite, schemas_in
+from bot.adapters.storage.files.schema_rewrite import JOBS, rewrite, schemas_in
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.heartbeats.session_state import SessionState
@@ -76,7 +76,7 @@ def test_steps_are_made_in_order_and_undone_in_reverse() -> None:
 def test_every_step_has_a_number_of_its_own_collection() -> None:
     """Without a gap, and for a collection that there is."""
     assert {step.number for step in MIGRATIONS} == set(range(2, SCHEMA_VERSION + 1))
-    assert {step.collection for step in MIGRATIONS} <= set(ALL_COLLECTIONS)
+    assert {step.collection for step in MIGRATIONS} <= {*ALL_COLLECTIONS, JOBS}
     assert len({(step.number, step.collection) for step in MIGRATIONS}) == len(MIGRATIONS)
 
 
@@ -91,6 +91,26 @@ def test_doubts_go_back_one_release_and_come_again() -> None:
     again = Threads(documents).get(THREAD_ID)
     assert again is not None
     assert again == DOUBTFUL.evolve(version=1)
+
+
+def test_stamps_go_back_to_the_session_and_come_again() -> None:
+    """Nothing rings again on the way back, nor on the way up; what was sent in between counts."""
+    stamps = {"slack:U0ANA": "2026-03-01T12:00:00Z"}
+    now = sealed({"findings": {"shop/ci/red": {"key": "shop/ci/red", "stamps": stamps}, "shop/ci/new": {}}})
+    before = backward(SESSIONS.name, now, 2)
+    assert before["sent"] == {"stamps": {"slack:U0ANA finding shop/ci/red": "2026-03-01T12:00:00Z"}}
+    assert before["findings"]["shop/ci/red"] == {"key": "shop/ci/red"}
+    before["sent"]["stamps"]["webhook:x finding shop/ci/new"] = "2026-03-02T12:00:00Z"
+    again = forward(SESSIONS.name, before, 2)
+    assert "sent" not in again
+    assert [each["stamps"] for each in again["findings"].values()] == [stamps, {"webhook:x": "2026-03-02T12:00:00Z"}]
+
+
+def test_an_alert_in_the_queue_goes_back_as_a_question() -> None:
+    """The work that an earlier release does not know; other work stays what it is."""
+    alert, beat = ({"payload": {"class": name, "event": {}}} for name in ("alert-arrived", "run-beat"))
+    assert backward(JOBS, sealed(alert), 2)["payload"] == {"class": "question-asked", "event": {}}
+    assert backward(JOBS, sealed(beat), 2)["payload"] == beat["payload"]
 
 
 @pytest.fixture(params=ENGINES)

@@ -14,7 +14,7 @@ from bot.domain.heartbeats.alerts import Alert, OpenFinding
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus
 from bot.domain.tiers import Tier
-from bot.heartbeat.alerts.notifications import digest_text
+from bot.heartbeat.alerts.alert_routing import digest_text
 from bot.heartbeat.sharing.pollination import UNREAD
 from bot.heartbeat.sharing.suggestion_answers import list_suggestions
 from demo.workspace import ANA, BEN

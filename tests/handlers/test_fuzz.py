@@ -205,7 +205,7 @@ class World:
         return AlertActions(
             owners=OWNERS,
             sessions=SessionRegistry({}, in_memory(OVERRIDES)),
-            findings=FindingResponses(store, FakeSurface(), self.office.clock),
+            findings=FindingResponses(store, {"slack": FakeSurface()}, self.office.clock),
             wake=lambda session_id, _: session_id,
             ask=lambda _, finding, by: f"{by}: {finding.text}",
         )

@@ -303,6 +303,24 @@ def test_a_bot_killed_in_the_midst_of_a_beat_carries_it_out_once_after_the_resta
         assert "(never)" not in place.playbook
 
 
+def test_what_the_owner_writes_below_a_page_while_the_bot_is_down_ends_it_at_the_next_start(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """Direct messages are read back, too, while a page stands there that nobody has."""
+    place, home = watched(tmp_path, "watched", state="bad"), tmp_path / "home"
+    config = write_config(home, shop, sessions=sessions_of(place, severity="page"))
+    leave_wake(home, config, place)
+    with running(slack, control, home, config) as process:
+        control.wait_for(lambda: lines(home), "the beat's line")
+        process.kill()
+        process.wait()
+    (page,) = direct_messages(control)
+    control.say(page["channel"], ANA.user_id, "isn't that the deploy?", page["ts"])
+    with running(slack, control, home, config):
+        has_it = f"<@{ANA.user_id}> acknowledged it"
+        control.wait_for(lambda: any(has_it in shown_text(one) for one in direct_messages(control)), "the card")
+
+
 def test_a_bot_killed_while_its_alert_is_being_posted_posts_no_second_one(
     slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
 ) -> None:

@@ -16,7 +16,7 @@ PROBES = "3. `bot/heartbeat/run/inputs.py`"
     [
         (
             PROBES,
-            f"3. `bot/heartbeat/alerts/notifications.py`, {PROBES}",
+            f"3. `bot/heartbeat/alerts/alert_routing.py`, {PROBES}",
             "the beat passes bot/heartbeat/run/probes.py before",
         ),
         (PROBES, f"3. `bot/cli/init/command.py`, {PROBES}", "the beat does not pass bot/cli/init/command.py"),

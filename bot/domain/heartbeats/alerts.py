@@ -164,9 +164,8 @@ class OpenFinding(FrozenValue):
     def standing_at(self, posted: Posted, *, is_listed: bool = False) -> Self:
         """Return it with a new alert; what was posted before in other places stands there still."""
         channels = {place for place, _ in posted.all}
-        before = self.posted.all if self.posted else ()
-        gone = [each for each in before if each not in posted.all and (each not in self.copies or each[0] in channels)]
         others = tuple(copy for copy in self.copies if copy[0] not in channels)
+        gone = [each for each in (self.posted.all if self.posted else ()) if each not in (*posted.all, *others)]
         return self.evolve(
             place=posted.place,
             reference=posted.reference,

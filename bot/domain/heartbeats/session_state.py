@@ -189,23 +189,13 @@ class SessionState(FrozenValue):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_earlier_releases(cls, stored: Any) -> Any:
-        """Read what they kept elsewhere: fields like `tracked_told_at`, and stamps as `<destination> finding <key>`."""
-        if not isinstance(stored, dict):
+    def _with_faults(cls, stored: Any) -> Any:
+        """Read what earlier releases kept in a field for each kind of fault, such as `tracked_told_at`."""
+        old = {name: at for name, at in stored.items() if name.endswith(_TOLD_AT)} if isinstance(stored, dict) else {}
+        if not old:
             return stored
-        old = {name: at for name, at in stored.items() if name.endswith(_TOLD_AT)}
-        state = {name: value for name, value in stored.items() if name != "sent" and name not in old}
-        if old:
-            state["told"] = {name.removesuffix(_TOLD_AT): at for name, at in old.items() if at is not None}
-        sent, findings, stamps = stored.get("sent"), stored.get("findings"), dict[str, dict[str, Any]]()
-        marks = sent.get("stamps") if isinstance(sent, dict) else None
-        if isinstance(marks, dict) and isinstance(findings, dict):
-            for mark, at in marks.items():
-                destination, _, key = str(mark).partition(" finding ")
-                stamps.setdefault(key, {})[destination] = at
-            each = findings.items()
-            state["findings"] = {k: {"stamps": stamps.get(k, {}), **f} if isinstance(f, dict) else f for k, f in each}
-        return state
+        told = {name.removesuffix(_TOLD_AT): at for name, at in old.items() if at is not None}
+        return {**{name: value for name, value in stored.items() if name not in old}, "told": told}
 
     @property
     def last_answer(self) -> datetime | None:

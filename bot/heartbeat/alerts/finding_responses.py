@@ -1,5 +1,5 @@
 """What a human says about a finding: acknowledged, snoozed, fixed, to be looked into. Whoever comes second is told who
-was first; what changed is shown on every card of the finding in Slack.
+was first; what changed is shown wherever the finding's alert stands.
 
 A page also ends when somebody who is answerable for it writes in the thread under its alert, in whatever words: an
 approver, the session's owner (any member of an owner group), or whoever was told next.
@@ -8,30 +8,30 @@ approver, the session's owner (any member of an owner group), or whoever was tol
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final
 
 from bot.domain.events import Event, MessageType
-from bot.domain.heartbeats.alerts import SNOOZES, OpenFinding, Place, Posted, finding_digest, removal_words
+from bot.domain.heartbeats.alerts import SNOOZES, OpenFinding, Place, finding_digest
 from bot.domain.heartbeats.beats import Delivered, Wake
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.severity import Severity
 from bot.errors import Conflict, InputError, ProviderError
-from bot.heartbeat.alerts.notifications import alert_about, list_about
+from bot.heartbeat.alerts.alert_routing import SLACK_PLACES, AlertSender
 from bot.heartbeat.sessions.session_registry import Owners, Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, Surface
 
 log = logging.getLogger(__name__)
 
-_SLACK: Final = ("C", "D", "G")
 _CHANGES: Final = frozenset({MessageType.EDIT, MessageType.DELETE})
 
 
 class FindingResponses:
-    """Carries out the buttons of an alert, each of which returns the finding as it now stands; `slack` shows cards."""
+    """Carries out the buttons of an alert, each of which returns the finding as it now stands."""
 
-    def __init__(self, store: SessionMemory, slack: Surface, clock: Clock) -> None:
-        self._store, self._slack, self._clock = store, slack, clock
+    def __init__(self, store: SessionMemory, surfaces: Mapping[str, Surface], clock: Clock) -> None:
+        self._store, self._surfaces, self._clock = store, surfaces, clock
 
     def find(self, session_id: str, digest: str) -> OpenFinding:
         """Return the finding a button belongs to; raises InputError where it is not on file any more."""
@@ -50,25 +50,18 @@ class FindingResponses:
 
     def acknowledge(self, session_id: str, digest: str, *, by: str) -> OpenFinding:
         """Note that somebody saw it: it is not sent again while it stays as it is."""
-
-        def change(now: OpenFinding) -> OpenFinding:
-            if now.acknowledged_by:
-                raise Conflict(f"<@{now.acknowledged_by}> has already acknowledged this.")
-            return now.evolve(acknowledged_by=by)
-
-        return self._change(session_id, digest, change)
+        return self._claim(session_id, digest, "acknowledged_by", by, "has already acknowledged this")
 
     def snooze(self, session_id: str, digest: str, words: str) -> OpenFinding:
         """Say nothing about it for a while. Checks keep running."""
         if words not in SNOOZES:
             raise InputError(f"A finding can be snoozed for {', '.join(SNOOZES)}; nothing happened.")
-        until = self._clock.now() + SNOOZES[words]
-        return self._change(session_id, digest, lambda now: now.evolve(snoozed_until=until))
+        return self._change(session_id, digest, snoozed_until=self._clock.now() + SNOOZES[words])
 
     def fix(self, session_id: str, digest: str, *, by: str) -> OpenFinding:
         """Close it; should a beat see it again, that is a new alert: the next one looks as if it were the first."""
-        over = {"fixed_by": by, "fixed_at": self._clock.now(), "snoozed_until": None, "stamps": {}}
-        return self._change(session_id, digest, lambda now: now.evolve(**over))
+        at = self._clock.now()
+        return self._change(session_id, digest, fixed_by=by, fixed_at=at, snoozed_until=None, stamps={})
 
     def investigate(
         self, session_id: str, digest: str, *, by: str, ask: Callable[[OpenFinding], str]
@@ -79,38 +72,41 @@ class FindingResponses:
         """
         found = self.find(session_id, digest)
         said = ask(found) if found.is_open and not found.investigated_by else ""
-
-        def claimed(now: OpenFinding) -> OpenFinding:
-            if now.investigated_by:
-                raise Conflict(f"<@{now.investigated_by}> has already started an investigation of this.")
-            return now.evolve(investigated_by=by)
-
-        return self._change(session_id, digest, claimed), said
+        already = "has already started an investigation of this"
+        return self._claim(session_id, digest, "investigated_by", by, already), said
 
     def show(self, session: Session, finding: OpenFinding, *, clicked: Place | None = None) -> None:
-        """Show on its cards in Slack how a finding stands, first on the one that was clicked; a list is made anew.
+        """Show wherever its alert stands how a finding stands, first on the card that was clicked.
 
         Raises:
-            ProviderError: Slack refused the first one.
+            ProviderError: a card, most likely the first one, could not be changed.
         """
-        at, known = self._clock.now(), finding.posted.all if finding.posted else ()
-        alert = alert_about(session, finding, at=at, wake=Wake.ON_DEMAND)
-        if finding.is_listed and clicked is None:
-            those = [each for each in self._store.load(session.id).findings.values() if each.posted == finding.posted]
-            alert = list_about(session, those, at=at, wake=Wake.ON_DEMAND)
-        places = [*([clicked] if clicked else []), *(() if finding.is_listed and clicked else known)]
-        places = [each for each in dict.fromkeys(places) if each[0].startswith(_SLACK)]
-        if places:
-            self._slack.update(session.owner, Posted(*places[0], tuple(places[1:])), alert)
+        sender = AlertSender(
+            session=session, surfaces=self._surfaces, store=self._store, at=self._clock.now(), wake=Wake.ON_DEMAND
+        )
+        if (problem := sender.show(finding, clicked)) is not None:
+            raise problem
 
-    def _change(self, session_id: str, digest: str, change: Callable[[OpenFinding], OpenFinding]) -> OpenFinding:
+    def _claim(self, session_id: str, digest: str, field: str, by: str, already: str) -> OpenFinding:
+        """Note who was first; raises Conflict for whoever is second."""
+
+        def check(now: OpenFinding) -> None:
+            if first := getattr(now, field):
+                raise Conflict(f"<@{first}> {already}.")
+
+        return self._change(session_id, digest, check, **{field: by})
+
+    def _change(
+        self, session_id: str, digest: str, check: Callable[[OpenFinding], None] = lambda _: None, **changes: Any
+    ) -> OpenFinding:
         key, changed = self.find(session_id, digest).key, list[OpenFinding]()
 
         def apply(state: SessionState) -> SessionState:
             now = state.findings.get(key)
             if now is None or not now.is_open:
-                raise Conflict(f"Already closed: {_ending(now)}. Your click changed nothing.")
-            changed[:] = [change(now)]
+                raise Conflict("This alert is closed already, as its card says. Your click changed nothing.")
+            check(now)
+            changed[:] = [now.evolve(**changes)]
             after = state.with_findings(*changed)
             return after if changed[0].is_open else after.evolve(probes={})
 
@@ -144,7 +140,7 @@ class PageThreads:
         """Return the chats where pages stand that nobody has yet: what is missed there has to be read back."""
         findings = (each for session in self._sessions.all() for each in self._store.load(session.id).findings.values())
         pages = (each.posted.all for each in findings if each.posted and _is_unanswered(each))
-        return frozenset(place for places in pages for place, _ in places if place.startswith(_SLACK))
+        return frozenset(place for places in pages for place, _ in places if place.startswith(SLACK_PLACES))
 
     def hear(self, event: Event) -> None:
         """Take a message under a page as its writer's acknowledgement, if they are answerable; the card says so.
@@ -161,18 +157,10 @@ class PageThreads:
                 continue
             owner = self._owners.answerable(session, by, event.chat_id)
             if self._allows(by, event.team_id, owner):
-                self._acknowledge(session, finding, by)
-
-    def _acknowledge(self, session: Session, finding: OpenFinding, by: str) -> None:
-        try:
-            stands = self._responses.acknowledge(session.id, finding_digest(finding.key), by=by)
-        except Conflict:  # somebody was quicker
-            return
-        log.info("a page was answered in its thread", extra={"action": "page_answered", "session": session.id})
-        try:
-            self._responses.show(session, stands)
-        except ProviderError:
-            log.warning("alert not updated", extra={"action": "alert_stale", "session": session.id}, exc_info=True)
+                with suppress(Conflict, ProviderError):  # somebody was quicker, or the card is behind, which is logged
+                    stands = self._responses.acknowledge(session.id, finding_digest(finding.key), by=by)
+                    log.info("a page was answered", extra={"action": "page_answered", "session": session.id})
+                    self._responses.show(session, stands)
 
     def _under(self, event: Event) -> Iterator[tuple[Session, OpenFinding]]:
         """Yield the findings under whose alert a message stands; only chats are looked at where alerts are sent."""
@@ -184,14 +172,6 @@ class PageThreads:
                 for finding in self._store.load(session.id).findings.values():
                     if finding.is_at(event.chat_id, event.thread_id):
                         yield session, finding
-
-
-def _ending(finding: OpenFinding | None) -> str:
-    if finding is None:
-        return "it is not on file any more"
-    if finding.removed is not None:
-        return removal_words(finding.removed)
-    return f"<@{finding.fixed_by}> said it is fixed" if finding.fixed_by else "a later beat no longer found it"
 
 
 def _is_unanswered(finding: OpenFinding) -> bool:

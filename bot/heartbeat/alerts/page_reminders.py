@@ -7,22 +7,20 @@ is remembered once the surface confirmed it; a crash in between is found by the 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.paging import is_escalation_due, is_ring_due
 from bot.domain.severity import Severity
 from bot.domain.text.humanize import duration
-from bot.errors import ProviderError, StoreError, TriageError, Unavailable
+from bot.errors import ProviderError, TriageError, Unavailable
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, Workspace
 
 log = logging.getLogger(__name__)
-
-_Step = Callable[[Session, OpenFinding, datetime], None]
 
 
 class Rings:
@@ -43,36 +41,28 @@ class Rings:
         self._untold: set[tuple[str, str]] = set()
 
     def tick(self) -> None:
-        """Ring and escalate what is due; what fails is logged and due again at the next tick."""
+        """Ring and escalate what is due; what fails is logged, silences no other page, and is due at the next tick."""
         now = self._clock.now()
         for session in self._sessions.all():
-            for finding in self._findings(session):
-                for step in (self._ring, self._escalate):  # an owner who cannot be reached is a reason to escalate
-                    self._take(step, session, finding.key, now)
+            with _logged(session):
+                for key in self._waiting(session, now):
+                    for step in (self._ring, self._escalate):  # an owner who cannot be reached is a reason to escalate
+                        with _logged(session):
+                            if stands := self._waiting(session, now).get(key):
+                                step(session, stands, now)
 
-    def _findings(self, session: Session) -> list[OpenFinding]:
-        """Return the pages that wait; nothing of a session that cannot be read, which silences no other."""
-        try:
-            known = self._store.load(session.id).findings.values()
-        except StoreError:
-            log.warning("a session cannot be read", extra={"action": "ring_failed", "session": session.id})
-            return []
-        return [each for each in known if is_waiting(each, session, self._clock.now())]
-
-    def _take(self, step: _Step, session: Session, key: str, now: datetime) -> None:
-        """Take one step for a page as it stands by now: somebody may have clicked while the last one was on its way."""
-        try:
-            stands = self._store.load(session.id).findings.get(key)
-            if stands is not None and is_waiting(stands, session, now):
-                step(session, stands, now)
-        except TriageError:
-            extra = {"action": "ring_failed", "session": session.id}
-            log.warning("a page did not ring again", extra=extra, exc_info=True)
+    def _waiting(self, session: Session, now: datetime) -> dict[str, OpenFinding]:
+        """Return the pages that want somebody as of now: one may have been clicked while another was on its way."""
+        beat = session.beat
+        if beat.again_after is None or not beat.visibility.show_alerts or not beat.enabled:
+            return {}
+        known = self._store.load(session.id).findings
+        return {key: each for key, each in known.items() if each.severity is Severity.PAGE and each.waits(now)}
 
     def _ring(self, session: Session, finding: OpenFinding, now: datetime) -> None:
         """Send the page anew to the session's owner; a webhook's receiver rings by itself."""
         sender = self._alerts.sender(session, now)
-        if sender is None or sender.route.channel == "webhook" or not is_due(finding, session, now):
+        if not sender.rings_people or not is_due(finding, session, now):
             return
         rings = finding.rings + 1
         sender.send(
@@ -81,43 +71,38 @@ class Rings:
         )
 
     def _escalate(self, session: Session, finding: OpenFinding, now: datetime) -> None:
-        """Tell `then`, once, after the owner's second chance has passed."""
+        """Tell `then`, once, after the owner's second chance has passed; raises ProviderError."""
         again, to = session.beat.again_after, session.beat.then
         is_due = is_escalation_due(now, first_at=finding.first_at, rings=finding.rings, again_after=again)
         if to is None or again is None or finding.escalated_at is not None or not is_due:
             return
-        waited = duration(max(now - finding.first_at, again))
         try:
-            self._tell_next(session, finding, now, to=to, waited=waited)
+            self._tell_next(session, finding, now, to=to, waited=duration(max(now - finding.first_at, again)))
         except Unavailable:
             raise
         except ProviderError as error:
             if (session.id, finding.key) not in self._untold:  # said once; it is tried again at each tick
                 self._untold.add((session.id, finding.key))
-                self._say(f"{session.id}: a page nobody acknowledged could not be told to `{to}` (`then`): {error}")
+                place = f"<#{to}>" if to[:1] in "CG" else f"`{to}`"
+                self._say(f"{session.id}: a page nobody acknowledged could not be told to {place} (`then`): {error}")
             raise
 
     def _tell_next(self, session: Session, finding: OpenFinding, now: datetime, *, to: str, waited: str) -> None:
-        sender = self._alerts.sender(session, now, to=to)
         if to[:1] in "CG" and not self._workspace.channel(to).is_private:
-            self._say(f"{session.id}: a page nobody acknowledged was not told to <#{to}> (`then`): it is not private.")
-
-            def told(state: SessionState) -> SessionState:
-                return state.with_findings(state.findings.get(finding.key, finding).evolve(escalated_at=now))
-
-            self._store.save(session.id, told)
-        elif sender is not None:
-            why = f"Escalated: nobody has acknowledged this for {waited}."
-            first = finding.evolve(place=None, reference=None, copies=(), notes=(why, *finding.notes))
-            sender.send(sender.say(first), lambda stands, posted: stands.also_at(posted).evolve(escalated_at=now))
-            log.info("a page was escalated", extra={"action": "page_escalated", "session": session.id})
+            raise ProviderError("it is not private")
+        sender = self._alerts.sender(session, now, to=to)
+        why = f"Escalated: nobody has acknowledged this for {waited}."
+        first = finding.evolve(place=None, reference=None, copies=(), notes=(why, *finding.notes))
+        sender.send(sender.say(first), lambda stands, posted: stands.also_at(posted).evolve(escalated_at=now))
+        log.info("a page was escalated", extra={"action": "page_escalated", "session": session.id})
 
 
-def is_waiting(finding: OpenFinding, session: Session, now: datetime) -> bool:
-    """Whether a page still wants somebody, in a session that shows alerts."""
-    beat = session.beat
-    rings = beat.again_after is not None and beat.visibility.show_alerts and beat.enabled
-    return finding.severity is Severity.PAGE and finding.waits(now) and rings
+@contextmanager
+def _logged(session: Session) -> Iterator[None]:
+    try:
+        yield
+    except TriageError:
+        log.warning("a page did not ring", extra={"action": "ring_failed", "session": session.id}, exc_info=True)
 
 
 def is_due(finding: OpenFinding, session: Session, now: datetime) -> bool:

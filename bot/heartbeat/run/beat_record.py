@@ -27,7 +27,7 @@ from bot.domain.returns import Usage
 from bot.domain.secrets import redact
 from bot.domain.tiers import includes
 from bot.errors import StoreError
-from bot.heartbeat.alerts.notifications import DeliveryResult
+from bot.heartbeat.alerts.alert_routing import DeliveryResult
 from bot.heartbeat.run.beat_view import BeatView, PlaybookEditLog, measured_after
 from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory
 from bot.ports import RunFolders

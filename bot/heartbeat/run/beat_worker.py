@@ -22,8 +22,7 @@ from bot.domain.jobs import RunBeat
 from bot.domain.text.humanize import counted
 from bot.domain.tiers import PERIODS, Tier
 from bot.errors import InputError, ProviderError, StoreError, TriageError
-from bot.heartbeat.alerts.alert_routing import AlertRouter
-from bot.heartbeat.alerts.notifications import BeatOutcome
+from bot.heartbeat.alerts.alert_routing import AlertRouter, BeatOutcome
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.beat_record import BeatEnd, BeatRecorder, BeatStart
 from bot.heartbeat.run.pipeline import BeatPipeline, broken_off
@@ -158,7 +157,7 @@ class BeatWorker:
         if not state.playbook_gone_told:
             open_ = [each for each in state.findings.values() if each.is_open]
             try:
-                self._alerts.tell_owner(session, _deletion_notice(session, open_))
+                self._alerts.tell_owner_or_ops(session, _deletion_notice(session, open_))
             except ProviderError as error:
                 return replace(broken_off(session, error), step=BeatStep.EMPTY, detail=detail)
             self._store.evolve(session.id, playbook_gone_told=True)

@@ -22,8 +22,7 @@ from bot.domain.returns import Usage
 from bot.domain.text.humanize import LATE, counted, duration, utc_text
 from bot.domain.tiers import Tier, includes
 from bot.errors import StoreError, TriageError, failure_kind
-from bot.heartbeat.alerts.alert_routing import AlertRouter
-from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult
+from bot.heartbeat.alerts.alert_routing import AlertRouter, BeatOutcome, DeliveryResult
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.beat_record import BeatEnd, BeatStart
 from bot.heartbeat.run.beat_view import BeatView, FullRun

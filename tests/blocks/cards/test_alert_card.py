@@ -22,7 +22,7 @@ from bot.domain.heartbeats.alerts import Alert, OpenFinding, Removal, finding_di
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.severity import Severity
 from bot.errors import InputError
-from bot.heartbeat.alerts.notifications import digest_text
+from bot.heartbeat.alerts.alert_routing import digest_text
 from tests.tables import each_row
 
 AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)

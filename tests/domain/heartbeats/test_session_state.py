@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.session_state import KEPT_FINDINGS, KEPT_OPEN_FINDINGS, Failures, SessionState
+from bot.ports.migrations import forward
 from tests.heartbeat.clockwork import START
 from tests.tables import each_row
 
@@ -103,6 +104,7 @@ def test_what_an_earlier_version_sent_holds_its_finding_back_and_no_other() -> N
     stored["findings"][known.key].pop("stamps")
     at = START.isoformat()
     stored["sent"] = {"stamps": {"slack:U0ANA finding shop/ci/red": at, "slack:U0ANA text 0123 shop/ci/red": at}}
-    state = SessionState.model_validate(stored)
+    state = SessionState.model_validate(forward("sessions", stored, 2))
     assert dict(state.findings[known.key].stamps) == {"slack:U0ANA": START}
-    assert SessionState.model_validate({**stored, "sent": "odd"}, extra="allow").findings[known.key].stamps == {}
+    odd = forward("sessions", {**stored, "sent": "odd"}, 2)
+    assert SessionState.model_validate(odd, extra="allow").findings[known.key].stamps == {}

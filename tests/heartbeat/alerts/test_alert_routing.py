@@ -16,8 +16,8 @@ from bot.domain.heartbeats.beats import Delivered, Finding, Wake
 from bot.domain.heartbeats.session_state import KEPT_OPEN_FINDINGS
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
+from bot.heartbeat.alerts.alert_routing import BeatOutcome, DeliveryResult, is_private_route
 from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.alerts.notifications import BeatOutcome, DeliveryResult, is_private_route
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from tests.fakes import FakeClock, MemoryStore
 from tests.heartbeat.builders import AT, a_session, alert_router
@@ -38,7 +38,7 @@ class Desk:
         self.clock = FakeClock(AT)
         surfaces = {"slack": self.slack, "telegram": self.telegram, "webhook": self.webhook}
         self.delivery = alert_router(surfaces, self.store, self.clock)
-        self.findings = FindingResponses(self.store, self.slack, self.clock)
+        self.findings = FindingResponses(self.store, {"slack": self.slack}, self.clock)
 
     def beat(
         self,
@@ -188,7 +188,7 @@ def test_a_button_of_an_alert_that_is_closed_says_how_it_closed(desk: Desk) -> N
     """Nothing is changed then."""
     desk.beat(RED)
     desk.beat()
-    with pytest.raises(Conflict, match="a later beat no longer found it"):
+    with pytest.raises(Conflict, match="closed already"):
         desk.findings.acknowledge("shop", finding_digest(RED.key), by="U0ANA")
     with pytest.raises(InputError, match="no longer stored"):
         desk.findings.fix("shop", "0" * 16, by="U0ANA")
@@ -208,7 +208,7 @@ def test_an_owner_whose_own_way_is_not_there_is_told_in_slack(tmp_path: Path) ->
     session = a_session(tmp_path, beat={"deliver": deliver})
     delivery = alert_router({"slack": desk.slack}, desk.store, desk.clock)
     assert delivery.route(session, desk.store.load("shop")) is None
-    delivery.tell_owner(session, "shop does not beat")
+    delivery.tell_owner_or_ops(session, "shop does not beat")
     assert [(to, alert.text) for to, alert in desk.slack.sent] == [("U0ANA", "shop does not beat")]
 
 
@@ -234,6 +234,15 @@ def test_an_owner_is_told_where_they_were_last_reached(tmp_path: Path) -> None:
     desk.beat(RED)
     route = desk.delivery.route(a_session(tmp_path), desk.store.load("shop"))
     assert route == Delivered(mode="last", channel="telegram", to="77")
+
+
+def test_an_alert_is_closed_where_it_stands_whichever_way_leads_to_its_owner_now(desk: Desk) -> None:
+    """In Slack, though the session tells its owner in Telegram by now."""
+    desk.beat(RED)
+    desk.session = a_session(desk.session.cwd, beat={"deliver": {"mode": "explicit", "channel": "telegram", "to": "7"}})
+    desk.beat()
+    [(posted, alert)] = desk.slack.updated
+    assert (posted.reference, alert.severity, desk.telegram.updated) == ("ts1", None, [])
 
 
 def test_an_explicit_place_is_used_and_a_channel_is_not_remembered_as_private(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ class Thread:
         workspace.groups["S0ONCALL"] = frozenset({"U0ANN", "U0BEN"})
         settings = {"shop": session_settings(folder, owner="S0ONCALL", **{"then": "C0WAR", **beat})}
         sessions = SessionRegistry(settings, in_memory(OVERRIDES))
-        responses = FindingResponses(self.store, self.slack, FakeClock(AT))
+        responses = FindingResponses(self.store, {"slack": self.slack}, FakeClock(AT))
         self.pages = PageThreads(
             sessions,
             self.store,

@@ -13,8 +13,8 @@ from bot.domain.paging import MAX_RINGS
 from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError, Unavailable
+from bot.heartbeat.alerts.alert_routing import BeatOutcome
 from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.alerts.notifications import BeatOutcome
 from bot.heartbeat.alerts.page_reminders import Rings
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
@@ -44,7 +44,7 @@ class Night:
     def start(self) -> None:
         """Begin a new process on the same disk."""
         self.delivery = alert_router({"slack": self.slack}, self.store, self.clock)
-        self.findings = FindingResponses(self.store, self.slack, self.clock)
+        self.findings = FindingResponses(self.store, {"slack": self.slack}, self.clock)
         self.rings = Rings(
             self.sessions,
             self.store,
@@ -135,6 +135,15 @@ def test_a_beat_that_sees_it_still_does_not_ring_beside_the_rings(night: Night) 
     rung = len(night.slack.sent)
     night.beat(DOWN)
     assert len(night.slack.sent) == rung
+
+
+def test_a_page_that_rings_after_its_snooze_is_not_said_again_by_the_next_beat(night: Night) -> None:
+    """The ring ended the snooze."""
+    night.beat(DOWN)
+    night.findings.snooze("shop", DIGEST, "1 h")
+    assert night.after(61) == ["U0ANN"]
+    night.beat(DOWN)
+    assert len(night.slack.sent) == 2
 
 
 def test_after_many_rings_the_window_counts_again(night: Night) -> None:

@@ -542,7 +542,7 @@ def test_a_finding_that_was_closed_after_the_bot_looked_does_not_ring(tmp_path: 
     """Somebody fixed it between the crash and the rest of the beat; the next beat looks afresh."""
     room = broken_off(tmp_path, report(result="finding", finding="red", evidence="Main is red."))
     [known] = room.state.findings.values()
-    FindingResponses(room.store, room.surface, room.clock).fix("shop", finding_digest(known.key), by="U0ANN")
+    FindingResponses(room.store, {"slack": room.surface}, room.clock).fix("shop", finding_digest(known.key), by="U0ANN")
     assert room.beat().silent
     assert room.surface.sent == []
     assert room.beat().result is BeatResult.SENT
