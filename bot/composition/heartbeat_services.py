@@ -24,7 +24,6 @@ from bot.heartbeat.alerts.finding_responses import FindingResponses, PageThreads
 from bot.heartbeat.alerts.notifications import question_about
 from bot.heartbeat.alerts.page_reminders import Rings
 from bot.heartbeat.playbooks.playbook_file import Removals
-from bot.heartbeat.playbooks.task_answers import TaskAnswers
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_tools import BeatTools
@@ -52,17 +51,16 @@ from bot.heartbeat.sessions.session_inbox import SessionInbox, WakeBox
 from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions, sharing_tools
+from bot.heartbeat.sharing.suggestion_answers import SuggestionAnswers
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions, sharing_tools
 from bot.ports import Surface
 from bot.ports.collections import HEARTBEATS, OVERRIDES, REMOVED_CHECKS, SUGGESTIONS, TASK_LISTS
 from bot.runtime.duties import SessionDuties
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
-from handlers.buttons.playbook_buttons import SuggestionActions, SuggestionButtons
+from handlers.buttons.playbook_buttons import SuggestionButtons
 from handlers.cards.alert_cards import SlackAlerts
 from handlers.cards.ops_cards import SuggestionCards
-from handlers.commands.heartbeat_command import HeartbeatCommand
-from handlers.commands.pollinate_command import PollinateCommand
-from handlers.commands.tiers_command import TiersCommand
+from handlers.commands.session_command import Answers, SessionCommand
 
 BEAT_LIMIT_S = 600.0
 ANSWER_TOKENS = 8_000
@@ -90,16 +88,15 @@ class SharingServices:
         registry, store, secrets = sessions.registry, sessions.store, on.environment.secrets()
         self.suggestions = on.collection(SUGGESTIONS)
         self.inbox = SessionInbox(registry, store, wake, secrets)
-        stores = SharingStores(
+        self.decisions = SuggestionDecisions(
             sessions=registry,
             states=store,
             suggestions=self.suggestions,
             decisions=on.storage.decisions,
             clock=on.clock,
         )
-        self.decisions = SuggestionDecisions(stores)
         self.pollination = Pollination(self.decisions, known_secrets=secrets)
-        self.peers = PeerSessions(stores, self.pollination)
+        self.peers = PeerSessions(self.pollination)
 
 
 class Heartbeats:
@@ -226,33 +223,25 @@ class HeartbeatSlack:
         responses = FindingResponses(store, surface, on.clock)
         self.threads = PageThreads(registry, store, owners, responses, allows=partial(_allows, on))
         self.alerts = _alert_buttons(on, beats, responses)
-        self.suggestion_actions = SuggestionActions(
+        cards = SuggestionCards(on.slack.publisher, sharing.suggestions, ops_channel=on.ops_channel)
+        self.suggestions = SuggestionButtons(sharing.decisions, owners, cards, on.approvers, say=say)
+        controls = SessionControls(
             sessions=registry,
-            owners=owners,
-            store=sharing.suggestions,
-            decisions=sharing.decisions,
-            cards=SuggestionCards(on.slack.publisher, sharing.suggestions, ops_channel=on.ops_channel),
-            approvers=on.approvers,
-        )
-        self.suggestions = SuggestionButtons(self.suggestion_actions, say=say)
-        self.pollinate = PollinateCommand(actions=self.suggestion_actions, pollination=sharing.pollination)
-        self.heartbeat = HeartbeatCommand(
-            controls=SessionControls(
-                sessions=registry,
-                store=store,
-                zones=of.zones,
-                record=of.log,
-                overrides=of.overrides,
-                inbox=sharing.inbox,
-                wake=beats.scheduler.wake,
-                cancel=beats.worker.cancel,
-            ),
-            owners=owners,
-            approvers=on.approvers,
+            store=store,
+            zones=of.zones,
+            record=of.log,
+            overrides=of.overrides,
+            inbox=sharing.inbox,
+            wake=beats.scheduler.wake,
+            cancel=beats.worker.cancel,
             clock=on.clock,
         )
         tasks = TaskCommands(registry, store, of.zones, on.clock, on.single(TASK_LISTS), of.removals)
-        self.tiers = TiersCommand(sessions=registry, owners=owners, answers=TaskAnswers(tasks), approvers=on.approvers)
+        pollinate = SuggestionAnswers(sharing.decisions, sharing.pollination)
+        answering: dict[str, Answers] = {"heartbeat": controls, "tiers": tasks, "pollinate": pollinate}
+        self.commands = {
+            name: SessionCommand(name, answers, owners, on.approvers) for name, answers in answering.items()
+        }
 
 
 def _allows(on: SharedServices, user: str, team: str, owner: str) -> bool:

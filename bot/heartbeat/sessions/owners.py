@@ -1,4 +1,4 @@
-"""Who a session belongs to, and whose zone its hours go by.
+"""Who a session belongs to, who types a command and what they may, and whose zone a session's hours go by.
 
 The chat is asked for the members of user groups and, beside the ticks, for people's zones. Where it cannot say, nobody
 of a group may act, and the machine's zone counts.
@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from bot.domain.hours import ActiveHours
-from bot.errors import ConfigError, ProviderError
+from bot.errors import ConfigError, InputError, ProviderError
 from bot.heartbeat.sessions.session_registry import Session
 from bot.ports import Clock, Workspace
 
@@ -63,6 +63,28 @@ class Owners:
             log.warning("cannot tell who is in a user group", extra={"action": "owners_unknown"}, exc_info=True)
             return False
         return user_id in self._members[who]
+
+
+class Asker:
+    """Who types a command; on the terminal, as here, somebody who may do everything."""
+
+    def __init__(self, id: str, name: str) -> None:
+        self.id, self.name = id, name
+
+    def owns(self, session: Session) -> bool:  # noqa: ARG002 - of everything on the terminal
+        """Whether a session is theirs."""
+        return True
+
+    def require(self, refusal: str, session: Session | None = None, *, next_step: str = "") -> None:
+        """Return if they are an approver or own the session; raises InputError with `refusal` if not."""
+
+    def may(self, session: Session | None = None) -> bool:
+        """Whether `require` would return."""
+        try:
+            self.require("", session)
+        except InputError:
+            return False
+        return True
 
 
 class OwnerZones:

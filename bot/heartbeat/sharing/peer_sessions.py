@@ -20,7 +20,6 @@ from bot.heartbeat.run.beat_record import BeatEnd
 from bot.heartbeat.run.beat_view import PeerData
 from bot.heartbeat.sessions.session_registry import Session
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_decisions import SharingStores
 
 MAX_CHARS: Final = 1_500
 LISTED: Final = 8
@@ -51,26 +50,31 @@ def daily_report(session: Session, ending: BeatEnd) -> str:
 class PeerSessions:
     """What a beat gets from other sessions and what it gives them."""
 
-    def __init__(self, on: SharingStores, pollination: Pollination) -> None:
-        self._on, self._pollination = on, pollination
+    def __init__(self, pollination: Pollination) -> None:
+        self._on, self._pollination = pollination.on, pollination
 
     def collect(self, session: Session, tasks: Sequence[PlaybookEntry], now: datetime) -> PeerData:
         """Return what a beat of the session, with these tasks due, has to do with others."""
-        waiting = [one for one in self._on.suggestions.all() if one.to == session.id]
+        mine = (one for one in self._on.suggestions.all() if one.to == session.id)
+        offered = tuple(one for one in mine if one.status is SuggestionStatus.OPEN)
+        if not session.is_master:
+            reports = (_ok(task, "code sends the report") for task in _due(tasks, _REPORT))
+            return PeerData(offered=offered, receipts={each.task: each for each in reports})
         offers: Sequence[Suggestion] = ()
         silent: Sequence[str] = ()
-        receipts = {}
-        if session.is_master and (task := _due(tasks, _POLLINATE)):
+        receipts = []
+        for task in _due(tasks, _POLLINATE):
             offers = self._pollination.offers()[:OFFERS]
-            said = f"{len(offers)} tasks could be suggested; code sends the best of them"
-            receipts[task.id] = Receipt(task=task.id, result="ok", evidence=said)
-        if session.is_master and (task := _due(tasks, _SILENCE)):
+            receipts.append(_ok(task, f"{len(offers)} tasks could be suggested; code sends the best of them"))
+        for task in _due(tasks, _SILENCE):
             silent = self._silent(now)
-            receipts[task.id] = _silence(task, silent)
-        if not session.is_master and (task := _due(tasks, _REPORT)):
-            receipts[task.id] = Receipt(task=task.id, result="ok", evidence="code sends the report")
-        offered = tuple(one for one in waiting if one.status is SuggestionStatus.OPEN)
-        return PeerData(offers=tuple(offers), silent=tuple(silent), offered=offered, receipts=receipts)
+            receipts.append(_silence(task, silent))
+        return PeerData(
+            offers=tuple(offers),
+            silent=tuple(silent),
+            offered=offered,
+            receipts={each.task: each for each in receipts},
+        )
 
     def report_to_master(self, session: Session, ending: BeatEnd, now: datetime) -> None:
         """Send what a good daily beat sends; where a model chose among the offers, only what it could not choose.
@@ -102,13 +106,18 @@ class PeerSessions:
         return silent
 
 
-def _due(tasks: Sequence[PlaybookEntry], words: str) -> PlaybookEntry | None:
-    return next((task for task in tasks if words in task.text.casefold()), None)
+def _due(tasks: Sequence[PlaybookEntry], words: str) -> Sequence[PlaybookEntry]:
+    """Return the first of these tasks that says so, if one does."""
+    return [task for task in tasks if words in task.text.casefold()][:1]
+
+
+def _ok(task: PlaybookEntry, evidence: str) -> Receipt:
+    return Receipt(task=task.id, result="ok", evidence=evidence)
 
 
 def _silence(task: PlaybookEntry, silent: Sequence[str]) -> Receipt:
     if not silent:
-        return Receipt(task=task.id, result="ok", evidence="every session reported")
+        return _ok(task, "every session reported")
     text = f"No daily report for more than {SILENT_AFTER // timedelta(hours=1)} hours: {', '.join(silent)}"
     found = Reported(key="silent-" + "-".join(silent)[:60], text=text)
     return Receipt(task=task.id, result="finding", evidence=text, finding=found)

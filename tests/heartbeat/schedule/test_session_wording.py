@@ -194,14 +194,14 @@ def test_the_way_of_a_beat_holds_what_its_steps_found_out() -> None:
     assert shown(*found_lines(beat(BeatResult.OK_EMPTY, preview="CI is red"))) == ["not sent: CI is red"]
     assert found_lines(without_findings(envelope)) == ()
     assert heading(envelope) == "2026-11-21 12:00 UTC, interval: alert sent, 2.1 s, run beat-1"
-    assert beat_line(envelope, may_read=True).text == "interval hourly · alert sent · CI is red on main"
-    assert beat_line(envelope, may_read=False).text == "interval hourly · alert sent"
+    assert beat_line(envelope).text == "interval hourly · alert sent · CI is red on main"
+    assert beat_line(without_findings(envelope)).text == "interval hourly · alert sent"
 
 
 def test_a_repeat_shows_what_still_stands() -> None:
     """The reason why nobody was told again is in its words already."""
     repeat = stopped(BeatResult.SKIPPED, BeatStep.DEDUPE, "already sent", preview="CI is red", tier=Tier.QUICK)
-    assert beat_line(repeat, may_read=True).text == "interval quick · nothing new to tell · CI is red"
+    assert beat_line(repeat).text == "interval quick · nothing new to tell · CI is red"
 
 
 def test_the_latest_beats_are_found_behind_any_number_of_others() -> None:
