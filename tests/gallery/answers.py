@@ -320,7 +320,7 @@ ANSWERS = Chapter(
         Scene(
             name="heartbeat-why",
             title="/triage heartbeat why shop",
-            meaning="Step by step how the latest beat went: ✓ passed, – not asked, ■ where it ended.",
+            meaning="Step by step how the latest beat went: ✓ passed, ■ where it ended.",
             shows=answer_blocks(why_answer("shop", _BEATS, remarks([], "UTC"))),
             private=True,
         ),

@@ -18,18 +18,10 @@ from bot.domain.text.sanitize import one_line
 GATE: Final = tuple(BeatStep)[: list(BeatStep).index(BeatStep.DUE)]
 """The refusals, in the order in which they are asked."""
 
-NAMES: Final = {
-    BeatStep.DUE: "Due",
-    BeatStep.PROBES: "Commands",
-    BeatStep.PRESCREEN: "Pre-screen",
-    BeatStep.RUN: "Full run",
-    BeatStep.ACK: "Answer",
-    BeatStep.DEDUPE: "Repeats",
-    BeatStep.DELIVERY: "Delivery",
-}
-"""The steps of a beat that began, as people read them, in order."""
+_ENDS: Final = {BeatStep.PROBES: "Commands", BeatStep.ACK: "Answer", BeatStep.DEDUPE: "Repeats"}
+"""The steps at which a beat may end that people read under another name."""
 
-PASSED, NOT_ASKED, ENDED = "✓", "–", "■"
+PASSED, ENDED = "✓", "■"
 """What stands before a step; at the last one the beat ended."""
 
 LOG_LINES: Final = 20
@@ -74,50 +66,33 @@ def ending(beat: Envelope, *, is_open: bool) -> str:
 
 
 def steps_of_beat(beat: Envelope) -> tuple[Line, ...]:
-    """Return the steps of one beat up to the one where it ended: the gate, and if it passed that, what it did."""
+    """Return what a beat did, as far as its line says, and where it ended; a refused one ended at the gate."""
     if not has_run(beat):
         return (Line(mark=ENDED, name="Gate", text=beat.why or "skipped"),)
+    cost = "" if beat.usage.cost_usd is None else f", ${beat.usage.cost_usd:.4f}"
+    has_worked = beat.usage.input_tokens is not None or beat.tool_calls
+    failed = f": it failed: {beat.screen_error}" if beat.screen_error else ""
+    passed = {
+        "Gate": "ok",
+        "Due": f"{beat.tier} tasks" if beat.tier else "",
+        "Pre-screen": f"{beat.prescreen}{failed}" if beat.prescreen else "",
+        "Full run": f"{counted(beat.tool_calls, 'tool call')}{cost}" if has_worked else "",
+    }
     end, why = _end(beat)
-    passed = [_passed(beat, step) for step in list(NAMES)[: list(NAMES).index(end)]]
-    return (Line(mark=PASSED, name="Gate", text="ok"), *passed, Line(mark=ENDED, name=NAMES[end], text=why))
+    way = [Line(mark=PASSED, name=name, text=text) for name, text in passed.items() if text and name != end]
+    return (*way, Line(mark=ENDED, name=end, text=why))
 
 
-def _end(beat: Envelope) -> tuple[BeatStep, str]:
+def _end(beat: Envelope) -> tuple[str, str]:
     """Return the step at which a beat ended, and what is to be said of it."""
-    step, detail = beat.step, beat.detail
     if beat.result is BeatResult.FAILED:
-        return _furthest(beat), f"failed: {beat.error or detail or 'no reason was recorded'}"
+        return "Failed", beat.error or beat.detail or "no reason was recorded"
     if beat.result is BeatResult.SENT:
-        return BeatStep.DELIVERY, _place(beat.delivered)
-    if step in NAMES:
-        return step, detail or str(step)
-    if step is not None:
-        return _furthest(beat), beat.why or str(step)
+        return "Delivery", _place(beat.delivered)
+    if beat.step is not None:
+        return _ENDS.get(beat.step, str(beat.step).capitalize()), beat.detail or str(beat.step)
     said = "reported OK" if beat.result is BeatResult.OK_TOKEN else "reported nothing"
-    return BeatStep.ACK, f"{said}{f': {beat.why}' if beat.why else ''}"
-
-
-def _furthest(beat: Envelope) -> BeatStep:
-    """Return how far a beat came that did not end by itself."""
-    if beat.usage.input_tokens is not None or beat.tool_calls:
-        return BeatStep.RUN
-    if beat.prescreen is not None or beat.usage.triage_usage is not None:
-        return BeatStep.PRESCREEN
-    return BeatStep.PROBES if beat.tier is not None else BeatStep.DUE
-
-
-def _passed(beat: Envelope, step: BeatStep) -> Line:
-    said, mark = "ok", PASSED
-    if step is BeatStep.DUE and beat.tier:
-        said = f"{beat.tier} tasks"
-    elif step is BeatStep.PRESCREEN and beat.prescreen is None:
-        said, mark = "not asked", NOT_ASKED
-    elif step is BeatStep.PRESCREEN:
-        said = f"{beat.prescreen}{f': it failed: {beat.screen_error}' if beat.screen_error else ''}"
-    elif step is BeatStep.RUN:
-        cost = "" if beat.usage.cost_usd is None else f", ${beat.usage.cost_usd:.4f}"
-        said = f"{counted(beat.tool_calls, 'tool call')}{cost}"
-    return Line(mark=mark, name=NAMES[step], text=said)
+    return "Answer", f"{said}{f': {beat.why}' if beat.why else ''}"
 
 
 def _place(delivered: Delivered | None) -> str:

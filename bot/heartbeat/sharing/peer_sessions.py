@@ -13,7 +13,7 @@ from typing import Final
 from bot.domain.heartbeats.beats import Receipt, Reported
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
-from bot.domain.sharing.suggestions import Suggestion, SuggestionStatus
+from bot.domain.sharing.suggestions import SuggestionStatus
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_record import BeatEnd
@@ -55,26 +55,24 @@ class PeerSessions:
 
     def collect(self, session: Session, tasks: Sequence[PlaybookEntry], now: datetime) -> PeerData:
         """Return what a beat of the session, with these tasks due, has to do with others."""
-        mine = (one for one in self._on.suggestions.all() if one.to == session.id)
-        offered = tuple(one for one in mine if one.status is SuggestionStatus.OPEN)
-        if not session.is_master:
-            reports = (_ok(task, "code sends the report") for task in _due(tasks, _REPORT))
-            return PeerData(offered=offered, receipts={each.task: each for each in reports})
-        offers: Sequence[Suggestion] = ()
-        silent: Sequence[str] = ()
-        receipts = []
-        for task in _due(tasks, _POLLINATE):
-            offers = self._pollination.offers()[:OFFERS]
-            receipts.append(_ok(task, f"{len(offers)} tasks could be suggested; code sends the best of them"))
-        for task in _due(tasks, _SILENCE):
-            silent = self._silent(now)
-            receipts.append(_silence(task, silent))
-        return PeerData(
-            offers=tuple(offers),
-            silent=tuple(silent),
-            offered=offered,
-            receipts={each.task: each for each in receipts},
-        )
+        waiting = (one for one in self._on.suggestions.all() if one.status is SuggestionStatus.OPEN)
+        for_code = (_POLLINATE, _SILENCE) if session.is_master else (_REPORT,)
+        due = {words: task.id for words in for_code if (task := _due(tasks, words))}
+        offers = self._pollination.offers()[:OFFERS] if _POLLINATE in due else []
+        silent = self._silent(now) if _SILENCE in due else []
+        said = {
+            _POLLINATE: f"{len(offers)} tasks could be suggested; code sends the best of them",
+            _SILENCE: "every session reported",
+            _REPORT: "code sends the report",
+        }
+        receipts = {task: Receipt(task=task, result="ok", evidence=said[words]) for words, task in due.items()}
+        if silent:
+            text = f"No daily report for more than {SILENT_AFTER // timedelta(hours=1)} hours: {', '.join(silent)}"
+            found = Reported(key="silent-" + "-".join(silent)[:60], text=text)
+            late = Receipt(task=due[_SILENCE], result="finding", evidence=text, finding=found)
+            receipts[late.task] = late
+        offered = tuple(one for one in waiting if one.to == session.id)
+        return PeerData(offers=tuple(offers), silent=tuple(silent), offered=offered, receipts=receipts)
 
     def report_to_master(self, session: Session, ending: BeatEnd, now: datetime) -> None:
         """Send what a good daily beat sends; where a model chose among the offers, only what it could not choose.
@@ -106,18 +104,5 @@ class PeerSessions:
         return silent
 
 
-def _due(tasks: Sequence[PlaybookEntry], words: str) -> Sequence[PlaybookEntry]:
-    """Return the first of these tasks that says so, if one does."""
-    return [task for task in tasks if words in task.text.casefold()][:1]
-
-
-def _ok(task: PlaybookEntry, evidence: str) -> Receipt:
-    return Receipt(task=task.id, result="ok", evidence=evidence)
-
-
-def _silence(task: PlaybookEntry, silent: Sequence[str]) -> Receipt:
-    if not silent:
-        return _ok(task, "every session reported")
-    text = f"No daily report for more than {SILENT_AFTER // timedelta(hours=1)} hours: {', '.join(silent)}"
-    found = Reported(key="silent-" + "-".join(silent)[:60], text=text)
-    return Receipt(task=task.id, result="finding", evidence=text, finding=found)
+def _due(tasks: Sequence[PlaybookEntry], words: str) -> PlaybookEntry | None:
+    return next((task for task in tasks if words in task.text.casefold()), None)

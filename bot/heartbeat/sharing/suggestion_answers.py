@@ -80,12 +80,13 @@ def find_suggestion(name: str, known: list[Suggestion]) -> Suggestion:
 def list_suggestions(known: list[Suggestion]) -> Answer:
     """Return what waits, oldest first, and what was decided last, newest first."""
     if not known:
-        return sentence("No suggestions yet.", "pollinate run")
+        return sentence("No suggestions yet.", "pollinate run", data=[])
     waiting = [one for one in known if one.is_waiting]
     decided = sorted((one for one in known if one.decided_at), key=lambda one: str(one.decided_at), reverse=True)
     past = tuple(Line(name=one.id, text=one.decision) for one in decided[:DECIDED_SHOWN])
     parts = [*map(_part, waiting), *([Part(title="Decided last", lines=past)] if past else [])]
-    return Answer(parts=tuple(parts), following=f"pollinate accept {waiting[0].id}" if waiting else "pollinate run")
+    following = f"pollinate accept {waiting[0].id}" if waiting else "pollinate run"
+    return Answer(parts=tuple(parts), following=following, data=[one.model_dump(mode="json") for one in known])
 
 
 def _sent(sent: list[Suggestion]) -> Answer:

@@ -263,7 +263,7 @@ def test_a_long_history_fits_one_screen(works: Clockwork) -> None:
     for _ in range(40):
         note(works, BeatResult.FAILED, Indicator.ERROR, error="`" * 3 + "<&>" * 500)
     assert len(answer(works, "heartbeat log shop-api").splitlines()) <= 20
-    assert "failed: " in answer(works, "heartbeat why shop-api")
+    assert "■ *Failed*" in answer(works, "heartbeat why shop-api")
 
 
 def test_many_sessions_fit_one_screen(tmp_path: Path) -> None:
