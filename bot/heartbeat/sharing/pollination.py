@@ -15,7 +15,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Final
 
-from bot.domain.heartbeats.allowed_commands import PLACEHOLDERS, commands_in, matches
+from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, PLACEHOLDERS, commands_in, matches
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
@@ -33,7 +33,7 @@ from bot.domain.text.sanitize import strip_hidden
 from bot.domain.tiers import Tier, suggested_moves
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import Checkout, can_work, checkout_at, playbook_of, read_template
-from bot.heartbeat.sessions.session_registry import Session
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 
 SUGGESTIONS_PER_DAY: Final = 3
@@ -65,8 +65,9 @@ class _Worker:
 
     @cached_property
     def tasks(self) -> list[tuple[Tier, PlaybookEntry]]:
-        """The tasks that can be offered: none too long for a card."""
-        return [(tier, task) for tier, task in self.playbook.all_tasks if 0 < len(task.text) <= MAX_TASK_CHARS]
+        """The tasks that can be offered: none too long for a card, none about the file itself."""
+        every = self.playbook.all_tasks
+        return [one for one in every if 0 < len(one[1].text) <= MAX_TASK_CHARS and not _reads_playbook(one[1].text)]
 
     @cached_property
     def checkout(self) -> Checkout:
@@ -199,8 +200,9 @@ class Pollination:
         offers = [one for worker in known for one in worker.makes(known)]
         offers += [(OF_A_TEAM, offer) for offer in self._of_teams]
         why = "Every session begins with this check."
-        basics = ((text, tier) for text, tier in self._basics.items() if commands_in([text]))
-        offers += [(BASIC, Offer(tier=tier, task=text, from_=master.id, reason=why)) for text, tier in basics]
+        names_command = (text for text in self._basics if commands_in([text]) and not _reads_playbook(text))
+        for text in names_command:
+            offers.append((BASIC, Offer(tier=self._basics[text], task=text, from_=master.id, reason=why)))
         for rank, offer in sorted(offers, key=itemgetter(0)):
             for worker in known:
                 is_its_own = rank != OF_A_TEAM and offer.from_ == worker.session.id
@@ -227,6 +229,11 @@ class Pollination:
         named = commands_in([text])
         is_allowed = len(named) == 1 and any(matches(one, named[0]) for one in fixed)
         return f"`{shlex.join(named[0])}`" if is_allowed else None
+
+
+def _reads_playbook(text: str) -> bool:
+    """Whether a task looks at its own HEARTBEAT.md, as the one for urgent flags does; every session has a way to."""
+    return any(argv == FLAGS_COMMAND or PLAYBOOK in argv for argv in commands_in([text]))
 
 
 def _is_for_models(suggestion: Suggestion) -> bool:
