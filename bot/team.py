@@ -233,7 +233,7 @@ class Team:
             (BEAT_TICK_S, heartbeats.scheduler.tick),
             (BEAT_TICK_S, heartbeats.rings.tick),
             (TIDY_EVERY_S, heartbeats.faults.check),
-            (BEAT_TICK_S, beats.suggestion_actions.cards.tick),
+            (BEAT_TICK_S, beats.suggestions.cards.tick),
             (TIDY_EVERY_S, heartbeats.sharing.decisions.settle),
         ):
             every(seconds, self._beating.when_ours(tick))

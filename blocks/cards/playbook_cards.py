@@ -17,12 +17,7 @@ from blocks.elements import actions, button, form, reason_input
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, fence, local_time, plain, quote_block, section
 from blocks.text.splitting import truncate
-from bot.domain.sharing.suggestions import (
-    MAX_REASON_CHARS,
-    Suggestion,
-    SuggestionStatus,
-    describe_suggestion,
-)
+from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, SuggestionStatus
 from bot.domain.text.sanitize import one_line
 
 TASK_CHARS: Final = 1_200
@@ -38,7 +33,7 @@ _HEADS: Final = {
 def suggestion_blocks(suggestion: Suggestion) -> list[Block]:
     """Return the card as the suggestion stands."""
     about = f"From {escape(one_line(suggestion.from_))}: {escape(one_line(suggestion.reason))} · `{suggestion.id}`"
-    head = f"{_HEADS[suggestion.status]} · {escape(describe_suggestion(suggestion))}\n{_task(suggestion)}"
+    head = f"{_HEADS[suggestion.status]} · {escape(suggestion.place)}\n{_task(suggestion)}"
     last = _buttons(suggestion) if suggestion.is_waiting else context(_decision(suggestion))
     return fit_message([section(head, block_id=ids.suggestion_block_id(suggestion.id)), context(about), last])
 

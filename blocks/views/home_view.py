@@ -24,7 +24,6 @@ from blocks.views.brief_view import card_link, draft_lines
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
 from bot.domain.text.humanize import counted, time_ago
 from bot.domain.threads import ThreadState
-from bot.heartbeat.schedule.session_answers import session_line
 from bot.heartbeat.schedule.session_rows import SessionRow
 
 MAX_SECTIONS: Final = 3
@@ -208,9 +207,7 @@ def session_rows(home: HomeData, user: str, may_approve: bool) -> list[Block]:
 
 def _session(row: SessionRow, now: datetime, *, may_run: bool) -> Block:
     run = button("Run now", ids.RUN_SESSION, row.id) if may_run and row.status.beats else None
-    return section(
-        line_text(session_line(row, now)), block_id=ids.session_block_id(row.id), accessory=run, limit=SESSION_CHARS
-    )
+    return section(line_text(row.line(now)), block_id=ids.session_block_id(row.id), accessory=run, limit=SESSION_CHARS)
 
 
 def numbers_text(day: DayCounts, seen: Overview) -> str:

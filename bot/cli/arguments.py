@@ -14,11 +14,10 @@ import click
 
 from bot.cli.data_directory import home_of, names_at, settings_at
 from bot.cli.options import config_option, home_option, team_option
-from bot.cli.output import show, terminal_words, to_json
+from bot.cli.output import to_json
 from bot.config.environment import TEAMS, process_home, team_home
 from bot.config.settings import Settings, find_config, load_settings
 from bot.config.team_settings import DEFAULT_TEAM
-from bot.domain.answers import Answer
 from bot.domain.commands.command_specs import CommandSpec
 from bot.errors import ConfigError, InputError
 
@@ -74,12 +73,12 @@ class Scope:
         """Return the settings of a team; raises ConfigError."""
         return settings_at(self.config, of_team)
 
-    def print_each(self, report: Callable[[Path], str], *, as_json: bool = False) -> int:
-        """Print a report of each team, made of its data directory, under its name; returns the exit code 0.
+    def print_each(self, report: Callable[[Path], str], *, of_team: Path | None = None, as_json: bool = False) -> int:
+        """Print a report of each team or of one, made of its data directory, under its name; returns the exit code 0.
 
         Of one team it stands alone, else as JSON an object has a key for each. In what people read, ids are names.
         """
-        teams = self.teams()
+        teams = {"": of_team} if of_team else self.teams()
         said = {name: _with_names(report(home), home, as_json) for name, home in teams.items()}
         if len(teams) == 1:
             print(*said.values())
@@ -103,55 +102,23 @@ def scoped(command: Callable[..., int]) -> Callable[..., int]:
     return with_scope
 
 
-def prints(
-    make: Callable[[Path | None, Path | None], object], *, of_each_team: bool = False
-) -> Callable[[Callable[..., str | Answer]], Callable[..., int]]:
-    """Decorate what returns a command's answer: it is given what --home and --config make, and is printed.
-
-    Of several teams it is the one of `--team`, else the one whose session is named; a list is made for each, and
-    anything else needs the team's name.
-    """
-
-    def decorated(answer: Callable[..., str | Answer]) -> Callable[..., int]:
-        @scoped
-        @wraps(answer)
-        def command(scope: Scope, **arguments: Any) -> int:
-            as_json = bool(arguments.get("as_json"))
-
-            def report(of_team: Path) -> str:
-                return printed(answer(make(of_team, scope.config), **arguments), as_json=as_json)
-
-            if of_each_team or answer.__name__.startswith("list_"):
-                return scope.print_each(report, as_json=as_json)
-            of_team = scope.one_team(arguments.get("session"))
-            print(_with_names(report(of_team), of_team, as_json))
-            return 0
-
-        return command
-
-    return decorated
-
-
 def arguments_of(entry: CommandSpec) -> list[click.Parameter]:
     """Return the arguments that the form of a subcommand names after its verb.
 
     The last of several takes every word that is left, unless the manual says how many there may be.
     """
-    names = re.findall(r"<(\w+)>", entry.form.partition(f" {entry.path.partition(' ')[2]} ")[2])
+    form = entry.form.partition(f" {entry.path.partition(' ')[2]} ")[2]
+    names = re.findall(r"[<\[](\w+)[>\]]", form)
     has_rest = len(names) > 1 and entry.extra_words is None
-    return [click.Argument([name], nargs=-1 if has_rest and name == names[-1] else 1, required=True) for name in names]
+    return [
+        click.Argument([name], nargs=-1 if has_rest and name == names[-1] else 1, required=f"<{name}>" in form)
+        for name in names
+    ]
 
 
 def words_of(given: Mapping[str, str | Sequence[str]]) -> list[str]:
     """Return the words that those arguments were given, in order."""
     return [word for each in given.values() for word in ([each] if isinstance(each, str) else each)]
-
-
-def printed(answer: str | Answer, *, as_json: bool) -> str:
-    """Return an answer as it is printed."""
-    if isinstance(answer, str):
-        return terminal_words(answer)
-    return to_json(answer.data) if as_json else show(answer)
 
 
 def _with_names(said: str, of_team: Path, as_json: bool) -> str:

@@ -21,7 +21,6 @@ from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import FindingResponses, PageThreads
 from bot.heartbeat.alerts.page_reminders import Rings
 from bot.heartbeat.playbooks.playbook_file import Removals
-from bot.heartbeat.playbooks.task_answers import TaskAnswers
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_tools import BeatTools
@@ -46,17 +45,16 @@ from bot.heartbeat.schedule.session_faults import SessionFaults
 from bot.heartbeat.sessions.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry, WakeBox
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions, sharing_tools
+from bot.heartbeat.sharing.suggestion_answers import SuggestionAnswers
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions, sharing_tools
 from bot.ports import Surface
 from bot.ports.collections import HEARTBEATS, OVERRIDES, REMOVED_CHECKS, SUGGESTIONS, TASK_LISTS
 from bot.runtime.duties import SessionDuties
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
-from handlers.buttons.playbook_buttons import SuggestionActions, SuggestionButtons
+from handlers.buttons.playbook_buttons import SuggestionButtons
 from handlers.cards.alert_cards import SlackAlerts
 from handlers.cards.ops_cards import SuggestionCards
-from handlers.commands.heartbeat_command import HeartbeatCommand
-from handlers.commands.pollinate_command import PollinateCommand
-from handlers.commands.tiers_command import TiersCommand
+from handlers.commands.session_command import Answers, SessionCommand
 
 BEAT_LIMIT_S = 600.0
 ANSWER_TOKENS = 8_000
@@ -81,16 +79,15 @@ class SharingServices:
     def __init__(self, on: SharedServices, sessions: SessionServices) -> None:
         registry, store = sessions.registry, sessions.store
         self.suggestions = on.collection(SUGGESTIONS)
-        stores = SharingStores(
+        self.decisions = SuggestionDecisions(
             sessions=registry,
             states=store,
             suggestions=self.suggestions,
             decisions=on.storage.decisions,
             clock=on.clock,
         )
-        self.decisions = SuggestionDecisions(stores)
         self.pollination = Pollination(self.decisions, known_secrets=on.environment.secrets())
-        self.peers = PeerSessions(stores, self.pollination)
+        self.peers = PeerSessions(self.pollination)
 
 
 class Heartbeats:
@@ -209,34 +206,26 @@ class HeartbeatSlack:
         responses = FindingResponses(store, beats.surfaces, on.clock)
         self.threads = PageThreads(registry, store, owners, responses, allows=partial(_allows, on))
         self.alerts = _alert_buttons(on, beats, responses)
-        self.suggestion_actions = SuggestionActions(
+        cards = SuggestionCards(on.slack.publisher, sharing.suggestions, ops_channel=on.ops_channel)
+        self.suggestions = SuggestionButtons(sharing.decisions, owners, cards, on.approvers, say=say)
+        controls = SessionControls(
             sessions=registry,
-            owners=owners,
-            store=sharing.suggestions,
-            decisions=sharing.decisions,
-            cards=SuggestionCards(on.slack.publisher, sharing.suggestions, ops_channel=on.ops_channel),
-            approvers=on.approvers,
-        )
-        self.suggestions = SuggestionButtons(self.suggestion_actions, say=say)
-        self.pollinate = PollinateCommand(actions=self.suggestion_actions, pollination=sharing.pollination)
-        self.heartbeat = HeartbeatCommand(
-            controls=SessionControls(
-                sessions=registry,
-                store=store,
-                zones=of.owners,
-                record=of.log,
-                overrides=of.overrides,
-                wakes=beats.scheduler.wakes,
-                wake=beats.scheduler.wake,
-                cancel=beats.worker.cancel,
-                known_secrets=on.environment.secrets(),
-            ),
-            owners=owners,
-            approvers=on.approvers,
+            store=store,
+            zones=owners,
+            record=of.log,
+            overrides=of.overrides,
+            wakes=beats.scheduler.wakes,
+            wake=beats.scheduler.wake,
+            cancel=beats.worker.cancel,
             clock=on.clock,
+            known_secrets=on.environment.secrets(),
         )
-        tasks = TaskCommands(registry, store, of.owners, on.clock, on.single(TASK_LISTS), of.removals)
-        self.tiers = TiersCommand(sessions=registry, owners=owners, answers=TaskAnswers(tasks), approvers=on.approvers)
+        tasks = TaskCommands(registry, store, owners, on.clock, on.single(TASK_LISTS), of.removals)
+        pollinate = SuggestionAnswers(sharing.decisions, sharing.pollination)
+        answering: dict[str, Answers] = {"heartbeat": controls, "tiers": tasks, "pollinate": pollinate}
+        self.commands = {
+            name: SessionCommand(name, answers, owners, on.approvers) for name, answers in answering.items()
+        }
 
 
 def _allows(on: SharedServices, user: str, team: str, owner: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
 from blocks import ids
 from blocks.cards.playbook_cards import read_modal, reject_modal
@@ -12,76 +11,57 @@ from bot.casework.approvers import Approvers
 from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus
 from bot.domain.text.sanitize import check_whole
 from bot.errors import InputError, ProviderError
-from bot.heartbeat.sessions.session_registry import Owners, SessionRegistry
+from bot.heartbeat.sessions.session_registry import Owners
+from bot.heartbeat.sharing.suggestion_answers import NOT_YOURS
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
-from bot.ports.collections import Collection
 from handlers.buttons.decision_handler import DecisionHandler, Listener, Say
 from handlers.cards.ops_cards import SuggestionCards
 from handlers.clicks import Click
 
-NO_SUGGESTION_OF_YOURS = "Only approvers and the owner of the session it is for may decide on a suggestion."
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SuggestionActions:
-    """What the buttons and the command act on, and who may."""
-
-    sessions: SessionRegistry
-    owners: Owners
-    store: Collection[Suggestion]
-    decisions: SuggestionDecisions
-    cards: SuggestionCards
-    approvers: Approvers
-
-    def require(self, user: str, team: str, suggestion: Suggestion) -> None:
-        """Return if a user may decide, asked of the chat now; raises InputError."""
-        self.approvers.require(user, team, NO_SUGGESTION_OF_YOURS, owner=self.claim(user, suggestion, asks=True))
-
-    def claim(self, user: str, suggestion: Suggestion, *, asks: bool) -> str:
-        """Return a user if the session it is for is theirs, else ""."""
-        try:
-            session = self.sessions.get(suggestion.to)
-        except InputError:
-            return ""
-        return self.owners.claim(session, user, asks=asks)
-
-    def decide(
-        self,
-        click: Click,
-        suggestion: Suggestion,
-        status: SuggestionStatus,
-        why: str | None = None,
-        *,
-        has_read: bool = False,
-    ) -> None:
-        """Decide, and bring the card in line; where the chat refuses, the next tick does."""
-        by = DecidedBy(click.user, click.name)
-        decided = self.decisions.decide(suggestion, status, by, why or "", has_read=has_read)
-        with suppress(ProviderError):
-            self.cards.show(decided)
-
 
 class SuggestionButtons:
-    """The listeners of the card."""
+    """The listeners of the card; `cards` brings it in line after a decision, or at the next tick."""
 
-    def __init__(self, suggestions: SuggestionActions, *, say: Say) -> None:
+    def __init__(
+        self,
+        decisions: SuggestionDecisions,
+        owners: Owners,
+        cards: SuggestionCards,
+        approvers: Approvers,
+        *,
+        say: Say,
+    ) -> None:
+        self.cards = cards
+
+        def claim(click: Click, suggestion: Suggestion, asks: bool) -> str:
+            with suppress(InputError):  # its session is gone
+                return owners.claim(decisions.sessions.get(suggestion.to), click.user, asks=asks)
+            return ""
+
+        def decide(
+            click: Click, one: Suggestion, status: SuggestionStatus, why: str = "", *, read: bool = False
+        ) -> None:
+            decided = decisions.decide(one, status, DecidedBy(click.user, click.name), why, has_read=read)
+            with suppress(ProviderError):
+                cards.show(decided)
+
         on = DecisionHandler(
-            suggestions.approvers,
+            approvers,
             say,
-            read=lambda value: suggestions.store.get(ids.decode_suggestion(value)),
-            refusal=NO_SUGGESTION_OF_YOURS,
-            owner=lambda click, one, asks: suggestions.claim(click.user, one, asks=asks),
+            read=lambda value: decisions.suggestions.get(ids.decode_suggestion(value)),
+            refusal=NOT_YOURS,
+            owner=claim,
         )
-        accepted, rejected, decide = SuggestionStatus.ACCEPTED, SuggestionStatus.REJECTED, suggestions.decide
+        accepted, rejected = SuggestionStatus.ACCEPTED, SuggestionStatus.REJECTED
         self.actions: Mapping[str, Listener] = {
             ids.ACCEPT_SUGGESTION: on.decides(lambda click, one: decide(click, one, accepted)),
             ids.READ_SUGGESTION: on.opens(lambda _, one: read_modal(_waiting(one))),
             ids.REJECT_SUGGESTION: on.opens(lambda _, one: reject_modal(_waiting(one))),
         }
         self.views: Mapping[str, Listener] = {
-            ids.READ_VIEW: on.submits(lambda click, one, _: decide(click, one, accepted, has_read=True)),
+            ids.READ_VIEW: on.submits(lambda click, one, _: decide(click, one, accepted, read=True)),
             ids.REJECT_VIEW: on.submits(
-                lambda click, one, said: decide(click, one, rejected, said),
+                lambda click, one, said: decide(click, one, rejected, said or ""),
                 block=ids.REASON,
                 check=lambda _, said: said and check_whole(said),
             ),

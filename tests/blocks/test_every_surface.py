@@ -55,9 +55,8 @@ from bot.domain.playbooks.playbook_edits import numbered
 from bot.domain.returns import EvidenceKind, SuspectChange, Verdict
 from bot.domain.severity import Severity
 from bot.domain.threads import EarlierReply, Followup, PendingReason, Resolution, ThreadState, ThreadStatus
-from bot.heartbeat.playbooks.task_answers import change_answer, tasks_answer
-from bot.heartbeat.playbooks.task_commands import TaskAnswer
-from bot.heartbeat.schedule.session_answers import list_answer, log_answer, why_answer
+from bot.heartbeat.schedule.session_rows import list_answer
+from bot.heartbeat.schedule.session_wording import log_answer, why_answer
 from bot.heartbeat.sharing.suggestion_answers import list_suggestions
 from bot.ports import PageRing
 from tests.blocks.cards.test_alert_card import FINDING, alert
@@ -187,9 +186,9 @@ def sessions(text: str) -> Iterator[Any]:
     playbook = parse(f"## Quick\n\n- [ ] {' '.join(text.split())}\n")
     tasks = replace(answers._tasks(), tasks=tuple(numbered(playbook)))
     remarks = Part(title=text, lines=lines_of([text]))
-    changed = TaskAnswer(text=text, undo=("tiers", text), tasks=tasks, kept=text)
-    said = (list_answer(rows, NOW), log_answer("shop", beats, may_read=True), tasks_answer(tasks, problem=text))
-    yield from map(answer_blocks, (*said, why_answer("shop", beats, remarks, may_read=True), change_answer(changed)))
+    changed = tasks.answer(Part(lines=lines_of([text]), quoted=text), undo=("tiers", text))
+    said = (list_answer(rows, NOW), log_answer("shop", beats), tasks.answer(problem=text))
+    yield from map(answer_blocks, (*said, why_answer("shop", beats, remarks), changed))
     yield message_blocks(text)
 
 

@@ -35,10 +35,9 @@ from bot.domain.returns import Verdict
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.domain.tiers import Stamps, Tier
-from bot.heartbeat.playbooks.task_answers import due_answer, tasks_answer
 from bot.heartbeat.playbooks.task_list import TaskList
-from bot.heartbeat.schedule.session_answers import list_answer, log_answer, why_answer
-from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus
+from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus, list_answer
+from bot.heartbeat.schedule.session_wording import log_answer, remarks, why_answer
 from bot.heartbeat.sessions.session_registry import Session
 from demo.workspace import ANA, BEN, DEMO, HELP, OPS
 from tests.builders import NOW
@@ -321,15 +320,15 @@ ANSWERS = Chapter(
         Scene(
             name="heartbeat-why",
             title="/triage heartbeat why shop",
-            meaning="Step by step how the latest beat went: ✓ passed, – not asked, ■ where it ended.",
-            shows=answer_blocks(why_answer("shop", _BEATS, None, may_read=True)),
+            meaning="Step by step how the latest beat went: ✓ passed, ■ where it ended.",
+            shows=answer_blocks(why_answer("shop", _BEATS, remarks([], "UTC"))),
             private=True,
         ),
         Scene(
             name="heartbeat-log",
             title="/triage heartbeat log shop",
             meaning="The latest beats, one line each.",
-            shows=answer_blocks(log_answer("shop", _BEATS, may_read=True)),
+            shows=answer_blocks(log_answer("shop", _BEATS)),
             private=True,
         ),
         Scene(
@@ -338,14 +337,14 @@ ANSWERS = Chapter(
             meaning=(
                 "What a session looks at, how often, and what is due. `remove` and `move` take the numbers shown here."
             ),
-            shows=answer_blocks(tasks_answer(_tasks())),
+            shows=answer_blocks(_tasks().answer()),
             private=True,
         ),
         Scene(
             name="tiers-due",
             title="/triage tiers shop due",
             meaning="What the next beat does, and when each tier's turn is.",
-            shows=answer_blocks(due_answer(_tasks())),
+            shows=answer_blocks(_tasks().due_answer()),
             private=True,
         ),
     ),

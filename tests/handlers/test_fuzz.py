@@ -35,7 +35,7 @@ from bot.casework.reports.status_overview import count_today, overview
 from bot.domain.text.sanitize import storable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
-from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.intake.normalise import Identity
 from bot.intake.watcher import IntakeStores, Watcher
 from bot.ports.collections import OVERRIDES, SUGGESTIONS
@@ -44,7 +44,7 @@ from handlers.buttons.alert_buttons import AlertActions, AlertButtons
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
 from handlers.buttons.note_buttons import NoteButtons
-from handlers.buttons.playbook_buttons import SuggestionActions, SuggestionButtons
+from handlers.buttons.playbook_buttons import SuggestionButtons
 from handlers.buttons.removed_buttons import RemovedButtons
 from handlers.buttons.reply_buttons import AuditButtons
 from handlers.commands.casework_commands import status_command
@@ -159,7 +159,7 @@ class World:
         )
         status = status_command(FileStore(self.folder), approvers, self.office.clock, ())
         commands = CommandDispatcher({"status": status}, team_id="T1", patience_s=600)
-        buttons = SuggestionButtons(self._suggestions(approvers), say=self.say)
+        buttons = self._suggestions(approvers)
         return {
             "watcher": self.watcher,
             "approvals": card,
@@ -184,21 +184,13 @@ class World:
             card=partial(card_blocks, facts=CardFacts(link_to=lambda _: None)),
         )
 
-    def _suggestions(self, approvers: Approvers) -> SuggestionActions:
-        sessions, store = (
-            SessionRegistry({}, in_memory(OVERRIDES)),
-            in_memory(SUGGESTIONS),
+    def _suggestions(self, approvers: Approvers) -> SuggestionButtons:
+        """The cards are none, for there is no suggestion to show."""
+        sessions, states = SessionRegistry({}, in_memory(OVERRIDES)), SessionMemory(MemoryStore())
+        decisions = SuggestionDecisions(
+            sessions, states, in_memory(SUGGESTIONS), MemoryDecisionLog(), self.office.clock
         )
-        return SuggestionActions(
-            owners=OWNERS,
-            sessions=sessions,
-            store=store,
-            decisions=SuggestionDecisions(
-                SharingStores(sessions, SessionMemory(MemoryStore()), store, MemoryDecisionLog(), self.office.clock)
-            ),
-            cards=None,  # type: ignore[arg-type]  # there is no suggestion to show
-            approvers=approvers,
-        )
+        return SuggestionButtons(decisions, OWNERS, None, approvers, say=self.say)  # type: ignore[arg-type]
 
     def _alert_desk(self) -> AlertActions:
         store = SessionMemory(MemoryStore())

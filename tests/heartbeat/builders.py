@@ -20,7 +20,7 @@ from bot.heartbeat.run.probes import ProbeReport, Probes
 from bot.heartbeat.sessions.session_registry import Owners, Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.ports import Clock, Surface
 from bot.ports.collections import OVERRIDES, SUGGESTIONS
 from tests.fakes import FakeClock, MemoryDecisionLog, MemorySingle, in_memory
@@ -42,14 +42,14 @@ def alert_router(
 
 def peer_sessions(sessions: SessionRegistry, store: SessionMemory, clock: Clock) -> PeerSessions:
     """Return what beats have to do with other sessions, where no suggestion was made yet and nobody is woken."""
-    stores = SharingStores(
+    decisions = SuggestionDecisions(
         sessions=sessions,
         states=store,
         suggestions=in_memory(SUGGESTIONS),
         decisions=MemoryDecisionLog(),
         clock=clock,
     )
-    return PeerSessions(stores, Pollination(SuggestionDecisions(stores)))
+    return PeerSessions(Pollination(decisions))
 
 
 def input_collector(

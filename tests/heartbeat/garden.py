@@ -12,7 +12,7 @@ from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStat
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.ports.collections import OVERRIDES, SUGGESTIONS
 from tests.fakes import (
     FakeClock,
@@ -60,24 +60,23 @@ class Garden:
         self.sessions = SessionRegistry(self.settings, in_memory(OVERRIDES))
         self.store = SessionMemory(MemoryStore(self.texts, self.inboxes, self.faults))
         self.suggestions = in_memory(SUGGESTIONS, MemoryDocuments(self.texts, self.faults))
-        stores = SharingStores(
+        self.desk = SuggestionDecisions(
             sessions=self.sessions,
             states=self.store,
             suggestions=self.suggestions,
             decisions=MemoryDecisionLog(self.lines, self.faults),
             clock=self.clock,
         )
-        self.desk = SuggestionDecisions(stores)
         self.pollination = Pollination(self.desk)
-        self.neighbours = PeerSessions(stores, self.pollination)
+        self.neighbours = PeerSessions(self.pollination)
 
     def accept(self, one: Suggestion, by: DecidedBy = ANA, why: str | None = None, **read: bool) -> Suggestion:
         """Decide that a suggestion's session takes it."""
-        return self.desk.decide(one, SuggestionStatus.ACCEPTED, by, why, **read)
+        return self.desk.decide(one, SuggestionStatus.ACCEPTED, by, why or "", **read)
 
     def reject(self, one: Suggestion, by: DecidedBy = ANA, why: str | None = None) -> Suggestion:
         """Decide that it does not."""
-        return self.desk.decide(one, SuggestionStatus.REJECTED, by, why)
+        return self.desk.decide(one, SuggestionStatus.REJECTED, by, why or "")
 
     def set(self, name: str, **beat: Any) -> None:
         """Give a session settings of its beats."""

@@ -1,30 +1,42 @@
 """A suggestion: one task line offered to one session, and what became of it. Pure.
 
-Its id is made of the session and the check, so that the same check is offered to a session once, ever. Only an open
-suggestion, or by a human a quarantined one, can be decided; whoever comes second is told who was first.
+Its id is made of the session and the check, so that the same check is offered to a session once, ever. Tasks make the
+same check by the commands they name, not by their wording: program, subcommand and operands are the same in the same
+order, whatever the options. In doubt two commands differ: a check too many is offered once and rejected, one that is
+taken to be there already is never offered. Only an open suggestion, or by a human a quarantined one, can be decided.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
+from itertools import pairwise, takewhile
 from typing import Annotated, Final, NamedTuple, Self
 
 from pydantic import AwareDatetime, StringConstraints
 
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
-from bot.domain.sharing.same_check import check_keys
+from bot.domain.heartbeats.allowed_commands import commands_in
+from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError
 
+CheckKey = tuple[str, ...]
 SUGGESTION_ID: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}-[0-9a-f]{6}")
 MAX_TASK_CHARS: Final = 1_000
 MAX_REASON_CHARS: Final = 300
 _MARKDOWN: Final = re.compile(r"([\\\[\]<>*_])")
+
+_NUMBER: Final = re.compile(r"\d+[a-z.]*")
+"""A number with or without a unit, as in `-n 5`, `--since 1h` and `--since 2.weeks`."""
+
+_NAMED_WORDS: Final = 3
+"""Programs called as `gh pr list` and `kubectl get pods` take an option's value from the next word."""
 
 
 class SuggestionStatus(StrEnum):
@@ -59,10 +71,14 @@ class Offer(FrozenValue):
     moves_from: Tier | None = None
     quarantine: str | None = None
 
+    def id_for(self, session_id: str) -> str:
+        """Return the id of offering it to a session."""
+        return suggestion_id(session_id, self.task, self.tier if self.moves_from else None)
+
     def made_to(self, session_id: str, at: datetime) -> Suggestion:
         """Return it as a suggestion to a session."""
         return Suggestion(
-            id=suggestion_id(session_id, self.task, self.tier if self.moves_from else None),
+            id=self.id_for(session_id),
             to=session_id,
             at=at,
             status=SuggestionStatus.QUARANTINED if self.quarantine else SuggestionStatus.OPEN,
@@ -95,6 +111,19 @@ class Suggestion(Offer):
         """Whether nobody has decided."""
         return self.status in (SuggestionStatus.OPEN, SuggestionStatus.QUARANTINED)
 
+    @property
+    def place(self) -> str:
+        """Where the task would stand: `hourly, for shop-api`."""
+        if self.moves_from:
+            return f"{self.moves_from} → {self.tier}, in {self.to}"
+        return f"{self.tier}, for {self.to}"
+
+    @property
+    def decision(self) -> str:
+        """What was decided, by whom and why: `accepted by ana: too noisy`."""
+        why = f": {self.decision_reason}" if self.decision_reason else ""
+        return f"{self.status} by {self.decided_by_name or 'somebody'}{why}"
+
     def decided(self, status: SuggestionStatus, by: DecidedBy, at: datetime, reason: str | None) -> Self:
         """Return it with a decision; raises Conflict, saying who was first, where there is one."""
         if not self.is_waiting:
@@ -126,35 +155,57 @@ def check_suggestion_id(suggestion_id: str) -> str:
     return suggestion_id
 
 
-def describe_suggestion(suggestion: Suggestion) -> str:
-    """Return what is suggested, without the task: `hourly, for shop-api`."""
-    if suggestion.moves_from:
-        return f"{suggestion.moves_from} → {suggestion.tier}, in {suggestion.to}"
-    return f"{suggestion.tier}, for {suggestion.to}"
-
-
-def describe_decision(suggestion: Suggestion) -> str:
-    """Return who decided and why: `by ana: too noisy`."""
-    why = f": {suggestion.decision_reason}" if suggestion.decision_reason else ""
-    return f"by {suggestion.decided_by_name or 'somebody'}{why}"
-
-
 def decision_lines(suggestion: Suggestion) -> Iterator[tuple[str, str]]:
     """Yield its lines of decisions.md, each with what no other line there holds: that it was sent, what became of it.
 
-    Whatever was typed stands on one line there, and makes no link: no text gets past `_inert` with a bracket.
+    Whatever was typed stands on one line there, and makes no link.
     """
-    what = "quarantined" if suggestion.quarantine else "suggested"
-    yield _line(suggestion, what, suggestion.at, suggestion.quarantine or suggestion.reason)
+    did = "quarantined" if suggestion.quarantine else "suggested"
+    lines = [(suggestion.at, did, suggestion.quarantine or suggestion.reason)]
     if suggestion.decided_at:
-        yield _line(suggestion, suggestion.status, suggestion.decided_at, describe_decision(suggestion))
+        lines.append((suggestion.decided_at, suggestion.status, suggestion.decision.partition(" ")[2]))
+    for at, what, said in lines:
+        task, from_, why = (
+            _MARKDOWN.sub(r"\\\1", one_line(text)) for text in (suggestion.task, suggestion.from_, said)
+        )
+        mark = f"{what} [{suggestion.id}](suggestions/{suggestion.id}.json)"
+        yield mark, f"{at:%Y-%m-%d %H:%M} UTC {mark}, {suggestion.place}: “{task}”, from {from_}; {why}"
 
 
-def _line(suggestion: Suggestion, what: str, at: datetime, said: str) -> tuple[str, str]:
-    mark = f"{what} [{suggestion.id}](suggestions/{suggestion.id}.json)"
-    told = f"“{_inert(suggestion.task)}”, from {_inert(suggestion.from_)}; {_inert(said)}"
-    return mark, f"{at:%Y-%m-%d %H:%M} UTC {mark}, {describe_suggestion(suggestion)}: {told}"
+@lru_cache(maxsize=4_096)
+def check_keys(text: str, *details: str) -> frozenset[CheckKey]:
+    """Return one key for each command in a task's lines, or one for its title where it names none.
+
+    >>> check_keys("Tree: `git status --porcelain`") == check_keys("`git status --porcelain=v1 --branch`")
+    True
+    >>> check_keys("`df -h`") == check_keys("`df -h /var`")
+    False
+    """
+    return frozenset(map(command_key, commands_in((text, *details)))) or frozenset({(task_id(text),)})
 
 
-def _inert(text: str) -> str:
-    return _MARKDOWN.sub(r"\\\1", one_line(text))
+def command_key(argv: Sequence[str]) -> CheckKey:
+    """Return a command without its options and their values; all that follows `--` are operands.
+
+    A value is joined to its option by `=`, or is the next word: a number always, any other word without a slash where
+    the command begins with `_NAMED_WORDS` words that are no options.
+
+    >>> command_key(("git", "log", "-n", "5", "main")), command_key(("gh", "pr", "list", "--state", "open"))
+    (('git', 'log', 'main'), ('gh', 'pr', 'list'))
+    """
+    words = [*takewhile(lambda word: word != "--", argv)]
+    takes_words = len([*takewhile(lambda word: not _is_option(word), words)]) >= _NAMED_WORDS
+    kept = [
+        word
+        for before, word in pairwise(("", *words))
+        if not _is_option(word) and not (_is_option(before) and _is_value(before, word, takes_words=takes_words))
+    ]
+    return (*kept, *argv[len(words) + 1 :])
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and word != "-"
+
+
+def _is_value(option: str, word: str, *, takes_words: bool) -> bool:
+    return "=" not in option and (_NUMBER.fullmatch(word) is not None or (takes_words and "/" not in word))

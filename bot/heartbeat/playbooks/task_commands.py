@@ -1,18 +1,20 @@
-"""What people may do to a session's playbook by command: list, add, remove, move.
+"""What `tiers …` does to a session's playbook, and answers: list, add, remove, move, what is due.
 
-Who may is asked before. A number means what it meant in the list the same person saw last; `shown` remembers which
-list that was. Every change is one sentence that says what changed and how to undo it.
+What a playbook says and changing it is for approvers and the session's owner; everybody may see what is due. A number
+means what it meant in the list the same person saw last; `shown` remembers which list that was.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from bot.domain.answers import Answer, Part, lines_of
+from bot.domain.commands.command_line import CommandLine
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import (
+    ListChanged,
     NumberedTask,
     add,
     list_digest,
@@ -26,29 +28,19 @@ from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
-from bot.heartbeat.playbooks.task_list import TaskList, task_list
-from bot.heartbeat.sessions.session_registry import PLAYBOOK, Owners, SessionMemory, SessionRegistry
+from bot.heartbeat.playbooks.task_list import TaskList, parse_number, parse_tier, task_list, which_answer
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, Asker, Owners, Session, SessionMemory, SessionRegistry
 from bot.ports import Clock
 from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)
 
 MAX_REMEMBERED: Final = 500
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TaskAnswer:
-    """A sentence or two, and the list as it is now; `kept` is what was taken out and `add` cannot bring back."""
-
-    text: str
-    undo: tuple[str, ...]
-    """The words of the command that takes it back, without the program's name; none where no command can."""
-    tasks: TaskList
-    kept: str = ""
+NO_TASKS_OF_YOURS: Final = "Only approvers and the session's owner may see and change its tasks."
 
 
 class TaskCommands:
-    """The playbooks of all sessions. Every method raises InputError for an unknown session, StoreError for the disk."""
+    """Answers every verb of `tiers`."""
 
     def __init__(
         self,
@@ -63,87 +55,97 @@ class TaskCommands:
         self._shown = shown
         self._removals = removals
 
-    def listed(self, session_id: str, by: str) -> TaskList:
-        """Return the list, whose numbers count for `by` from now on.
+    def answer(self, line: CommandLine, by: Asker) -> Answer:
+        """Do what a line says with a session's tasks, or list them.
+
+        A number out of a list that changed does nothing: the answer's `problem` says so above the list as it is now.
 
         Raises:
-            InputError: there is no playbook yet.
+            InputError: there is no such session, task or tier, or they may not.
+            StoreError: the disk refuses it.
         """
-        return self._seen(session_id, self._playbook(session_id), by)
+        if not line.word(1):
+            return which_answer([session.id for session in self._sessions.all()])
+        session, verb = self._sessions.get(line.word(1)), line.word(2)
+        if verb == "due":
+            return self._list(session, self._playbook(session)).due_answer()
+        by.require(NO_TASKS_OF_YOURS, session, next_step=f"What is due: /triage tiers {session.id} due")
+        if not verb:
+            return self._seen(session, self._playbook(session), by).answer()
+        if verb == "add":
+            return self._add(session, parse_tier(line.word(3), session.id), line.words_after(4), by)
+        to = parse_tier(line.word(4), session.id) if verb == "move" else None
+        number = parse_number(line.word(3), session.id)
+        try:
+            return self._remove(session, number, by) if to is None else self._move(session, number, to, by)
+        except ListChanged as changed:
+            return self._seen(session, self._playbook(session), by).answer(problem=str(changed))
 
-    def list_tasks(self, session_id: str) -> TaskList:
-        """Return the list without a number counting for anybody; raises as `listed` does."""
-        return self._list(session_id, self._playbook(session_id))
-
-    def add(self, session_id: str, tier: Tier, text: str, by: str) -> TaskAnswer:
+    def _add(self, session: Session, tier: Tier, text: str, by: Asker) -> Answer:
         """Add a task; raises InputError unless it is one line of plain text that the playbook does not hold."""
-        session, said = self._sessions.get(session_id), plain_text(text)
+        said = plain_text(text)
         playbook_of(session).read()
         _, playbook = playbook_of(session).change(lambda now: add(now, tier, said))
         found = next(one for one in numbered(playbook) if one.tier is tier and one.task.id == id_of_task(said))
         runs = [f"`{' '.join(argv)}` is not among `commands` in triage.yml" for argv in session.refused_commands(said)]
         note = f" {'; '.join(runs)}, so it does not run without a model." if runs else ""
-        return TaskAnswer(
-            text=f"Added to the {tier} tasks of {session_id} as number {found.number}: {said}.{note}",
-            undo=("tiers", session_id, "remove", str(found.number)),
-            tasks=self._seen(session_id, playbook, by),
-        )
+        told = f"Added to the {tier} tasks of {session.id} as number {found.number}: {said}.{note}"
+        return self._changed(session, playbook, by, told, ("remove", str(found.number)))
 
-    def remove(self, session_id: str, number: int, by: str) -> TaskAnswer:
+    def _remove(self, session: Session, number: int, by: Asker) -> Answer:
         """Remove the task `by` saw as `number`; raises ListChanged if that is another list by now."""
-        playbook, one = self._changed(session_id, number, by, remove)
+        playbook, one = self._change(session, number, by, remove)
         comes_back = _is_plain(one.task.text)
         lost = (*(() if comes_back else (one.task.text,)), *one.task.details)
-        return TaskAnswer(
-            text=f"Removed from the {one.tier} tasks of {session_id}: {one_line(one.task.text)}."
-            + (" `add` cannot restore the lines shown here." if lost else ""),
-            undo=("tiers", session_id, "add", one.tier, one.task.text) if comes_back else (),
-            tasks=self._seen(session_id, playbook, by),
-            kept="\n".join(map(one_line, lost)),
-        )
+        told = f"Removed from the {one.tier} tasks of {session.id}: {one_line(one.task.text)}."
+        told += " `add` cannot restore the lines shown here." if lost else ""
+        undo = ("add", one.tier, one.task.text) if comes_back else ()
+        return self._changed(session, playbook, by, told, undo, "\n".join(map(one_line, lost)))
 
-    def move(self, session_id: str, number: int, to: Tier, by: str) -> TaskAnswer:
+    def _move(self, session: Session, number: int, to: Tier, by: Asker) -> Answer:
         """Move the task `by` saw as `number`; raises ListChanged if that is another list by now."""
-        playbook, one = self._changed(session_id, number, by, lambda now, task: move_task(now, task, to))
+        playbook, one = self._change(session, number, by, lambda now, task: move_task(now, task, to))
         found = [other for other in numbered(playbook) if other.tier is to and other.task.id == one.task.id][-1]
-        said = f"Moved from {one.tier} to {to} in {session_id}, now number {found.number}"
-        return TaskAnswer(
-            text=f"{said}: {one_line(one.task.text)}.",
-            undo=("tiers", session_id, "move", str(found.number), one.tier),
-            tasks=self._seen(session_id, playbook, by),
-        )
+        told = f"Moved from {one.tier} to {to} in {session.id}, now number {found.number}: {one_line(one.task.text)}."
+        return self._changed(session, playbook, by, told, ("move", str(found.number), one.tier))
 
-    def _playbook(self, session_id: str) -> Playbook:
-        session = self._sessions.get(session_id)
+    def _changed(
+        self, session: Session, playbook: Playbook, by: Asker, told: str, undo: tuple[str, ...], lost: str = ""
+    ) -> Answer:
+        """Return what changed, how it is undone, what no command brings back, and the list as it is now."""
+        words = ("tiers", session.id, *undo) if undo else ()
+        return self._seen(session, playbook, by).answer(Part(lines=lines_of([told]), quoted=lost), undo=words)
+
+    def _playbook(self, session: Session) -> Playbook:
+        """Return the playbook; raises InputError where there is none yet."""
         if not session.playbook_path.exists():
             raise InputError(
-                f"{session_id} has no {PLAYBOOK} yet; its first beat creates one: /triage heartbeat run {session_id}.",
+                f"{session.id} has no {PLAYBOOK} yet; its first beat creates one: /triage heartbeat run {session.id}.",
                 next_step="If it was deleted, add a task to create it again: "
-                f"/triage tiers {session_id} add quick <task>",
+                f"/triage tiers {session.id} add quick <task>",
             )
         return playbook_of(session).read()
 
-    def _changed(
-        self, session_id: str, number: int, by: str, edit: Callable[[Playbook, PlaybookEntry], Playbook]
+    def _change(
+        self, session: Session, number: int, by: Asker, edit: Callable[[Playbook, PlaybookEntry], Playbook]
     ) -> tuple[Playbook, NumberedTask]:
         """Edit the task `by` saw as `number`; return the playbook after it, and the task as it was."""
-        self._playbook(session_id)
-        shown = self._shown.read().get(_key(session_id, by))
-        file = playbook_of(self._sessions.get(session_id))
-        before, after = file.change(lambda now: edit(now, task_of(now, number, shown).task))
-        self._removals.note_removals(session_id, before, after, by=by, at=self._clock.now())
+        self._playbook(session)
+        shown = self._shown.read().get(_key(session, by))
+        before, after = playbook_of(session).change(lambda now: edit(now, task_of(now, number, shown).task))
+        self._removals.note_removals(session.id, before, after, by=by.id, at=self._clock.now())
         return after, task_of(before, number, shown)
 
-    def _seen(self, session_id: str, playbook: Playbook, by: str) -> TaskList:
+    def _seen(self, session: Session, playbook: Playbook, by: Asker) -> TaskList:
         """Return the list and remember that `by` saw it; a disk that is full costs them the numbers, not the list."""
         try:
-            self._shown.keep_newest({_key(session_id, by): list_digest(playbook)}, at_most=MAX_REMEMBERED)
+            self._shown.keep_newest({_key(session, by): list_digest(playbook)}, at_most=MAX_REMEMBERED)
         except StoreError:
             log.warning("a list that was shown is not remembered", extra={"action": "list_forgotten"}, exc_info=True)
-        return self._list(session_id, playbook)
+        return self._list(session, playbook)
 
-    def _list(self, session_id: str, playbook: Playbook) -> TaskList:
-        return task_list(self._sessions.get(session_id), playbook, self._store, self._zones, self._clock.now())
+    def _list(self, session: Session, playbook: Playbook) -> TaskList:
+        return task_list(session, playbook, self._store, self._zones, self._clock.now())
 
 
 def _is_plain(text: str) -> bool:
@@ -154,5 +156,5 @@ def _is_plain(text: str) -> bool:
         return False
 
 
-def _key(session_id: str, by: str) -> str:
-    return f"{session_id} {by}"
+def _key(session: Session, by: Asker) -> str:
+    return f"{session.id} {by.id}"

@@ -26,7 +26,6 @@ from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.prescreen import Decision, parse_decision
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact_values
-from bot.domain.sharing.suggestions import describe_suggestion
 from bot.heartbeat.run.beat_view import BeatView, PeerData, tier_of
 from bot.heartbeat.run.probes import ProbeResult
 from bot.heartbeat.sessions.session_registry import Session
@@ -71,7 +70,7 @@ def build_sections(view: BeatView, *, only_changed: bool) -> Iterator[PromptSect
 
 def _exchange(exchange: PeerData) -> Iterator[PromptSection]:
     """Yield what the beat has to do with other sessions; task lines are theirs, and data like all the rest."""
-    offered = (f"[{one.id}] {describe_suggestion(one)}: {one.task}\n    why: {one.reason}" for one in exchange.offered)
+    offered = (f"[{one.id}] {one.place}: {one.task}\n    why: {one.reason}" for one in exchange.offered)
     yield from _listed("suggestions_for_you", offered)
     offers = (f"[{one.id}] to {one.to}, {one.tier}: {one.task}\n    why: {one.reason}" for one in exchange.offers)
     yield from _listed("suggestions_to_send", offers)

@@ -1,4 +1,7 @@
-"""What people do to sessions by command, the same in Slack and on the terminal. Who may is asked before."""
+"""What `heartbeat …` does to sessions, and answers.
+
+Listing is for everybody; a change, and reading what a beat found, is for approvers and the session's owner.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from bot.domain.answers import Answer, sentence
+from bot.domain.commands.command_line import CommandLine
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import (
     ChangedBy,
@@ -21,13 +25,28 @@ from bot.domain.intervals import format_interval, parse_interval
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import check_whole, has_visible, one_line, strip_hidden
 from bot.errors import ConfigError, InputError
-from bot.heartbeat.schedule.session_answers import EARLIER, list_answer, log_answer, remarks, why_answer
-from bot.heartbeat.schedule.session_rows import rows
-from bot.heartbeat.schedule.session_wording import midnight_in
-from bot.heartbeat.sessions.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry, WakeBox
-from bot.ports import collections
+from bot.heartbeat.schedule.session_rows import list_answer, rows
+from bot.heartbeat.schedule.session_wording import (
+    CLOSED,
+    EARLIER,
+    LOG_LINES,
+    log_answer,
+    midnight_in,
+    remarks,
+    why_answer,
+    without_findings,
+)
+from bot.heartbeat.sessions.session_registry import (
+    Asker,
+    BeatLog,
+    Owners,
+    Session,
+    SessionMemory,
+    SessionRegistry,
+    WakeBox,
+)
+from bot.ports import Clock, collections
 
-LOG_LINES: Final = 20
 SHORTEST: Final = timedelta(minutes=1)
 LONGEST: Final = timedelta(days=366)
 DEFAULT: Final = "default"
@@ -53,36 +72,46 @@ class SessionControls:
     wakes: WakeBox
     wake: Callable[[str, Wake], str]
     cancel: Callable[[str], bool]
+    clock: Clock
     known_secrets: Collection[str] = ()
 
-    def listed(self, now: datetime) -> Answer:
-        """Return every session as it stands."""
-        return list_answer(rows(self.sessions, self.store, self.zones, self.record, now), now)
-
-    def answer(self, verb: str, session_id: str, words: str, by: ChangedBy, *, may_read: bool = True) -> Answer:
-        """Do what a verb says with a session, or tell of it; what was found is for who `may_read`.
+    def answer(self, line: CommandLine, by: Asker) -> Answer:
+        """Do what a line says with a session, or tell of it, or of all of them.
 
         Raises:
-            InputError: there is no such session, the message names the near ones; or `words`, what follows it, cannot
-                be done.
+            InputError: there is no such session, the message names the near ones; it cannot be done; or they may not.
             StoreError: the disk refuses it.
         """
-        session = self.sessions.get(session_id)
+        verb, now = line.word(1) or "list", self.clock.now()
+        if verb == "list":
+            return list_answer(rows(self.sessions, self.store, self.zones, self.record, now), now)
+        session = self.sessions.get(line.word(2))
+        if verb in ("log", "why"):
+            return self._told(session, verb, by, now)
+        refusal = f"Only approvers and the owner of {session.id} may do that."
+        by.require(refusal, session, next_step="See /triage heartbeat list")
+        changed = ChangedBy(id=by.id, name=by.name, at=now)
         match verb:
-            case "log":
-                return log_answer(session.id, self.record.recent(session.id, LOG_LINES), may_read=may_read)
-            case "why":
-                zone, beats = self.zones.hours(session).timezone, self.record.recent(session.id, 1 + EARLIER)
-                today = self.record.since(session.id, midnight_in(zone, by.at))
-                return why_answer(session.id, beats, remarks(today, zone, by.at, may_read=may_read), may_read=may_read)
             case "assign":
-                return sentence(self._assign(session, words, by))
+                return sentence(self._assign(session, line.words_after(3), changed))
             case "every":
-                return self._pace(session, "".join(words.split()).lower(), by)
+                return self._pace(session, "".join(line.words[3:]).lower(), changed)
             case "run" | "wake":
                 return sentence(self.wake(session.id, Wake.ON_DEMAND if verb == "run" else Wake.AUTOMATION))
             case _:
-                return self._switch(session, by, on=verb == "on")
+                return self._switch(session, changed, on=verb == "on")
+
+    def _told(self, session: Session, verb: str, by: Asker, now: datetime) -> Answer:
+        """Return the latest beats; what they found is for those who may read it."""
+        zone, may_read = self.zones.hours(session).timezone, by.may(session)
+        beats = self.record.recent(session.id, LOG_LINES if verb == "log" else 1 + EARLIER)
+        today = self.record.since(session.id, midnight_in(zone, now)) if verb == "why" and may_read else []
+        shown = beats if may_read else [without_findings(beat) for beat in beats]
+        if not shown:
+            return sentence(f"{session.id} has had no beat yet.", f"heartbeat run {session.id}", data=[])
+        if verb == "log":
+            return log_answer(session.id, shown)
+        return why_answer(session.id, shown, remarks(today, zone) if may_read else CLOSED)
 
     def _assign(self, session: Session, text: str, by: ChangedBy) -> str:
         """Put what is to be done into the session's inbox and wake it; return what was queued and what to type next."""

@@ -1,20 +1,28 @@
-"""How every session stands, for lists and App Home; and when it beats next."""
+"""How every session stands, for `heartbeat list` and App Home; and when it beats next. Nothing is escaped."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Final
 
+from bot.domain.answers import Answer, Line, Part, sentence
 from bot.domain.heartbeats.beats import Envelope
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.hours import ActiveHours
 from bot.domain.intervals import format_interval, next_slot, slot_of
 from bot.domain.severity import Severity
-from bot.domain.text.humanize import utc_text
+from bot.domain.text.humanize import counted, duration, time_ago, utc_text
+from bot.domain.text.sanitize import one_line
 from bot.errors import StoreError
-from bot.heartbeat.schedule.session_wording import has_run
+from bot.heartbeat.schedule.session_wording import ending, has_run
 from bot.heartbeat.sessions.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry
+
+NO_SESSIONS: Final = (
+    "No sessions are configured. Add one under `sessions:` in triage.yml, then reload or restart triage."
+)
 
 
 class SessionStatus(StrEnum):
@@ -62,6 +70,34 @@ class SessionRow:
     open_pages: int = 0
     told_at: datetime | None = None
 
+    def still_open(self, now: datetime) -> str:
+        """Return how many findings are open and when somebody was told; "" for none.
+
+        `still 2 findings open (1 page), told 40 min ago`
+        """
+        if not self.open_findings:
+            return ""
+        still = "still " if self.told_at and self.last and self.told_at < self.last.ts else ""
+        pages = f" ({counted(self.open_pages, 'page')})" if self.open_pages else ""
+        told = f"told {time_ago(now, self.told_at)}" if self.told_at else "told nobody"
+        return f"{still}{counted(self.open_findings, 'finding')} open{pages}, {told}"
+
+    def line(self, now: datetime) -> Line:
+        """Return its settings, what its last beat did, what is open and out of the ordinary."""
+        master, name = "master" if self.is_master else "", self.name if self.name != self.id else ""
+        about = [name, "" if self.owner else "no owner", self.every, self.hours, master]
+        did = "no beat yet"
+        if self.last:
+            did = f"last beat {time_ago(now, self.last.ts)}: {ending(self.last, is_open=bool(self.open_findings))}"
+        coming = f"next in {duration(self.next_at - now)}" if self.next_at else ""
+        return Line(
+            mark=self.status,
+            name=self.id,
+            who=self.owner,
+            text=" · ".join(filter(None, about)),
+            more=(" · ".join(filter(None, [did, coming, self.still_open(now)])), *map(one_line, self.notes)),
+        )
+
     def record(self) -> dict[str, object]:
         """Return it for programs."""
         same = ("id", "name", "status", "every", "hours", "next_at", "open_findings", "open_pages", "notes")
@@ -98,6 +134,14 @@ def rows(
         )
 
     return sorted(map(row, sessions.all()), key=lambda each: each.open_pages == 0)
+
+
+def list_answer(found: Sequence[SessionRow], now: datetime) -> Answer:
+    """Return the sessions, a part each, and for programs a record each."""
+    if not found:
+        return sentence(NO_SESSIONS, data=[])
+    parts = tuple(Part(lines=(row.line(now),)) for row in found)
+    return Answer(parts=parts, following=f"heartbeat why {found[0].id}", data=[row.record() for row in found])
 
 
 def _state(store: SessionMemory, session_id: str) -> tuple[SessionState, str]:

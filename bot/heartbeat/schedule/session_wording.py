@@ -1,15 +1,16 @@
-"""Beats in plain words: how one ended, and the way it went, read off its line in heartbeats.ndjson. Pure.
+"""Beats in plain words, as `heartbeat log` and `why` show them: how one ended, and the way it went. Pure.
 
-Nothing here is escaped. What was found is for those who may read it; everybody sees how a beat went.
+All is read off the line in heartbeats.ndjson; nothing is escaped. What was found is for those who may read it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bot.domain.answers import Line
+from bot.domain.answers import Answer, Line, Part, lines_of
 from bot.domain.heartbeats.beats import Action, BeatResult, BeatStep, Delivered, Envelope, Indicator
 from bot.domain.text.humanize import counted, duration, utc_text
 from bot.domain.text.sanitize import one_line
@@ -17,19 +18,17 @@ from bot.domain.text.sanitize import one_line
 GATE: Final = tuple(BeatStep)[: list(BeatStep).index(BeatStep.DUE)]
 """The refusals, in the order in which they are asked."""
 
-NAMES: Final = {
-    BeatStep.DUE: "Due",
-    BeatStep.PROBES: "Commands",
-    BeatStep.PRESCREEN: "Pre-screen",
-    BeatStep.RUN: "Full run",
-    BeatStep.ACK: "Answer",
-    BeatStep.DEDUPE: "Repeats",
-    BeatStep.DELIVERY: "Delivery",
-}
-"""The steps of a beat that began, as people read them, in order."""
+_ENDS: Final = {BeatStep.PROBES: "Commands", BeatStep.ACK: "Answer", BeatStep.DEDUPE: "Repeats"}
+"""The steps at which a beat may end that people read under another name."""
 
-PASSED, NOT_ASKED, ENDED = "✓", "–", "■"
+PASSED, ENDED = "✓", "■"
 """What stands before a step; at the last one the beat ended."""
+
+LOG_LINES: Final = 20
+EARLIER: Final = 4
+REMARKS_SHOWN: Final = 8
+CLOSED: Final = Part(lines=lines_of(["What it found is shown to its owner and to approvers."]))
+"""What stands in the place of remarks for who may not read them."""
 
 _SAY_ALL: Final = (BeatStep.CANCELLED, BeatStep.DEDUPE, BeatStep.DELIVERY)
 """Ends whose reason `ending` tells."""
@@ -67,50 +66,33 @@ def ending(beat: Envelope, *, is_open: bool) -> str:
 
 
 def steps_of_beat(beat: Envelope) -> tuple[Line, ...]:
-    """Return the steps of one beat up to the one where it ended: the gate, and if it passed that, what it did."""
+    """Return what a beat did, as far as its line says, and where it ended; a refused one ended at the gate."""
     if not has_run(beat):
         return (Line(mark=ENDED, name="Gate", text=beat.why or "skipped"),)
+    cost = "" if beat.usage.cost_usd is None else f", ${beat.usage.cost_usd:.4f}"
+    has_worked = beat.usage.input_tokens is not None or beat.tool_calls
+    failed = f": it failed: {beat.screen_error}" if beat.screen_error else ""
+    passed = {
+        "Gate": "ok",
+        "Due": f"{beat.tier} tasks" if beat.tier else "",
+        "Pre-screen": f"{beat.prescreen}{failed}" if beat.prescreen else "",
+        "Full run": f"{counted(beat.tool_calls, 'tool call')}{cost}" if has_worked else "",
+    }
     end, why = _end(beat)
-    passed = [_passed(beat, step) for step in list(NAMES)[: list(NAMES).index(end)]]
-    return (Line(mark=PASSED, name="Gate", text="ok"), *passed, Line(mark=ENDED, name=NAMES[end], text=why))
+    way = [Line(mark=PASSED, name=name, text=text) for name, text in passed.items() if text and name != end]
+    return (*way, Line(mark=ENDED, name=end, text=why))
 
 
-def _end(beat: Envelope) -> tuple[BeatStep, str]:
+def _end(beat: Envelope) -> tuple[str, str]:
     """Return the step at which a beat ended, and what is to be said of it."""
-    step, detail = beat.step, beat.detail
     if beat.result is BeatResult.FAILED:
-        return _furthest(beat), f"failed: {beat.error or detail or 'no reason was recorded'}"
+        return "Failed", beat.error or beat.detail or "no reason was recorded"
     if beat.result is BeatResult.SENT:
-        return BeatStep.DELIVERY, _place(beat.delivered)
-    if step in NAMES:
-        return step, detail or str(step)
-    if step is not None:
-        return _furthest(beat), beat.why or str(step)
+        return "Delivery", _place(beat.delivered)
+    if beat.step is not None:
+        return _ENDS.get(beat.step, str(beat.step).capitalize()), beat.detail or str(beat.step)
     said = "reported OK" if beat.result is BeatResult.OK_TOKEN else "reported nothing"
-    return BeatStep.ACK, f"{said}{f': {beat.why}' if beat.why else ''}"
-
-
-def _furthest(beat: Envelope) -> BeatStep:
-    """Return how far a beat came that did not end by itself."""
-    if beat.usage.input_tokens is not None or beat.tool_calls:
-        return BeatStep.RUN
-    if beat.prescreen is not None or beat.usage.triage_usage is not None:
-        return BeatStep.PRESCREEN
-    return BeatStep.PROBES if beat.tier is not None else BeatStep.DUE
-
-
-def _passed(beat: Envelope, step: BeatStep) -> Line:
-    said, mark = "ok", PASSED
-    if step is BeatStep.DUE and beat.tier:
-        said = f"{beat.tier} tasks"
-    elif step is BeatStep.PRESCREEN and beat.prescreen is None:
-        said, mark = "not asked", NOT_ASKED
-    elif step is BeatStep.PRESCREEN:
-        said = f"{beat.prescreen}{f': it failed: {beat.screen_error}' if beat.screen_error else ''}"
-    elif step is BeatStep.RUN:
-        cost = "" if beat.usage.cost_usd is None else f", ${beat.usage.cost_usd:.4f}"
-        said = f"{counted(beat.tool_calls, 'tool call')}{cost}"
-    return Line(mark=mark, name=NAMES[step], text=said)
+    return "Answer", f"{said}{f': {beat.why}' if beat.why else ''}"
 
 
 def _place(delivered: Delivered | None) -> str:
@@ -121,22 +103,23 @@ def _place(delivered: Delivered | None) -> str:
     return f"sent to {delivered.channel} {delivered.to or ''}".rstrip()
 
 
-def beat_line(beat: Envelope, *, may_read: bool) -> Line:
-    """Return a beat on one line: why it began, what it did in the end, and of that what may be read."""
-    beat = beat if may_read else without_findings(beat)
+def beat_line(beat: Envelope) -> Line:
+    """Return a beat on one line: why it began, what it did in the end, and what it says."""
     tier = f" {beat.tier}" if beat.tier else ""
-    did = ending(beat, is_open=beat.indicator is Indicator.ALERT)
     is_told = beat.result is BeatResult.SENT or beat.step in _SAY_ALL
     why = "" if is_told else beat.error or beat.why or ""
     said = [*_given(beat, 60), one_line(why or beat.preview, 200)]
-    return Line(at=beat.ts, text=" · ".join(filter(None, [f"{beat.reason}{tier}", did, *said])))
+    return Line(at=beat.ts, text=" · ".join(filter(None, [f"{beat.reason}{tier}", _did(beat), *said])))
 
 
 def found_lines(beat: Envelope) -> tuple[Line, ...]:
-    """Return what a beat was given, found and said, for those who may read it."""
+    """Return what a beat was given, found and said."""
     preview = [f"{'sent' if beat.delivered else 'not sent'}: {beat.preview}"] if beat.preview else []
-    changed = [f"changed: {change}" for change in beat.changes]
-    return tuple(Line(text=text) for text in [*_given(beat, 200), *preview, *changed])
+    return lines_of([*_given(beat, 200), *preview, *(f"changed: {change}" for change in beat.changes)])
+
+
+def _did(beat: Envelope) -> str:
+    return ending(beat, is_open=beat.indicator is Indicator.ALERT)
 
 
 def _given(beat: Envelope, chars: int) -> list[str]:
@@ -165,8 +148,7 @@ def heading(beat: Envelope) -> str:
     """Return the line above the way a beat went."""
     took = f", {span_ms(beat.duration_ms)}" if has_run(beat) else ""
     run = f", run {beat.trace_id}" if beat.trace_id else ""
-    did = ending(beat, is_open=beat.indicator is Indicator.ALERT)
-    return f"{utc_text(beat.ts)}, {beat.reason}: {did}{took}{run}"
+    return f"{utc_text(beat.ts)}, {beat.reason}: {_did(beat)}{took}{run}"
 
 
 def span_ms(duration_ms: int) -> str:
@@ -176,3 +158,31 @@ def span_ms(duration_ms: int) -> str:
     ('2.1 s', '1 min')
     """
     return f"{duration_ms / 1000:.1f} s" if duration_ms < 60_000 else duration(timedelta(milliseconds=duration_ms))
+
+
+def log_answer(session_id: str, beats: Sequence[Envelope]) -> Answer:
+    """Return beats, newest first, a line each; times are UTC where they cannot be the reader's."""
+    shown = Part(title=f"{session_id}, latest first", lines=tuple(map(beat_line, beats)))
+    return Answer(parts=(shown,), following=f"heartbeat why {session_id}", data=_data(beats))
+
+
+def why_answer(session_id: str, beats: Sequence[Envelope], beside: Part) -> Answer:
+    """Return the way of the latest beat step by step, the ones before it, and what stands beside them."""
+    latest, *earlier = beats
+    way = Part(title=f"{session_id}, {heading(latest)}", lines=(*steps_of_beat(latest), *found_lines(latest)))
+    before = Part(title="Before it", lines=tuple(map(beat_line, earlier)))
+    parts = tuple(part for part in (way, before, beside) if part.lines)
+    return Answer(parts=parts, following=f"heartbeat run {session_id}", data=_data(beats))
+
+
+def remarks(beats: Sequence[Envelope], zone: str) -> Part:
+    """Return what the beats of a day said beside OK."""
+    said = [beat for beat in beats if beat.beside_ok]
+    lines = [f"{beat.ts.astimezone(ZoneInfo(zone)):%H:%M}  “{one_line(beat.beside_ok)}”" for beat in said]
+    more = [f"… and {len(said) - REMARKS_SHOWN} more"] if len(said) > REMARKS_SHOWN else []
+    title = f"{counted(len(said), 'remark')} with OK since midnight ({zone})"
+    return Part(title=title, lines=lines_of([*lines[:REMARKS_SHOWN], *more]))
+
+
+def _data(beats: Sequence[Envelope]) -> list[dict[str, object]]:
+    return [beat.model_dump(mode="json") for beat in beats]

@@ -215,6 +215,28 @@ class Owners:
         return f"hours as in {zone}; the owner's time zone is not known here"
 
 
+class Asker:
+    """Who types a command; on the terminal, as here, somebody who may do everything."""
+
+    def __init__(self, id: str, name: str) -> None:
+        self.id, self.name = id, name
+
+    def owns(self, session: Session) -> bool:  # noqa: ARG002 - of everything on the terminal
+        """Whether a session is theirs."""
+        return True
+
+    def require(self, refusal: str, session: Session | None = None, *, next_step: str = "") -> None:
+        """Return if they are an approver or own the session; raises InputError with `refusal` if not."""
+
+    def may(self, session: Session | None = None) -> bool:
+        """Whether `require` would return."""
+        try:
+            self.require("", session)
+        except InputError:
+            return False
+        return True
+
+
 class SessionMemory:
     """Every session's state and inbox; ids are checked: InputError for a bad one, StoreError where the disk refuses.
 

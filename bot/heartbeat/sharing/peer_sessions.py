@@ -13,14 +13,13 @@ from typing import Final
 from bot.domain.heartbeats.beats import Receipt, Reported
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
-from bot.domain.sharing.suggestions import Suggestion, SuggestionStatus
+from bot.domain.sharing.suggestions import SuggestionStatus
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_record import BeatEnd
 from bot.heartbeat.run.beat_view import PeerData
 from bot.heartbeat.sessions.session_registry import Session
 from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_decisions import SharingStores
 
 MAX_CHARS: Final = 1_500
 LISTED: Final = 8
@@ -51,25 +50,28 @@ def daily_report(session: Session, ending: BeatEnd) -> str:
 class PeerSessions:
     """What a beat gets from other sessions and what it gives them."""
 
-    def __init__(self, on: SharingStores, pollination: Pollination) -> None:
-        self._on, self._pollination = on, pollination
+    def __init__(self, pollination: Pollination) -> None:
+        self._on, self._pollination = pollination.on, pollination
 
     def collect(self, session: Session, tasks: Sequence[PlaybookEntry], now: datetime) -> PeerData:
         """Return what a beat of the session, with these tasks due, has to do with others."""
-        waiting = [one for one in self._on.suggestions.all() if one.to == session.id]
-        offers: Sequence[Suggestion] = ()
-        silent: Sequence[str] = ()
-        receipts = {}
-        if session.is_master and (task := _due(tasks, _POLLINATE)):
-            offers = self._pollination.offers()[:OFFERS]
-            said = f"{len(offers)} tasks could be suggested; code sends the best of them"
-            receipts[task.id] = Receipt(task=task.id, result="ok", evidence=said)
-        if session.is_master and (task := _due(tasks, _SILENCE)):
-            silent = self._silent(now)
-            receipts[task.id] = _silence(task, silent)
-        if not session.is_master and (task := _due(tasks, _REPORT)):
-            receipts[task.id] = Receipt(task=task.id, result="ok", evidence="code sends the report")
-        offered = tuple(one for one in waiting if one.status is SuggestionStatus.OPEN)
+        waiting = (one for one in self._on.suggestions.all() if one.status is SuggestionStatus.OPEN)
+        for_code = (_POLLINATE, _SILENCE) if session.is_master else (_REPORT,)
+        due = {words: task.id for words in for_code if (task := _due(tasks, words))}
+        offers = self._pollination.offers()[:OFFERS] if _POLLINATE in due else []
+        silent = self._silent(now) if _SILENCE in due else []
+        said = {
+            _POLLINATE: f"{len(offers)} tasks could be suggested; code sends the best of them",
+            _SILENCE: "every session reported",
+            _REPORT: "code sends the report",
+        }
+        receipts = {task: Receipt(task=task, result="ok", evidence=said[words]) for words, task in due.items()}
+        if silent:
+            text = f"No daily report for more than {SILENT_AFTER // timedelta(hours=1)} hours: {', '.join(silent)}"
+            found = Reported(key="silent-" + "-".join(silent)[:60], text=text)
+            late = Receipt(task=due[_SILENCE], result="finding", evidence=text, finding=found)
+            receipts[late.task] = late
+        offered = tuple(one for one in waiting if one.to == session.id)
         return PeerData(offers=tuple(offers), silent=tuple(silent), offered=offered, receipts=receipts)
 
     def report_to_master(self, session: Session, ending: BeatEnd, now: datetime) -> None:
@@ -104,11 +106,3 @@ class PeerSessions:
 
 def _due(tasks: Sequence[PlaybookEntry], words: str) -> PlaybookEntry | None:
     return next((task for task in tasks if words in task.text.casefold()), None)
-
-
-def _silence(task: PlaybookEntry, silent: Sequence[str]) -> Receipt:
-    if not silent:
-        return Receipt(task=task.id, result="ok", evidence="every session reported")
-    text = f"No daily report for more than {SILENT_AFTER // timedelta(hours=1)} hours: {', '.join(silent)}"
-    found = Reported(key="silent-" + "-".join(silent)[:60], text=text)
-    return Receipt(task=task.id, result="finding", evidence=text, finding=found)

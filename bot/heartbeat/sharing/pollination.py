@@ -8,26 +8,32 @@ Nothing goes to the session it comes from, nothing that was ever offered to the 
 from __future__ import annotations
 
 import shlex
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import Final
 
-from bot.domain.heartbeats.allowed_commands import PLACEHOLDERS, commands_in, matches
+from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, PLACEHOLDERS, commands_in, matches
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.secrets import redact
-from bot.domain.sharing.same_check import CheckKey, check_keys
-from bot.domain.sharing.suggestions import MAX_TASK_CHARS, Offer, Suggestion, SuggestionStatus
+from bot.domain.sharing.suggestions import (
+    MAX_TASK_CHARS,
+    CheckKey,
+    Offer,
+    Suggestion,
+    SuggestionStatus,
+    check_keys,
+)
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.tiers import Tier, suggested_moves
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import can_work, checkout_at, playbook_of, read_template
-from bot.heartbeat.sessions.session_registry import Session
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
 from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 
 SUGGESTIONS_PER_DAY: Final = 3
@@ -59,8 +65,9 @@ class _Worker:
 
     @cached_property
     def tasks(self) -> list[tuple[Tier, PlaybookEntry]]:
-        """The tasks that can be offered: none too long for a card."""
-        return [(tier, task) for tier, task in self.playbook.all_tasks if 0 < len(task.text) <= MAX_TASK_CHARS]
+        """The tasks that can be offered: none too long for a card, none about the file itself."""
+        every = self.playbook.all_tasks
+        return [one for one in every if 0 < len(one[1].text) <= MAX_TASK_CHARS and not _reads_playbook(one[1].text)]
 
     @cached_property
     def checkout(self) -> frozenset[str]:
@@ -78,21 +85,22 @@ class _Worker:
         name = self.session.name[:NAME_CHARS]
         for tier, task in self.tasks:
             others = sum(other is not self and check_keys(task.text) <= other.keys for other in known)
-            rank, why = ONE_MAKES_IT, f"{name} makes this check."
-            if others:
-                rank, why = MANY_MAKE_IT, f"{name} and {counted(others, 'other session')} make this check."
             if self.is_proved(task):
                 rank, why = PROVED, f"In {name} it found something that people acted on."
+            elif others:
+                rank, why = MANY_MAKE_IT, f"{name} and {counted(others, 'other session')} make this check."
+            else:
+                rank, why = ONE_MAKES_IT, f"{name} makes this check."
             yield rank, Offer(tier=tier, task=task.text, from_=self.session.id, reason=why)
 
     def moves(self, master: str) -> Iterator[Offer]:
         """Yield its tasks in the wrong tier, by what was measured; only where they still stand where that was."""
         measured = () if self.playbook.is_freeform else suggested_moves(self.state.measured)
+        wrong = {(move.from_tier, move.task_id): move for move in measured}
         for tier, task in self.tasks:
-            for move in measured:
-                if task.is_item and (move.from_tier, move.task_id) == (tier, task.id):
-                    text, why = task.text, f"It {move.why}."
-                    yield Offer(tier=move.to_tier, task=text, from_=master, reason=why, moves_from=tier)
+            if task.is_item and (move := wrong.get((tier, task.id))):
+                why = f"It {move.why}."
+                yield Offer(tier=move.to_tier, task=task.text, from_=master, reason=why, moves_from=tier)
 
     def can_use(self, offer: Offer) -> bool:
         """Whether it lacks a check and can make it: no file without tiers takes an hourly task, no idle one any."""
@@ -107,7 +115,7 @@ class Pollination:
     """Finds what sessions could use, and has it sent."""
 
     def __init__(self, decisions: SuggestionDecisions, *, known_secrets: frozenset[str] = frozenset()) -> None:
-        self._decisions, self._on, self._secrets = decisions, decisions.on, known_secrets
+        self.on, self._secrets = decisions, known_secrets
         self._basics = {task.text: tier for tier, task in read_template(is_master=False).all_tasks}
         self._of_teams: Sequence[Offer] = ()
 
@@ -137,23 +145,23 @@ class Pollination:
             InputError: there is no master session.
             StoreError: the disk refuses.
         """
-        if self._on.master is None:
+        if self.on.master is None:
             raise InputError(
                 "Nothing is suggested without a master session.",
                 next_step="Set `master: true` for one session in triage.yml, then type /triage pollinate run",
             )
         wanted = [one for one in self._new() if not (was_chosen and _is_for_models(one))]
-        return [self._decisions.send(one) for one in wanted if self._has_room(one)]
+        return [self.on.send(one) for one in wanted if self._has_room(one)]
 
     def send(self, offer: Suggestion) -> Suggestion:
         """Send one of the offers; raises InputError if its session has had enough today or was offered it before."""
         if not self._has_room(offer):
             raise InputError(f"{offer.to} has been offered enough for today")
-        return self._decisions.send(offer)
+        return self.on.send(offer)
 
     def workers(self) -> list[Session]:
         """Return the sessions that learn from one another: those with beats, the master aside."""
-        return [session for session in self._on.sessions.all() if session.beat.enabled and not session.is_master]
+        return [session for session in self.on.sessions.all() if session.beat.enabled and not session.is_master]
 
     def _known(self) -> list[_Worker]:
         """Return the workers whose playbooks are there and can be read."""
@@ -161,43 +169,41 @@ class Pollination:
         for session in self.workers():
             with suppress(StoreError):
                 if (playbook := playbook_of(session).peek()) is not None:
-                    found.append(_Worker(session, playbook, self._on.states.load(session.id)))
+                    found.append(_Worker(session, playbook, self.on.states.load(session.id)))
         return found
 
     def _has_room(self, new: Suggestion) -> bool:
         """Whether a suggestion may be sent today; a line waits for a human once, however many sessions lack it."""
-        alike = [one for one in self._on.suggestions.all() if bool(one.quarantine) == bool(new.quarantine)]
+        alike = [one for one in self.on.suggestions.all() if bool(one.quarantine) == bool(new.quarantine)]
         today = [one for one in alike if one.at.date() == new.at.date() and (new.quarantine or one.to == new.to)]
         waits = any(one.task == new.task and one.status is not SuggestionStatus.ACCEPTED for one in alike)
         return len(today) < SUGGESTIONS_PER_DAY and not (new.quarantine and waits)
 
     def _new(self) -> list[Suggestion]:
         """Return what was not offered to its session before, the best first and of two that are alike the better."""
-        offered: defaultdict[object, set[CheckKey]] = defaultdict(set)
-        for one in self._on.suggestions.all():
-            offered[_kind(one)] |= check_keys(one.task)
-        new = []
+        offered = {one.id_for(one.to) for one in self.on.suggestions.all()}
+        new: dict[str, Suggestion] = {}
         for one in self._found():
-            if not check_keys(one.task) <= offered[_kind(one)]:
-                offered[_kind(one)] |= check_keys(one.task)
-                new.append(one)
-        return new
+            if one.id not in offered:
+                new.setdefault(one.id, one)
+        return list(new.values())
 
     def _found(self) -> Iterator[Suggestion]:
         """Yield all that could be suggested, the best first; nothing without a master session."""
-        master, known, now = self._on.master, self._known(), self._on.clock.now()
+        master, known, now = self.on.master, self._known(), self.on.clock.now()
         if master is None:
             return
         for worker in known:
-            moves = (offer for offer in worker.moves(master.id) if redact(offer.task, self._secrets) == offer.task)
-            yield from (offer.made_to(worker.session.id, now) for offer in moves)
+            for offer in worker.moves(master.id):
+                if redact(offer.task, self._secrets) == offer.task:
+                    yield offer.made_to(worker.session.id, now)
         offers = [one for worker in known for one in worker.makes(known)]
         offers += [(OF_A_TEAM, offer) for offer in self._of_teams]
-        for text, tier in self._basics.items():
-            if commands_in([text]):
-                why = "Every session begins with this check."
-                offers.append((BASIC, Offer(tier=tier, task=text, from_=master.id, reason=why)))
-        for rank, offer in sorted(offers, key=lambda one: one[0]):
+        why = "Every session begins with this check."
+        names_command = (text for text in self._basics if commands_in([text]) and not _reads_playbook(text))
+        for text in names_command:
+            offers.append((BASIC, Offer(tier=self._basics[text], task=text, from_=master.id, reason=why)))
+        for rank, offer in sorted(offers, key=itemgetter(0)):
             for worker in known:
                 is_its_own = rank != OF_A_TEAM and offer.from_ == worker.session.id
                 if not is_its_own and worker.can_use(offer) and (form := self._readable(offer, worker.session)):
@@ -225,11 +231,11 @@ class Pollination:
         return f"`{shlex.join(named[0])}`" if is_allowed else None
 
 
+def _reads_playbook(text: str) -> bool:
+    """Whether a task looks at its own HEARTBEAT.md, as the one for urgent flags does; every session has a way to."""
+    return any(argv == FLAGS_COMMAND or PLAYBOOK in argv for argv in commands_in([text]))
+
+
 def _is_for_models(suggestion: Suggestion) -> bool:
     """Whether a suggestion holds nobody's own words."""
     return not suggestion.quarantine and not suggestion.moves_from
-
-
-def _kind(suggestion: Suggestion) -> tuple[str, Tier | None]:
-    """Return what a check is offered once for: a session, or a tier of a session that has it."""
-    return suggestion.to, suggestion.tier if suggestion.moves_from else None

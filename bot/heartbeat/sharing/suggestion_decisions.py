@@ -12,7 +12,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Final
 
@@ -20,14 +20,19 @@ from pydantic import Field
 
 from bot.agent.tools.base import Arguments, Tool, ToolProblem
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
-from bot.domain.playbook import Playbook
+from bot.domain.playbook import Playbook, parse
 from bot.domain.playbooks.playbook_edits import add, move_task
 from bot.domain.playbooks.playbook_entries import task_id
-from bot.domain.sharing.same_check import check_keys
-from bot.domain.sharing.suggestions import SUGGESTION_ID, DecidedBy, Suggestion, SuggestionStatus, decision_lines
-from bot.domain.text.did_you_mean import near_ones
+from bot.domain.sharing.suggestions import (
+    SUGGESTION_ID,
+    DecidedBy,
+    Suggestion,
+    SuggestionStatus,
+    check_keys,
+    decision_lines,
+)
 from bot.errors import InputError, StoreError
-from bot.heartbeat.playbooks.playbook_file import PlaybookFile, playbook_of
+from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.beat_view import BeatView, EditKind, PlaybookEdit
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, DecisionLog
@@ -41,38 +46,20 @@ _REJECT: Final = "Reject one of `suggestions_for_you`: it is not offered again. 
 
 
 @dataclass(frozen=True, slots=True)
-class SharingStores:
-    """What sharing reads and writes: sessions, what is remembered of them, suggestions and decisions.md."""
+class SuggestionDecisions:
+    """Sends suggestions and carries out decisions on them, one at a time."""
 
     sessions: SessionRegistry
     states: SessionMemory
     suggestions: Collection[Suggestion]
     decisions: DecisionLog
     clock: Clock
+    _one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def master(self) -> Session | None:
         """The master session, if there is one."""
         return next((session for session in self.sessions.all() if session.is_master), None)
-
-
-class SuggestionDecisions:
-    """Sends suggestions and carries out decisions on them, one at a time."""
-
-    def __init__(self, on: SharingStores) -> None:
-        self.on = on
-        self._one_at_a_time = threading.Lock()
-
-    def find(self, name: str) -> Suggestion:
-        """Return the suggestion of an id, or of the end of one; raises InputError with the near ones."""
-        known = self.on.suggestions.all()
-        meant = [one for one in known if one.id == name] or [one for one in known if one.id.endswith(f"-{name}")]
-        if len(meant) == 1:
-            return meant[0]
-        waiting = [one.id for one in known if one.is_waiting]
-        near = near_ones(name, waiting, cutoff=0.5) or waiting[:3]
-        hint = f"did you mean {' or '.join(near)}?" if near else "nothing waits"
-        raise InputError(f"there is no suggestion {name[:60]!r}; {hint}" if name else f"name a suggestion; {hint}")
 
     def send(self, suggestion: Suggestion) -> Suggestion:
         """Put a new suggestion on file, then into its session's inbox unless a human reads it first.
@@ -82,7 +69,7 @@ class SuggestionDecisions:
             StoreError: the disk refuses; where it is on file the rest is done later.
         """
         with self._one_at_a_time:
-            if not self.on.suggestions.add(suggestion.id, suggestion):
+            if not self.suggestions.add(suggestion.id, suggestion):
                 raise InputError(f"{suggestion.id} was offered before")
             return self._settled(suggestion)
 
@@ -100,60 +87,49 @@ class SuggestionDecisions:
         """
 
         def decided(now: Suggestion) -> Suggestion:
-            after = now.decided(status, by, self.on.clock.now(), why)
+            after = now.decided(status, by, self.clock.now(), why)
             if status is SuggestionStatus.ACCEPTED:
                 if now.quarantine and not has_read:
                     raise InputError(f"{now.id} was not accepted: it is quarantined; read it as data first.")
-                self._check_taken(after)
+                with suppress(StoreError):
+                    with_suggested(playbook_of(self.sessions.get(now.to)).peek() or parse(""), now)
             return after
 
         with self._one_at_a_time:
-            return self._settled(self.on.suggestions.change(offer.id, decided))
+            return self._settled(self.suggestions.change(offer.id, decided))
 
     def settle(self) -> None:
         """Carry out what is on file and not carried out: by a process that died, or while the disk refused."""
         with self._one_at_a_time:
-            for suggestion in self.on.suggestions.all():
-                if suggestion.settled_at is None:
-                    try:
+            for suggestion in self.suggestions.all():
+                try:
+                    if suggestion.settled_at is None:
                         self._settled(suggestion)
-                    except (InputError, StoreError) as error:
-                        action = {"action": "suggestion_unsettled"}
-                        log.warning("%s is not carried out: %s", suggestion.id, error, extra=action)
+                except (InputError, StoreError) as error:
+                    action = {"action": "suggestion_unsettled"}
+                    log.warning("%s is not carried out: %s", suggestion.id, error, extra=action)
 
     def _settled(self, suggestion: Suggestion) -> Suggestion:
         """Carry out what the status says and write it down; a second time changes nothing."""
         if suggestion.status is SuggestionStatus.OPEN:
-            sender = self.on.master.id if self.on.master else suggestion.from_
-            self.on.states.send(_message(suggestion, sender))
+            self.states.send(_message(suggestion, self.master))
         if suggestion.status is SuggestionStatus.ACCEPTED:
-            self._playbook(suggestion).change(lambda now: with_suggested(now, suggestion))
+            playbook_of(self.sessions.get(suggestion.to)).change(lambda now: with_suggested(now, suggestion))
         for mark, line in decision_lines(suggestion):
-            self.on.decisions.note(mark, line)
-        return self.on.suggestions.evolve(suggestion.id, settled_at=self.on.clock.now())
-
-    def _check_taken(self, suggestion: Suggestion) -> None:
-        """Raise InputError if the playbook, as far as it can be read now, does not take what is suggested."""
-        with suppress(StoreError):
-            if (playbook := self._playbook(suggestion).peek()) is not None:
-                with_suggested(playbook, suggestion)
-
-    def _playbook(self, suggestion: Suggestion) -> PlaybookFile:
-        return playbook_of(self.on.sessions.get(suggestion.to))
+            self.decisions.note(mark, line)
+        return self.suggestions.evolve(suggestion.id, settled_at=self.clock.now())
 
 
-def _message(suggestion: Suggestion, sender: str) -> InboxMessage:
+def _message(suggestion: Suggestion, master: Session | None) -> InboxMessage:
     """Return a suggestion as its session's inbox holds it."""
-    fields = suggestion.model_dump(
-        mode="json", include={"id", "to", "tier", "task", "from_", "reason", "moves_from"}, by_alias=True
-    )
+    said = {"id", "to", "tier", "task", "from_", "reason", "moves_from"}
     return InboxMessage(
         at=suggestion.at,
-        from_=sender,
+        from_=master.id if master else suggestion.from_,
         to=suggestion.to,
         kind=MessageKind.SUGGESTION,
         text=f"{suggestion.id}: a {suggestion.tier} task is suggested: {suggestion.task}",
-        data={"suggestion": fields},
+        data={"suggestion": suggestion.model_dump(mode="json", include=said, by_alias=True)},
     )
 
 
@@ -188,29 +164,33 @@ def sharing_tools(
     """Return the tools a beat has a use for; `send` is Pollination's."""
     by = DecidedBy(f"session:{view.session.id}", f"the model of {view.session.id}")
 
-    def decide(status: SuggestionStatus, offer: Suggestion, why: str) -> None:
-        decisions.decide(offer, status, by, why)
-        if status is SuggestionStatus.ACCEPTED:
-            what = EditKind.MOVE_TASK if offer.moves_from else EditKind.ADD_TASK
-            edit = PlaybookEdit(what=what, text=offer.task, tier=offer.tier, before=offer.moves_from)
-            view.edits.made.append(edit)
+    def reject(offer: Suggestion, why: str) -> None:
+        decisions.decide(offer, SuggestionStatus.REJECTED, by, why)
 
-    def tool(name: str, does: str, among: Sequence[Suggestion], act: Callable[[Suggestion, str], object]) -> list[Tool]:
-        def call(choice: Choice) -> str:
-            chosen = next((one for one in among if one.id == choice.suggestion), None)
-            if chosen is None:
-                raise ToolProblem("no suggestion for this session has that id")
-            try:
-                act(chosen, choice.reason)
-            except (InputError, StoreError) as error:
-                raise ToolProblem(str(error)) from error
-            return "Done."
+    def accept(offer: Suggestion, why: str) -> None:
+        decisions.decide(offer, SuggestionStatus.ACCEPTED, by, why)
+        what = EditKind.MOVE_TASK if offer.moves_from else EditKind.ADD_TASK
+        edit = PlaybookEdit(what=what, text=offer.task, tier=offer.tier, before=offer.moves_from)
+        view.edits.made.append(edit)
 
-        return [Tool(name=name, description=does, arguments=Choice, call=call)] if among else []
+    def choose(among: Sequence[Suggestion], act: Callable[[Suggestion, str], object], choice: Choice) -> str:
+        chosen = next((one for one in among if one.id == choice.suggestion), None)
+        if chosen is None:
+            raise ToolProblem("no suggestion for this session has that id")
+        try:
+            act(chosen, choice.reason)
+        except (InputError, StoreError) as error:
+            raise ToolProblem(str(error)) from error
+        return "Done."
 
     offers, offered = view.exchange.offers, view.exchange.offered
+    tools = (
+        ("send_message", _SEND, offers, lambda offer, _: send(offer)),
+        ("accept_suggestion", _ACCEPT, offered, accept),
+        ("reject_suggestion", _REJECT, offered, reject),
+    )
     return [
-        *tool("send_message", _SEND, offers, lambda offer, _: send(offer)),
-        *tool("accept_suggestion", _ACCEPT, offered, partial(decide, SuggestionStatus.ACCEPTED)),
-        *tool("reject_suggestion", _REJECT, offered, partial(decide, SuggestionStatus.REJECTED)),
+        Tool(name=name, description=does, arguments=Choice, call=partial(choose, among, act))
+        for name, does, among, act in tools
+        if among
     ]

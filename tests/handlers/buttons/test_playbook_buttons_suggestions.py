@@ -10,10 +10,11 @@ import pytest
 from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.domain.sharing.suggestions import Suggestion, SuggestionStatus
-from bot.heartbeat.sharing.suggestion_decisions import SharingStores, SuggestionDecisions
+from bot.heartbeat.sharing.suggestion_answers import NOT_YOURS
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
 from bot.ports.collections import SUGGESTIONS
 from handlers.buttons.decision_handler import say_beside
-from handlers.buttons.playbook_buttons import NO_SUGGESTION_OF_YOURS, SuggestionActions, SuggestionButtons
+from handlers.buttons.playbook_buttons import SuggestionButtons
 from tests.fakes import MemoryDecisionLog, in_memory
 from tests.gallery.offers import OFFER, QUARANTINED
 from tests.handlers.buttons.test_draft_buttons import RecordedClient
@@ -50,18 +51,9 @@ class Edge:
             self.store.add(given, one.evolve(to="shop", id=given))
         self.told: list[str] = []
         self.client, self.acks = RecordedClient([]), list[dict[str, Any]]()
-        office = SuggestionActions(
-            owners=OWNERS,
-            sessions=works.sessions,
-            store=self.store,
-            decisions=SuggestionDecisions(
-                SharingStores(works.sessions, works.store, self.store, MemoryDecisionLog(), works.clock)
-            ),
-            cards=self.cards,  # type: ignore[arg-type]
-            approvers=approvers,
-        )
+        decisions = SuggestionDecisions(works.sessions, works.store, self.store, MemoryDecisionLog(), works.clock)
         say = say_beside(lambda _channel, _user, text: self.told.append(text), "C0OPS")
-        self.buttons = SuggestionButtons(office, say=say)
+        self.buttons = SuggestionButtons(decisions, OWNERS, self.cards, approvers, say=say)  # type: ignore[arg-type]
 
     def press(self, action_id: str, value: object, by: str = APPROVER) -> None:
         body = payload("block_actions")
@@ -111,9 +103,9 @@ def test_nobody_else_opens_or_decides(edge: Edge) -> None:
     """Neither at the button nor at the submit; what was typed comes back."""
     edge.press(ids.ACCEPT_SUGGESTION, CLEAN, OTHER)
     edge.press(ids.REJECT_SUGGESTION, CLEAN, OTHER)
-    assert (edge.told, edge.client.opened) == ([NO_SUGGESTION_OF_YOURS, NO_SUGGESTION_OF_YOURS], [])
+    assert (edge.told, edge.client.opened) == ([NOT_YOURS, NOT_YOURS], [])
     edge.submit(ids.REJECT_VIEW, CLEAN, "no", OTHER)
-    assert edge.told[-1] == f"{NO_SUGGESTION_OF_YOURS}\nYou wrote:\n```\nno\n```"
+    assert edge.told[-1] == f"{NOT_YOURS}\nYou wrote:\n```\nno\n```"
     assert edge.status(CLEAN) is SuggestionStatus.OPEN
 
 

@@ -19,13 +19,12 @@ from bot.domain.commands.command_specs import MANUAL, NOTHING
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from bot.heartbeat.playbooks.playbook_file import Removals
-from bot.heartbeat.playbooks.task_answers import TaskAnswers
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.schedule.session_controls import SessionControls
+from bot.heartbeat.sharing.suggestion_answers import SuggestionAnswers
 from bot.ports import Person
 from bot.ports.collections import AUTONOMY, SingleDocument
 from bot.ports.threads import Threads
-from handlers.buttons.playbook_buttons import SuggestionActions
 from handlers.commands.casework_commands import (
     CaseworkCommands,
     autonomy_command,
@@ -33,10 +32,8 @@ from handlers.commands.casework_commands import (
     status_command,
 )
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
-from handlers.commands.heartbeat_command import HeartbeatCommand
 from handlers.commands.notes_command import notes_command
-from handlers.commands.pollinate_command import PollinateCommand
-from handlers.commands.tiers_command import TiersCommand
+from handlers.commands.session_command import Answers, SessionCommand
 from tests.blocks.limits import texts
 from tests.builders import in_status
 from tests.casework.four_weeks import AT_WORK, live_four_weeks
@@ -123,47 +120,28 @@ class Everything:
             ask=lambda question, _: self.asked.append(question) or "",
             clock=works.clock,
         )
-        heartbeat = HeartbeatCommand(
-            owners=OWNERS,
-            controls=SessionControls(
-                sessions=works.sessions,
-                store=works.store,
-                overrides=works.overrides,
-                wake=works.scheduler.wake,
-                cancel=lambda _: False,
-                wakes=works.box,
-                record=works.record,
-                zones=works.zones,
-            ),
-            approvers=self.approvers,
+        heartbeat = SessionControls(
+            sessions=works.sessions,
+            store=works.store,
+            overrides=works.overrides,
+            wake=works.scheduler.wake,
+            cancel=lambda _: False,
+            wakes=works.box,
+            record=works.record,
+            zones=works.zones,
             clock=works.clock,
         )
-        tiers = TiersCommand(
-            owners=OWNERS,
-            sessions=works.sessions,
-            answers=TaskAnswers(
-                TaskCommands(
-                    works.sessions, works.store, works.zones, works.clock, MemorySingle(), Removals(MemorySingle())
-                )
-            ),
-            approvers=self.approvers,
+        tiers = TaskCommands(
+            works.sessions, works.store, works.zones, works.clock, MemorySingle(), Removals(MemorySingle())
         )
-        office = SuggestionActions(
-            owners=OWNERS,
-            sessions=garden.sessions,
-            store=garden.suggestions,
-            decisions=garden.desk,
-            cards=None,  # type: ignore[arg-type]  # a tick shows the cards, not the command
-            approvers=self.approvers,
-        )
+        pollinate = SuggestionAnswers(garden.desk, garden.pollination)
+        sessions: dict[str, Answers] = {"heartbeat": heartbeat, "tiers": tiers, "pollinate": pollinate}
         return {
             "status": status_command(FileStore(self.home), self.approvers, works.clock, ()),
             "metrics": metrics_command(metrics_of(self.home, works.clock)),
             "autonomy": autonomy_command(self.arming, self.approvers),
             **casework.table(),
-            "heartbeat": heartbeat,
-            "tiers": tiers,
-            "pollinate": PollinateCommand(actions=office, pollination=garden.pollination),
+            **{name: SessionCommand(name, one, OWNERS, self.approvers) for name, one in sessions.items()},
             "notes": notes_command(self.notes, self.approvers),
         }
 

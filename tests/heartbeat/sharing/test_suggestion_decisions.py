@@ -156,16 +156,6 @@ def test_a_quarantined_line_is_added_only_by_who_has_read_it(tmp_path: Path) -> 
     assert garden.count("api", "Post the numbers of the week") == 1
 
 
-def test_a_suggestion_is_found_by_the_end_of_its_id_and_a_wrong_one_names_the_near(garden: Garden) -> None:
-    """Nobody types twenty characters."""
-    sent = offered(garden)
-    assert garden.desk.find(sent.id[-6:]) == sent
-    with pytest.raises(InputError, match=f"did you mean {sent.id}"):
-        garden.desk.find(f"{sent.id[:-1]}0x")
-    with pytest.raises(InputError, match="name a suggestion"):
-        garden.desk.find("")
-
-
 def test_a_move_takes_the_task_along_and_is_done_once() -> None:
     """Where it stands in the other tier already nothing happens; where it is gone it is refused."""
     offer = Offer(tier=Tier.HOURLY, task=DISK, from_="master", reason="slow", moves_from=Tier.QUICK)

@@ -11,11 +11,10 @@ import pytest
 
 from bot.casework.approvers import Approvers
 from bot.heartbeat.playbooks.playbook_file import Removals
-from bot.heartbeat.playbooks.task_answers import TaskAnswers
-from bot.heartbeat.playbooks.task_commands import TaskCommands
+from bot.heartbeat.playbooks.task_commands import NO_TASKS_OF_YOURS, TaskCommands
 from bot.ports import Person
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
-from handlers.commands.tiers_command import NO_TASKS_OF_YOURS, TiersCommand
+from handlers.commands.session_command import SessionCommand
 from tests.blocks.limits import texts
 from tests.fakes import MemorySingle
 from tests.heartbeat.builders import OWNERS
@@ -57,16 +56,10 @@ class Edge:
     def start(self) -> None:
         """Start a process on what is on disk."""
         works = self.works
-        self.tiers = TiersCommand(
-            owners=OWNERS,
-            sessions=works.sessions,
-            answers=TaskAnswers(
-                TaskCommands(
-                    works.sessions, works.store, works.zones, works.clock, self.stored, Removals(MemorySingle())
-                )
-            ),
-            approvers=self.approvers,
+        tasks = TaskCommands(
+            works.sessions, works.store, works.zones, works.clock, self.stored, Removals(MemorySingle())
         )
+        self.tiers = SessionCommand("tiers", tasks, OWNERS, self.approvers)
 
     def types(self, text: str, by: str = APPROVER, team: str = "T1") -> str:
         """Type a command and return what it says."""

@@ -9,9 +9,9 @@ import pytest
 
 from bot.casework.approvers import Approvers
 from bot.domain.sharing.suggestions import SuggestionStatus
-from handlers.buttons.playbook_buttons import SuggestionActions
+from bot.heartbeat.sharing.suggestion_answers import SuggestionAnswers
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
-from handlers.commands.pollinate_command import PollinateCommand
+from handlers.commands.session_command import SessionCommand
 from tests.blocks.limits import texts
 from tests.fakes import FakeWorkspace
 from tests.heartbeat.builders import OWNERS
@@ -35,15 +35,8 @@ def answer(garden: Garden, text: str, by: str = APPROVER, team: str = "T1") -> s
     workspace.groups["C0OPS"] = frozenset({APPROVER})
     approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
     approvers.refresh()
-    office = SuggestionActions(
-        owners=OWNERS,
-        sessions=garden.sessions,
-        store=garden.suggestions,
-        decisions=garden.desk,
-        cards=None,  # type: ignore[arg-type]  # a tick shows the cards, not the command
-        approvers=approvers,
-    )
-    command = PollinateCommand(actions=office, pollination=garden.pollination)
+    answers_ = SuggestionAnswers(garden.desk, garden.pollination)
+    command = SessionCommand("pollinate", answers_, OWNERS, approvers)
     body = {**payload("slash_command"), "text": f"pollinate {text}", "user_id": by, "user_name": "ana", "team_id": team}
     answers: list[dict[str, Any]] = []
     CommandDispatcher({"pollinate": command}, team_id="T1", patience_s=600)(

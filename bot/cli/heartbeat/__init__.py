@@ -1,1 +1,0 @@
-"""`triage heartbeat`, `triage tiers` and `triage pollinate`."""

@@ -1,0 +1,166 @@
+"""`triage heartbeat …`, `triage tiers …` and `triage pollinate …`: what `/triage` answers, from the data directory.
+
+They work beside a running bot and without one: switches, tasks and decisions are files that the bot reads; `run`,
+`wake` and `assign` leave a wake that it finds, or that waits for it.
+"""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from pathlib import Path
+from typing import Final
+
+import click
+
+from bot.adapters.process.clocks import SystemClock, local_zone
+from bot.adapters.storage.files.file_leases import FileLeases
+from bot.cli.arguments import Scope, arguments_of, scoped, words_of
+from bot.cli.data_directory import environment_at, store_at
+from bot.cli.options import json_option
+from bot.cli.output import show, to_json
+from bot.cli.verb_group import VerbGroup
+from bot.config.environment import process_home
+from bot.config.settings import Settings
+from bot.domain.answers import Answer
+from bot.domain.commands.command_line import CommandLine
+from bot.domain.commands.command_specs import NOTHING, CommandSpec, subcommands
+from bot.domain.heartbeats.beats import Wake
+from bot.errors import InputError
+from bot.heartbeat.playbooks.playbook_file import Removals
+from bot.heartbeat.playbooks.task_commands import TaskCommands
+from bot.heartbeat.schedule.session_controls import SessionControls
+from bot.heartbeat.sessions.session_registry import Asker, BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
+from bot.heartbeat.sharing.pollination import Pollination
+from bot.heartbeat.sharing.suggestion_answers import SuggestionAnswers
+from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
+from bot.ports.collections import (
+    HEARTBEATS,
+    HOME,
+    OVERRIDES,
+    REMOVED_CHECKS,
+    SUGGESTIONS,
+    TASK_LISTS,
+    Collection,
+    SingleDocument,
+)
+
+_TIERS: Final = "tiers"
+
+
+def report_damage(where: str) -> None:
+    """Say on stderr that a file could not be read and where it lies now."""
+    path = Path(where)
+    print(f"triage: {path.parent} held a file that could not be read; it was set aside as {path.name}", file=sys.stderr)
+
+
+def answer_at(home: Path, settings: Settings, line: CommandLine) -> Answer:
+    """Return what the sessions of a data directory answer; raises TriageError for what cannot be done."""
+    environment, clock, storage = environment_at(home), SystemClock(), store_at(home, is_reader=False)
+    documents, secrets = storage.documents, environment.secrets()
+    overrides, wakes = Collection(documents, OVERRIDES, on_damage=report_damage), WakeBox(documents)
+    registry = SessionRegistry(settings.sessions, overrides)
+    states = SessionMemory(storage, on_damage=report_damage)
+    zones = Owners(None, clock, local=local_zone(environment.variables))
+
+    def drop(session_id: str, wake: Wake) -> str:
+        """Leave a wake for the bot; return what becomes of it."""
+        wakes.drop(session_id, wake)
+        process = FileLeases(process_home(home)).holder(HOME)
+        if process is None:
+            return f"triage is not running on {home}; the beat of {session_id} starts when it does: `triage run`"
+        return f"triage (process {process}) starts it in a few seconds. Next: `triage heartbeat why {session_id}`"
+
+    by = Asker(f"terminal:{getpass.getuser()}", f"{getpass.getuser()} at the terminal")
+    match line.word(0):
+        case "heartbeat":
+            controls = SessionControls(
+                sessions=registry,
+                store=states,
+                zones=zones,
+                record=BeatLog(storage.journal(HEARTBEATS)),
+                overrides=overrides,
+                wakes=wakes,
+                wake=drop,
+                cancel=lambda _: False,
+                clock=clock,
+                known_secrets=secrets,
+            )
+            return controls.answer(line, by)
+        case "tiers":
+            shown, removed = (SingleDocument(documents, name) for name in (TASK_LISTS, REMOVED_CHECKS))
+            return TaskCommands(registry, states, zones, clock, shown, Removals(removed)).answer(line, by)
+        case _:
+            suggestions = Collection(documents, SUGGESTIONS, on_damage=report_damage)
+            decisions = SuggestionDecisions(registry, states, suggestions, storage.decisions, clock)
+            return SuggestionAnswers(decisions, Pollination(decisions, known_secrets=secrets)).answer(line, by)
+
+
+def _type(scope: Scope, session: str, *words: str, as_json: bool) -> int:
+    """Print what a line is answered; raises InputError, below what is shown, where nothing was done.
+
+    Of several teams a list is made for each; anything else is about the one of `--team`, or whose session is named.
+    """
+    line, problems = CommandLine(text=" ".join(words), words=words), []
+
+    def report(home: Path) -> str:
+        answer = answer_at(home, scope.settings(home), line)
+        problems.append(answer.problem)
+        return to_json(answer.data) if as_json else show(answer)
+
+    of_each = words[1:] in ((), ("list",), ("",))
+    code = scope.print_each(report, of_team=None if of_each else scope.one_team(session), as_json=as_json)
+    if any(problems):
+        raise InputError(problems[0])
+    return code
+
+
+@click.group("heartbeat", cls=VerbGroup, help="Sessions and their beats.")
+def heartbeat() -> None:
+    """Hold the verbs."""
+
+
+@click.group("pollinate", cls=VerbGroup, help="Checks suggested from one session to another.")
+def pollinate() -> None:
+    """Hold the verbs."""
+
+
+@click.group(
+    _TIERS,
+    cls=VerbGroup,
+    invoke_without_command=True,
+    context_settings={"allow_interspersed_args": True},
+    help="A session's tasks, numbered, and when they are due.",
+)
+@click.argument("session", default="")
+@scoped
+@json_option
+@click.pass_context
+def tiers(ctx: click.Context, scope: Scope, session: str, as_json: bool) -> int:
+    """Print the list where no verb follows, and the sessions where nothing does."""
+    ctx.obj = scope, session, as_json
+    return 0 if ctx.invoked_subcommand else _type(scope, session, _TIERS, session, as_json=as_json)
+
+
+def _add_verb(group: click.Group, entry: CommandSpec) -> None:
+    """Add a verb with the words that follow it; what changes nothing prints JSON, too."""
+    name, _, verb = entry.path.partition(" ")
+
+    def run(scope: Scope, /, as_json: bool = False, **given: str | tuple[str, ...]) -> int:
+        words = words_of(given)
+        return _type(scope, words[0] if words else "", name, verb, *words, as_json=as_json)
+
+    @click.pass_obj
+    def run_on_session(obj: tuple[Scope, str, bool], /, **given: str | tuple[str, ...]) -> int:
+        scope, session, as_json = obj
+        return _type(scope, session, name, session, verb, *words_of(given), as_json=as_json)
+
+    added = group.command(verb, help=entry.does)(run_on_session if name == _TIERS else scoped(run))
+    added.params += arguments_of(entry)
+    if name != _TIERS and entry.changes == NOTHING:
+        json_option(added)
+
+
+for _group in (heartbeat, tiers, pollinate):
+    for _entry in subcommands(str(_group.name)):
+        _add_verb(_group, _entry)

@@ -1,0 +1,66 @@
+"""`/triage heartbeat …`, `/triage tiers …` and `/triage pollinate …`: who types, then what the bot answers them.
+
+What each answers and who may ask stands in bot/heartbeat, the same for Slack and for the terminal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from slack_sdk.models.blocks import Block
+
+from blocks.views.answers import answer_blocks
+from blocks.views.help_view import WORD_CHARS, unknown_text, usage_blocks
+from bot.casework.approvers import Approvers
+from bot.domain.answers import Answer
+from bot.domain.commands.command_line import CommandLine
+from bot.domain.commands.command_specs import command_names
+from bot.domain.text.did_you_mean import near_ones
+from bot.heartbeat.sessions.session_registry import Asker, Owners, Session
+from handlers.commands.dispatcher import TypedCommand, reject_extra_words
+
+
+class Answers(Protocol):
+    """Answers every verb of one command."""
+
+    def answer(self, line: CommandLine, by: Asker) -> Answer:
+        """Return the answer; raises InputError where it cannot be done or they may not, StoreError for the disk."""
+
+
+class SlackAsker(Asker):
+    """A user of Slack; the chat is asked now whether they may."""
+
+    def __init__(self, typed: TypedCommand, owners: Owners, approvers: Approvers) -> None:
+        super().__init__(typed.user_id, typed.user_name)
+        self._team, self._owners, self._approvers = typed.team_id, owners, approvers
+
+    def owns(self, session: Session) -> bool:
+        """Whether they are the session's owner, or in the group that is."""
+        return self._owners.includes(session, self.id)
+
+    def require(self, refusal: str, session: Session | None = None, *, next_step: str = "") -> None:
+        """Return if they are an approver or own the session; raises InputError."""
+        owner = self._owners.claim(session, self.id) if session else ""
+        self._approvers.require(self.id, self._team, refusal, owner=owner, next_step=next_step)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCommand:
+    """One of the three commands; a Command of handlers/commands."""
+
+    name: str
+    answers: Answers
+    owners: Owners
+    approvers: Approvers
+
+    def __call__(self, typed: TypedCommand) -> list[Block]:
+        """Return the answer; for an unknown verb the near ones. Raises TriageError for what cannot be done."""
+        line, verbs, place = typed.line, command_names(self.name), 2 if self.name == "tiers" else 1
+        verb, before = line.word(place), " ".join(word[:WORD_CHARS] for word in line.words[:place])
+        if verb and verb not in verbs:
+            near = [f"{before} {one}" for one in near_ones(verb, verbs)]
+            return usage_blocks(self.name, unknown_text(verb, near, after=before))
+        if verb:
+            reject_extra_words(f"{self.name} {verb}", line.words[place + 1 :])
+        return answer_blocks(self.answers.answer(line, SlackAsker(typed, self.owners, self.approvers)))
