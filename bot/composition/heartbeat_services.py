@@ -30,18 +30,18 @@ from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_tools import BeatTools
 from bot.heartbeat.run.beat_view import FullRun
 from bot.heartbeat.run.beat_worker import BeatWorker
+from bot.heartbeat.run.findings import report_by_code
 from bot.heartbeat.run.inputs import CommandPool, InputCollector
 from bot.heartbeat.run.model_steps import (
     FINISH_BEAT,
     LIMITS,
     FinishBeat,
     ModelFullRun,
+    Prescreen,
     PrescreenAnswer,
     PrescreenStep,
     last_words,
 )
-from bot.heartbeat.run.offline_run import OfflineFullRun
-from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.admission import Admission
 from bot.heartbeat.schedule.scheduler import Scheduler
@@ -143,9 +143,20 @@ class Heartbeats:
         exchange = partial(sharing_tools, sharing.pollination.send, sharing.decisions)
         tools = BeatTools(probes, on.clock, exchange, known_secrets=secrets)
         prescreen, full = _build_models(on, models, tools)
-        pipeline = BeatPipeline(inputs, self.commands, prescreen, full, alerts, store)
         recorder = BeatRecorder(on.storage.runs, store, sessions.log, secrets)
-        self.worker = BeatWorker(registry, store, self.scheduler, pipeline, recorder, alerts, peers, on.clock)
+        self.worker = BeatWorker(
+            registry,
+            store,
+            self.scheduler,
+            inputs,
+            self.commands,
+            prescreen,
+            full,
+            recorder,
+            alerts,
+            peers,
+            on.clock,
+        )
 
 
 def _other_surfaces(environment: Environment) -> dict[str, Surface]:
@@ -156,15 +167,12 @@ def _other_surfaces(environment: Environment) -> dict[str, Surface]:
     return surfaces
 
 
-def _build_models(
-    on: SharedServices, models: ModelAccess | None, tools: BeatTools
-) -> tuple[PrescreenStep | None, FullRun]:
+def _build_models(on: SharedServices, models: ModelAccess | None, tools: BeatTools) -> tuple[Prescreen | None, FullRun]:
     """Return who screens and who works the due tasks."""
     if models is None:
-        return None, OfflineFullRun()
-    return PrescreenStep(partial(_build_screen, models), tools.small), ModelFullRun(
-        partial(_build_full_run, models, on), tools.all
-    )
+        return None, report_by_code
+    screen = PrescreenStep(partial(_build_screen, models), tools.small)
+    return screen.decide, ModelFullRun(partial(_build_full_run, models, on), tools.all).run
 
 
 def _build_screen(models: ModelAccess, session: Session) -> Specialist:

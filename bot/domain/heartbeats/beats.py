@@ -6,7 +6,7 @@ kept in the session's state until the beat's line is written: a crash in between
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from enum import StrEnum
 from operator import not_
 from typing import Annotated, Any, Final, Literal, Self
@@ -213,16 +213,6 @@ class Envelope(FrozenValue):
     changes: Annotated[tuple[Annotated[str, BeforeValidator(_cut)], ...], Field(exclude_if=not_)] = ()
     """Commands that ended well and printed something else than at the last good beat, a line each, where no model
     looked: for the daily report."""
-
-    @classmethod
-    def read(cls, line: Mapping[str, Any]) -> Self:
-        """Return a beat from its line; raises ValidationError. Of a line without codes, `why` says what they are."""
-        beat = cls.model_validate(line, extra="ignore")
-        if beat.why is None or not line.keys().isdisjoint({"step", "screen_error"}):
-            return beat
-        name, error = beat.why.partition(": ")[0], beat.why.partition(_SCREEN_FAILED)[2]
-        step = BeatStep(name) if name in list(BeatStep) else None
-        return beat.model_copy(update={"step": step, "screen_error": error})
 
     @property
     def detail(self) -> str:

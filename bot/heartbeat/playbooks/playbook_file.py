@@ -29,7 +29,6 @@ from pydantic import ValidationError
 from bot.agent.git.git_process import GitProcess
 from bot.domain.heartbeats.alerts import Removal
 from bot.domain.heartbeats.allowed_commands import Argv
-from bot.domain.heartbeats.checks import checks_in
 from bot.domain.playbook import Playbook, parse
 from bot.domain.playbooks.playbook_edits import remove
 from bot.errors import StoreError, TriageError
@@ -259,7 +258,7 @@ class Removals:
 
     def note_removals(self, session_id: str, before: Playbook, after: Playbook, *, by: str, at: datetime) -> None:
         """Remember who edited checks away; a disk that refuses costs the name, not the edit."""
-        gone = checks_in(before) - checks_in(after)
+        gone = before.checks - after.checks
         if not gone:
             return
         entry = Removal(at=at, by=by).model_dump(mode="json")

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from bot.agent.model_run import RunCancelled, RunFailed, RunLimits
+from bot.agent.model_run import RunFailed, RunLimits, RunStopped
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Arguments, Tool
@@ -182,6 +182,9 @@ class Screened:
         return self.decision.action
 
 
+Prescreen = Callable[[BeatView], Screened]
+
+
 class PrescreenStep:
     """Asks the session's `heartbeat_model`."""
 
@@ -189,17 +192,17 @@ class PrescreenStep:
         self._specialist_for, self._tools_for = specialist_for, tools_for
 
     def decide(self, view: BeatView) -> Screened:
-        """Return the decision; whatever goes wrong is `escalate`.
+        """Return the decision; whatever goes wrong is `escalate`, a cancel too: the beat looks for that itself.
 
         Raises:
-            RunCancelled: the view's `cancel` was set.
+            RunStopped: the process stops.
         """
         said, tools = build_sections(view, only_changed=True), self._tools_for(view)
         try:
             result = self._specialist_for(view.session).run(
                 f"{view.run_id}-pre", RUBRIC, said, tools, spent_usd=view.spent_usd, cancel=view.cancel
             )
-        except RunCancelled:
+        except RunStopped:
             raise
         except RunFailed as error:
             log.warning("[triage] pre-screen failed: %s", error, extra={"action": "prescreen_failed"})

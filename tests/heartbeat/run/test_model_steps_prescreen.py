@@ -89,6 +89,7 @@ def test_a_finding_in_a_receipt_is_not_for_a_cheap_model_to_settle(tmp_path: Pat
     "error",
     [
         RunFailed("the provider is away", usage=COST),
+        RunCancelled("cancelled", usage=COST),
         RunTimedOut("silent for 60 s", usage=COST, timeout_kind="stall", timeout_s=120.0, stall_s=60.0),
         RunTimedOut("over 120 s", usage=COST, timeout_kind="total", timeout_s=120.0, stall_s=60.0),
     ],
@@ -101,11 +102,10 @@ def test_a_failure_is_doubt_and_is_paid_for(tmp_path: Path, error: RunFailed, ca
     assert any(record.message.startswith("[triage] ") for record in caplog.records)
 
 
-@each_row("error", [RunCancelled("cancelled", usage=COST), RunStopped("stopping", usage=COST)])
-def test_a_cancel_is_no_doubt(tmp_path: Path, error: RunCancelled) -> None:
+def test_a_process_that_stops_is_no_doubt(tmp_path: Path) -> None:
     """It is raised, and no full run follows."""
-    with pytest.raises(type(error)):
-        decided(a_view(tmp_path), tmp_path, error)
+    with pytest.raises(RunStopped):
+        decided(a_view(tmp_path), tmp_path, RunStopped("stopping", usage=COST))
 
 
 def test_it_is_small(tmp_path: Path) -> None:
