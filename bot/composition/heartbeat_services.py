@@ -36,11 +36,11 @@ from bot.heartbeat.run.model_steps import (
     FINISH_BEAT,
     LIMITS,
     FinishBeat,
+    LastWords,
     ModelFullRun,
     Prescreen,
     PrescreenAnswer,
     PrescreenStep,
-    last_words,
 )
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.admission import Admission
@@ -183,7 +183,7 @@ def _build_screen(models: ModelAccess, session: Session) -> Specialist:
         answer=PrescreenAnswer,
         limits=LIMITS,
         allowance=_allowance(session),
-        read=last_words,
+        read=LastWords,
         effort="low",
         thinks=False,  # it would leave no room for the answer in so few tokens
     )
@@ -199,7 +199,7 @@ def _build_full_run(models: ModelAccess, on: SharedServices, session: Session) -
         system=_allowed_tools(session),
         answer=FinishBeat,
         final=FINISH_BEAT,
-        read=last_words,
+        read=LastWords,
         limits=limits,
         allowance=_allowance(session),
     )

@@ -145,10 +145,14 @@ class Judgement:
 
 def judge_report(view: BeatView, report: BeatReport) -> Judgement:
     """Read a report against the tasks that were due and what code saw."""
-    limit = view.session.beat.ack_max_chars
-    ack = read_ack(report.message, token=view.session.beat.ack_token, max_chars=limit)
-    wants_reader = ack.kind == "alert" if report.status is None else len(ack.text) > limit
-    is_alert = report.status == "attention" or wants_reader
+    token, limit, said = view.session.beat.ack_token, view.session.beat.ack_max_chars, report.message.strip()
+    is_empty = not said
+    if report.status is None:
+        ack = read_ack(said, token=token, max_chars=limit)
+        said, is_alert = ack.text, ack.kind == "alert"
+    else:
+        said = "" if said == token else said
+        is_alert = report.status == "attention" or len(said) > limit
     is_bare = report.status is None and not report.receipts and not is_alert
     have = {receipt.task for receipt in report.receipts}
     missing = [task for task in view.tasks if task.id not in have]
@@ -156,7 +160,7 @@ def judge_report(view: BeatView, report: BeatReport) -> Judgement:
     if missing and (not is_bare or view.bare_tokens + 1 >= BARE_TOKENS):
         findings.append(_unreceipted(view, missing))
     if is_alert and not findings:
-        text = ack.text or "The heartbeat asks for attention and does not say why."
+        text = said or "The heartbeat asks for attention and does not say why."
         findings.append(_finding(view, MESSAGE, text))
     complete = () if missing else (RECEIPTS, MESSAGE) if view.tier is Tier.DAILY else (RECEIPTS,)
     return Judgement(
@@ -165,8 +169,8 @@ def judge_report(view: BeatView, report: BeatReport) -> Judgement:
         is_good=not missing and not is_bare,
         is_bare=is_bare,
         is_alert=is_alert,
-        said=ack.text,
-        quiet=BeatResult.OK_EMPTY if ack.kind == "ok-empty" else BeatResult.OK_TOKEN,
+        said=said,
+        quiet=BeatResult.OK_EMPTY if is_empty else BeatResult.OK_TOKEN,
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel
 
 from bot.agent.model_run import RunFailed, RunLimits, RunStopped
 from bot.agent.prompts.prompt_sections import PromptSection
@@ -114,15 +114,8 @@ FINISH_BEAT: Final = Tool(
 )
 
 
-class LastWords(BaseModel):
+class LastWords(RootModel[str]):
     """A model's last words, unread."""
-
-    text: str
-
-
-def last_words(text: str) -> LastWords:
-    """Return a model's last words as they were written."""
-    return LastWords(text=text)
 
 
 class ModelFullRun:
@@ -139,7 +132,7 @@ class ModelFullRun:
         )
         answer = result.answer
         if isinstance(answer, LastWords):
-            reported: dict[str, Any] = {"message": answer.text[:MESSAGE_CHARS], "receipts": ()}
+            reported: dict[str, Any] = {"message": answer.root[:MESSAGE_CHARS], "receipts": ()}
         else:
             assert isinstance(answer, FinishBeat)
             reported = {**dict(answer), "reasoning": answer.reasoning or None}
@@ -209,7 +202,7 @@ class PrescreenStep:
             doubt = Decision(Action.ESCALATE, "no answer")
             return Screened(decision=doubt, usage=error.usage, error=str(error), limits=error.limits())
         assert isinstance(result.answer, LastWords)
-        decision = escalated_for_doubt(parse_decision(result.answer.text), view, forced=result.convergence_forced)
+        decision = escalated_for_doubt(parse_decision(result.answer.root), view, forced=result.convergence_forced)
         log.info("[triage] %s: %s", decision.action, decision.reason, extra={"action": "prescreened"})
         return Screened(decision=decision, usage=result.usage)
 

@@ -13,7 +13,7 @@ from bot.agent.model_run import RunCancelled, RunFailed, RunRequest, RunResult, 
 from bot.agent.tools.base import Tool
 from bot.domain.heartbeats.beats import Action
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.model_steps import LIMITS, PrescreenAnswer, PrescreenStep, Screened, last_words
+from bot.heartbeat.run.model_steps import LIMITS, LastWords, PrescreenAnswer, PrescreenStep, Screened
 from tests.casework.runner import COST, ScriptedRunner, a_specialist
 from tests.heartbeat.builders import a_view
 from tests.tables import each_row
@@ -40,7 +40,7 @@ def decided(view: BeatView, folder: Path, *words: str | BaseException, forced: b
     runner = Sayer(*words, forced=forced)
     specialist = a_specialist(runner, folder, answer=PrescreenAnswer, limits=LIMITS)
     tool = Tool(name="note", description="x", call=lambda _: "", schema={"type": "object"})
-    screen = PrescreenStep(lambda _: replace(specialist, read=last_words), lambda _: [tool])
+    screen = PrescreenStep(lambda _: replace(specialist, read=LastWords), lambda _: [tool])
     return screen.decide(view), runner
 
 
