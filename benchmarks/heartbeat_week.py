@@ -181,7 +181,8 @@ class ScriptedScreen(PrescreenStep):
         bad = {change.name for change in self._world.now(view.session.id) if change.alert}
         receipts = tuple(Receipt(task=task.id, result="ok") for task in view.tasks)
         action = Action.NONE if bad <= known else Action.ESCALATE
-        return Screened(decision=escalated_for_doubt(Decision(action, "scripted", receipts), view), usage=usage)
+        decision = escalated_for_doubt(Decision(action, "scripted", receipts), view)
+        return Screened(action=decision.action, reason=decision.reason, usage=usage)
 
 
 class Listener:

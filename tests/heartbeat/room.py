@@ -12,7 +12,6 @@ from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.domain.heartbeats.beats import Action, BeatReport, Envelope, Receipt, Wake
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import RunBeat
-from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.run.beat_record import BeatRecorder
@@ -71,7 +70,7 @@ def report(message: str = "HEARTBEAT_OK", **more: Any) -> Mind:
 
 
 def screened(action: str, reason: str = "as it was") -> Screened:
-    return Screened(decision=Decision(Action(action), reason), usage=SCREEN_COST)
+    return Screened(action=Action(action), reason=reason, usage=SCREEN_COST)
 
 
 class BeatRoom:

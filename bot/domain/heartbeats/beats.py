@@ -255,12 +255,6 @@ def indicator_of(result: BeatResult, *, has_open: bool = False) -> Indicator:
     return Indicator.NONE if result is BeatResult.SKIPPED else Indicator.OK
 
 
-def missing_receipts(due: Iterable[str], receipts: Iterable[Receipt]) -> tuple[str, ...]:
-    """Return the ids of due tasks that have no receipt, in order; a beat succeeded only if there are none."""
-    have = {receipt.task for receipt in receipts}
-    return tuple(task for task in dict.fromkeys(due) if task not in have)
-
-
 class BeatReport(FrozenValue):
     """What a beat found: a receipt for each due task, and a message to the owner.
 

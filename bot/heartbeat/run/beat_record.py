@@ -64,16 +64,9 @@ class Beat:
     """What was said beside that all is well, and sent to nobody."""
     is_bare: bool = False
     """Whether its full run ended in the token instead of a report."""
-    changes: tuple[str, ...] = ()
-    """Of a daily beat: what commands printed anew in the day before it, that of the beat itself included."""
     good: bool = False
     full: Usage | None = None
     triage: Usage | None = None
-
-    @property
-    def is_undeliverable(self) -> bool:
-        """Whether it failed for nobody can be told what it found, and only a person can mend that."""
-        return self.result is BeatResult.FAILED and self.sent.is_refused
 
     @property
     def is_traced(self) -> bool:
@@ -129,7 +122,7 @@ class BeatRecorder:
         return state
 
     def changes_since(self, session_id: str, at: datetime) -> tuple[str, ...]:
-        """Return what good commands printed anew since a moment, each line once."""
+        """Return what good commands printed anew since a moment, the last beat's too, each line once."""
         beats = reversed(self._log.recent(session_id, BEATS_OF_A_DAY))
         return tuple(dict.fromkeys(line for beat in beats if beat.ts >= at for line in beat.changes))
 

@@ -111,8 +111,8 @@ class BeatWorker:
         self._tell_of_failure(beat, state)
         try:
             if beat.good and beat.view is not None and beat.view.tier is Tier.DAILY:
-                beat.changes = self._recorder.changes_since(session.id, now - PERIODS[Tier.DAILY])
-                self._peers.report_to_master(beat, now)
+                changes = self._recorder.changes_since(session.id, now - PERIODS[Tier.DAILY])
+                self._peers.report_to_master(beat, changes, now)
         except TriageError:  # the beat is on record; run again, it would be there twice
             log.exception("other sessions not told", extra={"action": "neighbours_untold", "session": session.id})
 
@@ -190,7 +190,7 @@ class BeatWorker:
                 return
             beat.prescreen, beat.screen_error, beat.limits = screened.action, screened.error, screened.limits
             if screened.action is not Action.ESCALATE:
-                self._end_quietly(beat, view, BeatStep.PRESCREEN, screened.decision.reason)
+                self._end_quietly(beat, view, BeatStep.PRESCREEN, screened.reason)
                 return
             view = replace(view, spent_usd=view.spent_usd + (screened.usage.cost_usd or 0.0))
         try:
@@ -323,10 +323,11 @@ class BeatWorker:
     def _tell_of_failure(self, beat: Beat, state: SessionState) -> None:
         """Say once that the session pauses, or that an alert can reach nobody as things are, but not what it says."""
         session = beat.begun.session
-        is_pause = beat.result is BeatResult.FAILED and state.failures.is_untold
-        text = f"An alert of {session.id} reached nobody: {beat.error}. Each beat tries to send it again."
-        if not is_pause and not (beat.is_undeliverable and state.failures.count == 1):
+        has_failed = beat.result is BeatResult.FAILED
+        is_pause = has_failed and state.failures.is_untold
+        if not is_pause and not (has_failed and beat.sent.is_refused and state.failures.count == 1):
             return
+        text = f"An alert of {session.id} reached nobody: {beat.error}. Each beat tries to send it again."
         try:
             self._alerts.tell_owner_or_ops(session, state.failures.notice if is_pause else text)
             if is_pause:

@@ -154,8 +154,7 @@ def judge_report(view: BeatView, report: BeatReport) -> Judgement:
         said = "" if said == token else said
         is_alert = report.status == "attention" or len(said) > limit
     is_bare = report.status is None and not report.receipts and not is_alert
-    have = {receipt.task for receipt in report.receipts}
-    missing = [task for task in view.tasks if task.id not in have]
+    missing = unanswered(view.tasks, report.receipts)
     findings = _found(view, report.receipts)
     if missing and (not is_bare or view.bare_tokens + 1 >= BARE_TOKENS):
         findings.append(_unreceipted(view, missing))
@@ -172,6 +171,12 @@ def judge_report(view: BeatView, report: BeatReport) -> Judgement:
         said=said,
         quiet=BeatResult.OK_EMPTY if is_empty else BeatResult.OK_TOKEN,
     )
+
+
+def unanswered(tasks: Iterable[PlaybookEntry], receipts: Iterable[Receipt]) -> list[PlaybookEntry]:
+    """Return the due tasks that have no receipt; a beat succeeded only if there are none."""
+    have = {receipt.task for receipt in receipts}
+    return [task for task in tasks if task.id not in have]
 
 
 def boxes(view: BeatView, findings: Iterable[Finding], receipts: Iterable[Receipt] = ()) -> dict[str, bool]:

@@ -35,14 +35,14 @@ _POLLINATE: Final = "cross-pollinat"
 """What the lines of the templates say that code carries out."""
 
 
-def daily_report(beat: Beat) -> str:
+def daily_report(beat: Beat, changes: Sequence[str]) -> str:
     """Return the report of a beat that carried out its tasks."""
     receipts = beat.report.receipts if beat.report else ()
     skipped = sum(receipt.result == "skipped" for receipt in receipts)
     head = f"Daily report of {beat.begun.session.id}: {beat.result}, {len(receipts)} tasks, {skipped} skipped."
     found = [one.evidence for one in receipts if one.result == "finding"]
     seen = [one.evidence for one in receipts if one.result == "ok" and one.evidence.strip()]
-    told = (("Found", found), ("New", beat.changes), ("Saw", seen))
+    told = (("Found", found), ("New", changes), ("Saw", seen))
     lines = [f"{word}: {one_line(text, LINE_CHARS)}" for word, texts in told for text in texts[:LISTED]]
     return "\n".join([head, *lines])[:MAX_CHARS]
 
@@ -71,15 +71,17 @@ class PeerSessions:
         offered = tuple(one for one in waiting if one.status is SuggestionStatus.OPEN)
         return PeerData(offers=tuple(offers), silent=tuple(silent), offered=offered, receipts=receipts)
 
-    def report_to_master(self, beat: Beat, now: datetime) -> None:
+    def report_to_master(self, beat: Beat, changes: Sequence[str], now: datetime) -> None:
         """Send what a good daily beat sends; where a model chose among the offers, only what it could not choose.
+
+        `changes` is what commands printed anew in the day before it.
 
         Raises:
             StoreError: the disk refuses it.
         """
         session, master, tasks = beat.begun.session, self._on.master, beat.view.tasks if beat.view else ()
         if master and not session.is_master and _due(tasks, _REPORT):
-            text = daily_report(beat)
+            text = daily_report(beat, changes)
             report = InboxMessage(at=now, from_=session.id, to=master.id, kind=MessageKind.REPORT, text=text)
             self._on.states.send(report)
             self._on.states.evolve(session.id, report_awaited_since=now)

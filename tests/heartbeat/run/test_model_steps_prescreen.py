@@ -54,7 +54,7 @@ def test_what_it_says_is_what_is_done(tmp_path: Path, action: str) -> None:
     """With its reason, and what it cost."""
     view = a_view(tmp_path)
     screened, _ = decided(view, tmp_path, words(view, action))
-    assert (screened.action, screened.decision.reason, screened.usage) == (Action(action), "quiet", COST)
+    assert (screened.action, screened.reason, screened.usage) == (Action(action), "quiet", COST)
 
 
 @each_row(
@@ -73,7 +73,7 @@ def test_anything_else_is_doubt(tmp_path: Path, said: str) -> None:
     """Escalated, with a reason that says what was wrong."""
     screened, _ = decided(a_view(tmp_path), tmp_path, said)
     assert screened.action is Action.ESCALATE
-    assert screened.decision.reason
+    assert screened.reason
 
 
 def test_a_finding_in_a_receipt_is_not_for_a_cheap_model_to_settle(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_finding_in_a_receipt_is_not_for_a_cheap_model_to_settle(tmp_path: Pat
     view = a_view(tmp_path)
     assert decided(view, tmp_path, words(view, "none", result="finding"))[0].action is Action.ESCALATE
     one = json.dumps({"action": "none", "receipts": [{"task": view.tasks[0].id, "result": "ok"}]})
-    assert decided(view, tmp_path, one)[0].decision.reason == "doubt: a due task has no receipt"
+    assert decided(view, tmp_path, one)[0].reason == "doubt: a due task has no receipt"
     assert decided(view, tmp_path, words(view, "none"), forced=True)[0].action is Action.ESCALATE
 
 

@@ -81,7 +81,7 @@ def test_the_report_carries_what_the_receipts_saw(tmp_path: Path) -> None:
     )
     report = BeatReport(message="", receipts=receipts, usage=None)
     changes = ("`git log` printed something else",)
-    text = daily_report(Beat(begun=view, result=BeatResult.SENT, view=view, report=report, changes=changes))
+    text = daily_report(Beat(begun=view, result=BeatResult.SENT, view=view, report=report), changes)
     assert text.splitlines()[1:] == [
         "Found: CI is red",
         "New: `git log` printed something else",
