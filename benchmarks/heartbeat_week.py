@@ -31,7 +31,6 @@ from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.beat_worker import BeatWorker
 from bot.heartbeat.run.inputs import CommandPool
 from bot.heartbeat.run.model_steps import PrescreenStep, Screened, escalated_for_doubt
-from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
 from bot.heartbeat.schedule.scheduler import Admission, Scheduler
 from bot.heartbeat.sessions.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
@@ -179,7 +178,8 @@ class ScriptedScreen(PrescreenStep):
         bad = {change.name for change in self._world.now(view.session.id) if change.alert}
         receipts = tuple(Receipt(task=task.id, result="ok") for task in view.tasks)
         action = Action.NONE if bad <= known else Action.ESCALATE
-        return Screened(decision=escalated_for_doubt(Decision(action, "scripted", receipts), view), usage=usage)
+        decision = escalated_for_doubt(Decision(action, "scripted", receipts), view)
+        return Screened(action=decision.action, reason=decision.reason, usage=usage)
 
 
 class Listener:
@@ -247,10 +247,10 @@ def week(folder: Path, changes: Sequence[Change], *, probes: bool, screen: bool)
     scheduler = Scheduler(sessions, store, jobs, admission, log, WakeBox(MemoryDocuments()), clock)
     inputs = input_collector(ScriptedProbes(world), store, sessions, clock)
     commands = CommandPool(inputs.run_ahead, lambda: None)
-    screening = ScriptedScreen(world, bill) if screen else None
-    pipeline = BeatPipeline(inputs, commands, screening, ScriptedRun(world, bill), alerts, store)
+    screening = ScriptedScreen(world, bill).decide if screen else None
+    full = ScriptedRun(world, bill).run
     recorder, peers = BeatRecorder(FileRunFolders(folder), store, log), peer_sessions(sessions, store, clock)
-    beats = BeatWorker(sessions, store, scheduler, pipeline, recorder, alerts, peers, clock)
+    beats = BeatWorker(sessions, store, scheduler, inputs, commands, screening, full, recorder, alerts, peers, clock)
     end = START + timedelta(days=DAYS)
     while clock.now() < end:
         scheduler.tick()

@@ -26,18 +26,18 @@ from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_tools import BeatTools
 from bot.heartbeat.run.beat_view import FullRun
 from bot.heartbeat.run.beat_worker import BeatWorker
+from bot.heartbeat.run.findings import report_by_code
 from bot.heartbeat.run.inputs import CommandPool, InputCollector
 from bot.heartbeat.run.model_steps import (
     FINISH_BEAT,
     LIMITS,
     FinishBeat,
+    LastWords,
     ModelFullRun,
+    Prescreen,
     PrescreenAnswer,
     PrescreenStep,
-    last_words,
 )
-from bot.heartbeat.run.offline_run import OfflineFullRun
-from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.scheduler import Admission, Scheduler
 from bot.heartbeat.schedule.session_controls import SessionControls
@@ -132,9 +132,20 @@ class Heartbeats:
         exchange = partial(sharing_tools, sharing.pollination.send, sharing.decisions)
         tools = BeatTools(probes, exchange, known_secrets=secrets)
         prescreen, full = _build_models(on, models, tools, secrets)
-        pipeline = BeatPipeline(inputs, self.commands, prescreen, full, alerts, store)
         recorder = BeatRecorder(on.storage.runs, store, sessions.log, secrets)
-        self.worker = BeatWorker(registry, store, self.scheduler, pipeline, recorder, alerts, peers, on.clock)
+        self.worker = BeatWorker(
+            registry,
+            store,
+            self.scheduler,
+            inputs,
+            self.commands,
+            prescreen,
+            full,
+            recorder,
+            alerts,
+            peers,
+            on.clock,
+        )
 
 
 def _surfaces(on: SharedServices) -> dict[str, Surface]:
@@ -148,13 +159,13 @@ def _surfaces(on: SharedServices) -> dict[str, Surface]:
 
 def _build_models(
     on: SharedServices, models: ModelAccess | None, tools: BeatTools, secrets: Collection[str]
-) -> tuple[PrescreenStep | None, FullRun]:
+) -> tuple[Prescreen | None, FullRun]:
     """Return who screens and who works the due tasks."""
     if models is None:
-        return None, OfflineFullRun()
-    return PrescreenStep(partial(_build_screen, models), tools.small), ModelFullRun(
-        partial(_build_full_run, models, on), tools.all, known_secrets=secrets
-    )
+        return None, report_by_code
+    screen = PrescreenStep(partial(_build_screen, models), tools.small)
+    full = ModelFullRun(partial(_build_full_run, models, on), tools.all, known_secrets=secrets)
+    return screen.decide, full.run
 
 
 def _build_screen(models: ModelAccess, session: Session) -> Specialist:
@@ -165,7 +176,7 @@ def _build_screen(models: ModelAccess, session: Session) -> Specialist:
         answer=PrescreenAnswer,
         limits=LIMITS,
         allowance=_allowance(session),
-        read=last_words,
+        read=LastWords,
         effort="low",
         thinks=False,  # it would leave no room for the answer in so few tokens
     )
@@ -181,7 +192,7 @@ def _build_full_run(models: ModelAccess, on: SharedServices, session: Session) -
         system=_allowed_tools(session),
         answer=FinishBeat,
         final=FINISH_BEAT,
-        read=last_words,
+        read=LastWords,
         limits=limits,
         allowance=_allowance(session),
     )

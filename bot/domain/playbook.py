@@ -120,6 +120,11 @@ class Playbook:
         return tuple((tier, task) for tier in Tier for task in self.tasks(tier))
 
     @property
+    def checks(self) -> frozenset[str]:
+        """The ids of all checks."""
+        return frozenset(check for _, task in self.all_tasks for check in task.checks)
+
+    @property
     def elsewhere(self) -> tuple[PlaybookEntry, ...]:
         """The items that stand under no heading that we know, so that no beat ever looks at them."""
         others = () if self.is_freeform else self.in_section(PlaybookSection.OTHER)

@@ -20,9 +20,7 @@ from bot.domain.text.sanitize import mend, one_line
 
 _MAX_REASON_CHARS: Final = 500
 _MAX_STRAY_BRACES: Final = 16
-_TOKEN: Final = re.compile(r'"(?>(?:[^"\\]|\\.?)*)("?)|[{}]', re.DOTALL)
-_OBJECT_BEGINS: Final = re.compile(r'\{\s*(?:"|\}|\Z)')
-
+_BRACE: Final = re.compile("[{}]")
 _ACTION: Final = re.compile(r"""["']action["']|\baction\s*[:=]""")
 
 
@@ -78,50 +76,39 @@ def _receipts(found: object) -> tuple[Receipt, ...]:
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects at the top level.
+    """Yield the JSON objects at the top level; braces in prose, balanced, are passed over.
 
     Raises:
-        _Doubt: an object is cut off, or mentions an action but cannot be read.
+        _Doubt: an object is cut off, or one that cannot be read mentions an action.
     """
-    at, strays = text.find("{"), 0
-    while at >= 0:
-        end = _end_of_object(text, at)
-        if end < 0:
-            strays += 1
-            if _OBJECT_BEGINS.match(text, at) or strays > _MAX_STRAY_BRACES:
-                raise _Doubt("the answer is cut off, or its braces do not match")
-        elif (found := _parsed(text[at:end])) is not None:
-            mend(found)
-            yield found
-        at = text.find("{", at + 1 if end < 0 else end)
-
-
-def _end_of_object(text: str, start: int) -> int:
-    """Return where the braces opened at `start` are balanced again, strings left aside; -1 if they never are."""
-    depth = 0
-    for token in _TOKEN.finditer(text, start):
-        if token[0] == "{":
-            depth += 1
-        elif token[0] == "}":
-            depth -= 1
-            if not depth:
-                return token.end()
-        elif not token[1]:
-            return -1
-    return -1
-
-
-def _parsed(text: str) -> dict[str, Any] | None:
-    try:
-        found = json.loads(text, strict=False, object_pairs_hook=_without_contradiction)
-    except (ValueError, RecursionError) as error:
-        if _ACTION.search(text):
-            raise _Doubt("the answer holds a decision that cannot be read") from error
-        return None  # braces in prose
-    return found if isinstance(found, dict) else None
+    depth, strays, outside, read_to = 0, 0, list[str](), 0
+    while brace := _BRACE.search(text, read_to):
+        outside.append(text[read_to : brace.end()])
+        read_to = brace.end()
+        if brace[0] == "}":
+            depth = max(0, depth - 1)
+            continue
+        try:
+            found, read_to = _DECODER.raw_decode(text, brace.start())
+        except (ValueError, RecursionError) as error:
+            depth, strays = depth + 1, strays + 1
+            if strays > _MAX_STRAY_BRACES:
+                raise _Doubt("the answer holds too many braces") from error
+            continue
+        if depth and "action" in found:
+            raise _Doubt("its decision stands in braces that cannot be read")
+        mend(found)
+        yield found
+    if depth:
+        raise _Doubt("the answer is cut off, or its braces do not match")
+    if strays and _ACTION.search("".join(outside)):
+        raise _Doubt("the answer holds a decision that cannot be read")
 
 
 def _without_contradiction(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if sum(key == "action" for key, _ in pairs) > 1:
         raise ValueError("two actions in one object")
     return dict(pairs)
+
+
+_DECODER: Final = json.JSONDecoder(strict=False, object_pairs_hook=_without_contradiction)

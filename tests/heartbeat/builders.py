@@ -112,6 +112,7 @@ def a_view(cwd: Path, *, tier: Tier = Tier.QUICK, text: str = PLAYBOOK, **change
         "run_id": "beat-shop-1",
         "wake": Wake.INTERVAL,
         "tier": tier,
+        "stamp_at": AT,
         "started_at": AT,
         "playbook": playbook,
         "tasks": tuple(task for each in includes(tier) for task in playbook.tasks(each)),

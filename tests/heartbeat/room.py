@@ -12,7 +12,6 @@ from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.domain.heartbeats.beats import Action, BeatReport, Envelope, Receipt, Wake
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import RunBeat
-from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.run.beat_record import BeatRecorder
@@ -20,8 +19,6 @@ from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.beat_worker import BeatWorker
 from bot.heartbeat.run.inputs import CommandPool
 from bot.heartbeat.run.model_steps import Screened
-from bot.heartbeat.run.offline_run import OfflineFullRun
-from bot.heartbeat.run.pipeline import BeatPipeline
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.scheduler import Admission
 from bot.heartbeat.sessions.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
@@ -52,14 +49,12 @@ class Scripted:
     def __init__(self, *steps: Any) -> None:
         self.steps, self.views = list(steps), list[BeatView]()
 
-    def run(self, view: BeatView) -> Any:
+    def __call__(self, view: BeatView) -> Any:
         self.views.append(view)
         step = self.steps[min(len(self.views), len(self.steps)) - 1]
         if isinstance(step, BaseException):
             raise step
         return step(view) if callable(step) else step
-
-    decide = run
 
 
 def report(message: str = "HEARTBEAT_OK", **more: Any) -> Mind:
@@ -74,7 +69,7 @@ def report(message: str = "HEARTBEAT_OK", **more: Any) -> Mind:
 
 
 def screened(action: str, reason: str = "as it was") -> Screened:
-    return Screened(decision=Decision(Action(action), reason), usage=SCREEN_COST)
+    return Screened(action=Action(action), reason=reason, usage=SCREEN_COST)
 
 
 class BeatRoom:
@@ -96,7 +91,7 @@ class BeatRoom:
         self.store, self.journal = SessionMemory(self.storage), MemoryJournal(faults=faults)
         self.wakes = WakeBox(self.storage.documents)
         self.surface, self.screen = FakeSurface(), screen
-        self.full = minds[0] if minds and isinstance(minds[0], OfflineFullRun) else Scripted(*(minds or (report(),)))
+        self.full = Scripted(*(minds or (report(),)))
         self.removals = Removals(MemorySingle())
         self.closed: list[tuple[str, int]] = []
         """The sessions whose beat was about to go on record, and how many lines were written by then."""
@@ -123,7 +118,10 @@ class BeatRoom:
             sessions,
             self.store,
             self,  # type: ignore[arg-type]  # stands for the scheduler
-            BeatPipeline(inputs, self.commands, self.screen, self.full, alerts, self.store),  # type: ignore[arg-type]  # a screen that can decide() will do
+            inputs,
+            self.commands,
+            self.screen,
+            self.full,
             BeatRecorder(FileRunFolders(self.folder), self.store, self.log),
             alerts,
             peer_sessions(self.sessions, self.store, self.clock),

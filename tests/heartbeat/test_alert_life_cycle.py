@@ -18,7 +18,7 @@ from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError, Unavailable
-from bot.heartbeat.run.offline_run import OfflineFullRun
+from bot.heartbeat.run.findings import report_by_code
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, Scripted, report, screened
 from tests.heartbeat.watch import CHECK, FRAME, LINE, STOCK, Watch
@@ -66,7 +66,7 @@ def test_a_model_that_is_away_silences_no_check_and_keeps_none_open(tmp_path: Pa
     assert watch.known[0].resolved_at is not None
 
 
-@each_row("says", [report("Two PRs wait. HEARTBEAT_OK"), OfflineFullRun()])
+@each_row("says", [report("Two PRs wait. HEARTBEAT_OK"), report_by_code])
 def test_while_an_alert_is_open_nobody_is_told_that_all_is_well(tmp_path: Path, says: Any) -> None:
     """Where a line is asked for although there is nothing new; a remark of the model is for the morning brief."""
     watch = Watch(tmp_path, says, visibility={"show_ok": True})
@@ -133,10 +133,10 @@ def test_an_alert_that_is_refused_while_the_model_is_away_is_told_with_its_own_r
     assert watch.room.ops == ["An alert of shop reached nobody: user_disabled. Each beat tries to send it again."]
 
 
-@each_row("later", [OfflineFullRun().run, report()])
+@each_row("later", [report_by_code, report()])
 def test_an_assignment_nobody_looked_into_stays_open_until_a_person_closes_it(tmp_path: Path, later: Any) -> None:
     """Daily beats look at all there is in the playbook, and an assignment is not there."""
-    watch = Watch(tmp_path, OfflineFullRun().run, later)
+    watch = Watch(tmp_path, report_by_code, later)
     asked = InboxMessage(at=AT, from_="@ana", to="shop", kind=MessageKind.ASSIGNMENT, text="Why 5xx?")
     watch.room.store.send(asked)
     assert watch.beat(0, "fine", wake=Wake.ASSIGNMENT) == [
@@ -200,7 +200,7 @@ def test_whatever_happens_a_failure_after_an_all_clear_rings_and_well_is_said_of
     """Over histories of results, fixes, removals, clock steps and refusals; a model says ok, is away, or is none."""
     with tempfile.TemporaryDirectory() as folder:
         screen = Scripted(screened("none")) if mind == "screened" else None
-        minds = {"offline": OfflineFullRun(), "away": RunFailed("the provider is away", usage=COST)}
+        minds = {"offline": report_by_code, "away": RunFailed("the provider is away", usage=COST)}
         watch = Watch(Path(folder), minds.get(mind, report()), screen=screen)
         watch.probes.set(0, "", ("git", "status"))
         for step in steps:

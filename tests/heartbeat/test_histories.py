@@ -19,7 +19,7 @@ from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.severity import Severity
 from bot.errors import Unavailable
-from bot.heartbeat.run.offline_run import OfflineFullRun
+from bot.heartbeat.run.findings import report_by_code
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import report
 from tests.heartbeat.watch import BELOW, CHECK, DAILY, FRAME, LINE, STOCK, Watch
@@ -268,7 +268,7 @@ def take(watch: Watch, step: Step) -> None:
 @each_row("name", HISTORIES)
 def test_a_history_rings_shows_and_closes_the_same_whoever_looks(tmp_path: Path, name: str) -> None:
     """Without a model, with one that calls all well, and with a restart before every step."""
-    minds: dict[str, Callable[[], Any]] = {"offline": OfflineFullRun, "model": report}
+    minds: dict[str, Callable[[], Any]] = {"offline": lambda: report_by_code, "model": report}
     for mind in minds:
         for restarts in (False, True):
             folder = tmp_path / f"{mind}-{restarts}"

@@ -11,7 +11,7 @@ from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
 from bot.domain.heartbeats.allowed_commands import Argv, commands_in
 from bot.domain.heartbeats.beats import Wake
 from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.run.offline_run import OfflineFullRun
+from bot.heartbeat.run.findings import report_by_code
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.room import BeatRoom
 
@@ -62,7 +62,7 @@ class Watch:
     def __init__(self, folder: Path, *minds: Any, line: str = LINE, **beat: Any) -> None:
         self.probes = FakeProbes()
         self.probes.set(0, "fine")
-        self.room = BeatRoom(folder, *(minds or (OfflineFullRun(),)), probes=self.probes, **beat)
+        self.room = BeatRoom(folder, *(minds or (report_by_code,)), probes=self.probes, **beat)
         self.findings = FindingResponses(self.room.store, {"slack": self.room.surface}, self.room.clock)
         self.says(line)
 

@@ -106,7 +106,7 @@ class Removal(FrozenValue):
 class OpenFinding(FrozenValue):
     """Something a beat reported, and what became of it.
 
-    `key` is `<session>/<task>/<id>`; `task` is the id of the check (bot/domain/heartbeats/checks.py); `place` and
+    `key` is `<session>/<task>/<id>`; `task` is the id of the check (`playbook_entries.checks_of`); `place` and
     `reference` say where its alert stands (a channel and a Slack ts).
     `is_listed`: there it is one line of a list. `reasoning` and `notes` are the small print under its alert.
     """

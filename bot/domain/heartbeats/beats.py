@@ -6,7 +6,7 @@ kept in the session's state until the beat's line is written: a crash in between
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from enum import StrEnum
 from operator import not_
 from typing import Annotated, Any, Final, Literal, Self
@@ -214,16 +214,6 @@ class Envelope(FrozenValue):
     """Commands that ended well and printed something else than at the last good beat, a line each, where no model
     looked: for the daily report."""
 
-    @classmethod
-    def read(cls, line: Mapping[str, Any]) -> Self:
-        """Return a beat from its line; raises ValidationError. Of a line without codes, `why` says what they are."""
-        beat = cls.model_validate(line, extra="ignore")
-        if beat.why is None or not line.keys().isdisjoint({"step", "screen_error"}):
-            return beat
-        name, error = beat.why.partition(": ")[0], beat.why.partition(_SCREEN_FAILED)[2]
-        step = BeatStep(name) if name in list(BeatStep) else None
-        return beat.model_copy(update={"step": step, "screen_error": error})
-
     @property
     def detail(self) -> str:
         """What `why` says beside the step."""
@@ -263,12 +253,6 @@ def indicator_of(result: BeatResult, *, has_open: bool = False) -> Indicator:
     if has_open:
         return Indicator.ALERT
     return Indicator.NONE if result is BeatResult.SKIPPED else Indicator.OK
-
-
-def missing_receipts(due: Iterable[str], receipts: Iterable[Receipt]) -> tuple[str, ...]:
-    """Return the ids of due tasks that have no receipt, in order; a beat succeeded only if there are none."""
-    have = {receipt.task for receipt in receipts}
-    return tuple(task for task in dict.fromkeys(due) if task not in have)
 
 
 class BeatReport(FrozenValue):

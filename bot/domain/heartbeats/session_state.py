@@ -173,7 +173,7 @@ class SessionState(FrozenValue):
     """What the last good beats measured of each task, by its id."""
     findings: dict[str, OpenFinding] = {}
     keyed_by_command: bool = False
-    """Whether the keys of earlier versions were carried over (bot/domain/heartbeats/checks.py)."""
+    """Whether the keys of earlier versions were carried over."""
     paid: RunCheckpoint | None = None
     """A full run that is over, of a beat that is not on record yet."""
     failures: Failures = Failures()

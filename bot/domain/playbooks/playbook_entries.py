@@ -240,6 +240,22 @@ class PlaybookEntry:
             return task_id(" ".join(self.commands[0]))
         return task_id(self.text)
 
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """The ids of its checks, its own first: each command is one, and so is a task that names none."""
+        return tuple(task_id(" ".join(argv)) for argv in self.commands) or (self.id,)
+
+
+def checks_of(text: str) -> tuple[str, ...]:
+    """Return the ids of the checks that a task with this one line makes.
+
+    A finding belongs to a check by its id, so it outlives a new title, another order and a move to another tier.
+
+    >>> checks_of("Tree: `git status`") == checks_of("Is it clean? `git status`") == (task_id("git status"),)
+    True
+    """
+    return PlaybookEntry(PlaybookSection.QUICK, text, None, 0, 1).checks
+
 
 def id_of_task(text: str) -> str:
     """Return the id a task with this one line has.

@@ -27,7 +27,6 @@ from pydantic import ValidationError
 from bot.agent.git.git_process import GitProcess
 from bot.domain.heartbeats.alerts import Removal
 from bot.domain.heartbeats.allowed_commands import Argv
-from bot.domain.heartbeats.checks import checks_in
 from bot.domain.playbook import Playbook, parse
 from bot.domain.playbooks.playbook_edits import remove
 from bot.errors import StoreError, TriageError, refused
@@ -221,11 +220,13 @@ class Removals:
         self._stored = stored
 
     def note_removals(self, session_id: str, before: Playbook, after: Playbook, *, by: str, at: datetime) -> None:
-        """Remember who edited checks away."""
+        """Remember who edited checks away; a disk that refuses costs the name, not the edit."""
+        gone = before.checks - after.checks
+        if not gone:
+            return
         entry = Removal(at=at, by=by).model_dump(mode="json")
-        gone = sorted(checks_in(before) - checks_in(after))
         with suppress(StoreError):
-            self._stored.keep_newest({f"{session_id}/{check}": entry for check in gone}, at_most=KEPT)
+            self._stored.keep_newest({f"{session_id}/{check}": entry for check in sorted(gone)}, at_most=KEPT)
 
     def load(self, session_id: str) -> dict[str, Removal]:
         """Return the removals of one session by the identity of the check."""

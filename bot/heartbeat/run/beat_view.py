@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from bot.domain.heartbeats.alerts import OpenFinding, Removal
-from bot.domain.heartbeats.beats import BeatReport, Receipt, Wake
-from bot.domain.heartbeats.checks import checks_of_lines
+from bot.domain.heartbeats.beats import BeatReport, Receipt, RunCheckpoint, Wake
 from bot.domain.heartbeats.session_state import InboxMessage
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_entries import PlaybookEntry
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, checks_of
 from bot.domain.sharing.suggestions import Suggestion
 from bot.domain.text.humanize import counted
 from bot.domain.tiers import TaskHistory, Tier, TierMove, add_measured
@@ -80,7 +79,7 @@ class PlaybookEditLog:
     def removals(self, at: datetime) -> dict[str, Removal]:
         """Return the checks that the session's agent took out, by their identity."""
         removed = [edit.text for edit in self.made if edit.what is EditKind.REMOVE_TASK]
-        return {check: Removal(at=at, by=AGENT) for text in removed for check in checks_of_lines(text)}
+        return {check: Removal(at=at, by=AGENT) for text in removed for check in checks_of(text)}
 
     def described(self) -> str:
         """Return what changed on one line, or nothing.
@@ -128,20 +127,34 @@ NONE: Final = PeerData()
 """A beat that has nothing to do with others."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BeatView:
-    """One beat: the due tasks and what is known before anybody thinks about them.
+@dataclass(frozen=True, kw_only=True)
+class BeatStart:
+    """One beat as it starts: why, the time its tiers are stamped with, what it will change in its playbook.
 
-    `changed` are the probe results that differ from the last good beat's, `earlier` the hashes of what commands printed
-    then; `spent_usd` is what the session has cost today; `moves` are the tasks that were measured to stand in a wrong
-    tier, `edits` what the beat itself changes in the playbook, `exchange` what it has to do with other sessions.
+    `cancel` is set by whoever cancels it. `paid` is the run of a beat that a crash broke off after it: this one is that
+    beat, and goes on from there.
     """
 
     session: Session
     run_id: str
     wake: Wake
-    tier: Tier
+    stamp_at: datetime
     started_at: datetime
+    cancel: threading.Event = field(default_factory=threading.Event)
+    edits: PlaybookEditLog = field(default_factory=PlaybookEditLog)
+    paid: RunCheckpoint | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeatView(BeatStart):
+    """A beat with its due tasks and what is known before anybody thinks about them.
+
+    `changed` are the probe results that differ from the last good beat's, `earlier` the hashes of what commands printed
+    then; `spent_usd` is what the session has cost today; `moves` are the tasks that were measured to stand in a wrong
+    tier, `exchange` what the beat has to do with other sessions.
+    """
+
+    tier: Tier
     playbook: Playbook
     tasks: tuple[PlaybookEntry, ...]
     probes: ProbeReport
@@ -150,9 +163,7 @@ class BeatView:
     inbox: tuple[InboxMessage, ...]
     open_findings: tuple[OpenFinding, ...]
     spent_usd: float
-    cancel: threading.Event
     moves: tuple[TierMove, ...] = ()
-    edits: PlaybookEditLog = field(default_factory=PlaybookEditLog)
     exchange: PeerData = NONE
     removals: Mapping[str, Removal] = field(default_factory=dict)
     """Who took which check out of the playbook, by its identity."""
@@ -162,16 +173,9 @@ class BeatView:
     """How many full runs in a row before this beat ended in the bare token."""
 
 
-class FullRun(Protocol):
-    """Carries out the due tasks."""
-
-    def run(self, view: BeatView) -> BeatReport:
-        """Return the report.
-
-        Raises:
-            RunCancelled: the view's `cancel` was set.
-            RunFailed: there is no report; it says why and carries the usage.
-        """
+FullRun = Callable[[BeatView], BeatReport]
+"""Carries out the due tasks and returns the report. Raises RunCancelled if the view's `cancel` was set, RunFailed where
+there is no report."""
 
 
 def measured_after(history: Mapping[str, TaskHistory], view: BeatView) -> dict[str, TaskHistory]:

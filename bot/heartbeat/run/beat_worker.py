@@ -1,31 +1,55 @@
-"""One beat from a claimed job to its record: let in, looked, carried out (bot/heartbeat/run/pipeline.py), written down.
+"""One beat from a claimed job to its record: let in, look, screen, run, judge, tell, stamp, write down.
 
-Writes exactly one line of heartbeats.ndjson per beat, whatever happened. A beat that a crash broke off after its full
-run goes on from there; what wakes wait meanwhile make the next one. A beat whose HEARTBEAT.md was deleted makes no new
-one: what was open is closed, and the owner hears it once.
+Writes exactly one line of heartbeats.ndjson per beat, whatever happened. Stamps are written only after a beat that
+vouches for every due task; whatever fails leads to more attention at the next one. A beat that a crash broke off after
+its full run goes on from there; what wakes wait meanwhile make the next one. Where HEARTBEAT.md was deleted, no new one
+is made: what was open is closed, and the owner hears it once.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Final
+from datetime import timedelta
+from typing import Any, Final
 
-from bot.agent.model_run import RunStopped
-from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.beats import BeatResult, BeatStep, RunCheckpoint, strongest
-from bot.domain.heartbeats.session_state import SessionState
+from bot.agent.model_run import RunCancelled, RunStopped
+from bot.domain.heartbeats.alerts import FLAGS, OpenFinding
+from bot.domain.heartbeats.beats import (
+    Action,
+    BeatReport,
+    BeatResult,
+    BeatStep,
+    Finding,
+    RunCheckpoint,
+    Wake,
+    strongest,
+)
+from bot.domain.heartbeats.session_state import MessageKind, SessionState
 from bot.domain.jobs import RunBeat
-from bot.domain.text.humanize import counted
-from bot.domain.tiers import PERIODS, Tier
+from bot.domain.playbook import Playbook
+from bot.domain.text.humanize import LATE, counted, duration, utc_text
+from bot.domain.tiers import PERIODS, Tier, includes
 from bot.errors import InputError, ProviderError, StoreError, TriageError
-from bot.heartbeat.alerts.alert_routing import AlertRouter, BeatOutcome
+from bot.heartbeat.alerts.alert_routing import AlertRouter, BeatOutcome, DeliveryResult
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.run.beat_record import BeatEnd, BeatRecorder, BeatStart
-from bot.heartbeat.run.pipeline import BeatPipeline, broken_off
+from bot.heartbeat.run.beat_record import Beat, BeatRecorder
+from bot.heartbeat.run.beat_view import BeatStart, BeatView, FullRun
+from bot.heartbeat.run.findings import (
+    boxes,
+    is_unchanged,
+    judge_report,
+    needs_full_run,
+    seen_by_code,
+    standing,
+    still_standing,
+    well_commands,
+)
+from bot.heartbeat.run.inputs import CommandPool, InputCollector
+from bot.heartbeat.run.model_steps import Prescreen
 from bot.heartbeat.schedule.scheduler import Scheduler
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
@@ -37,21 +61,25 @@ SHOWN: Final = 5
 
 
 class BeatWorker:
-    """Works off the jobs of heartbeats."""
+    """Works off the jobs of heartbeats; `prescreen` is None where no model may be asked."""
 
     def __init__(
         self,
         sessions: SessionRegistry,
         store: SessionMemory,
         scheduler: Scheduler,
-        pipeline: BeatPipeline,
+        inputs: InputCollector,
+        commands: CommandPool,
+        prescreen: Prescreen | None,
+        full: FullRun,
         recorder: BeatRecorder,
         alerts: AlertRouter,
         peers: PeerSessions,
         clock: Clock,
     ) -> None:
-        self._sessions, self._store, self._scheduler, self._pipeline = sessions, store, scheduler, pipeline
-        self._recorder, self._alerts, self._peers, self._clock = recorder, alerts, peers, clock
+        self._sessions, self._store, self._scheduler, self._clock = sessions, store, scheduler, clock
+        self._inputs, self._commands, self._prescreen, self._full = inputs, commands, prescreen, full
+        self._recorder, self._alerts, self._peers = recorder, alerts, peers
         self._cancels: dict[str, threading.Event] = {}
 
     def run_beat(self, work: RunBeat) -> None:
@@ -65,33 +93,26 @@ class BeatWorker:
         if is_done(state, work):
             log.info("a beat on record is not run again", extra={"action": "beat_done", "session": session.id})
             return
-        begun = self._begin(session, state.paid, work)
-        with self._cancellable(session.id) as cancel:
-            ending = self._ended(session, begun, cancel)
+        beat = self._begin(session, state.paid, work)
+        with self._cancellable(beat.begun):
+            try:
+                self._carry_out(beat)
+            except RunStopped:
+                # the job goes back to the queue, with its own reason
+                self._scheduler.wakes.drop(session.id, beat.begun.wake)
+                raise
+            except TriageError as error:
+                beat.breaks_off(error)
         now = self._clock.now()
         self._scheduler.closing(session.id)  # before: whoever reads the record may ask for the next beat at once
-        state = self._recorder.close(session, begun, ending, now=now)
-        self._tell_of_failure(session, ending, state)
+        state = self._recorder.close(beat, now)
+        self._tell_of_failure(beat, state)
         try:
-            if ending.good and ending.view is not None and ending.view.tier is Tier.DAILY:
-                changes = self._recorder.changes_since(session, now - PERIODS[Tier.DAILY])
-                ending = replace(ending, changes=changes)
-            self._peers.report_to_master(session, ending, now)
+            if beat.good and beat.view is not None and beat.view.tier is Tier.DAILY:
+                changes = self._recorder.changes_since(session.id, now - PERIODS[Tier.DAILY])
+                self._peers.report_to_master(beat, changes, now)
         except TriageError:  # the beat is on record; run again, it would be there twice
             log.exception("other sessions not told", extra={"action": "neighbours_untold", "session": session.id})
-
-    def _tell_of_failure(self, session: Session, ending: BeatEnd, state: SessionState) -> None:
-        """Say once that the session pauses, or that an alert can reach nobody as things are, but not what it says."""
-        is_pause = ending.result is BeatResult.FAILED and state.failures.is_untold
-        text = f"An alert of {session.id} reached nobody: {ending.error}. Each beat tries to send it again."
-        if not is_pause and not (ending.is_undeliverable and state.failures.count == 1):
-            return
-        try:
-            self._alerts.tell_owner_or_ops(session, state.failures.notice if is_pause else text)
-            if is_pause:
-                self._store.save(session.id, lambda now: now.evolve(failures=now.failures.evolve(told=True)))
-        except ProviderError:
-            log.exception("owner not told of a failure", extra={"action": "failure_untold", "session": session.id})
 
     def cancel(self, session_id: str) -> bool:
         """Stop the session's beat under way; False if there is none."""
@@ -100,49 +121,185 @@ class BeatWorker:
             event.set()
         return event is not None
 
-    def _begin(self, session: Session, paid: RunCheckpoint | None, work: RunBeat) -> BeatStart:
+    def _begin(self, session: Session, paid: RunCheckpoint | None, work: RunBeat) -> Beat:
         if paid is not None:
             log.warning("a beat goes on after a crash", extra={"action": "beat_resumed", "session": session.id})
-            return BeatStart.again(paid, self._clock.now())
+            begun = BeatStart(
+                session=session,
+                run_id=paid.run_id,
+                wake=paid.wake,
+                stamp_at=paid.stamp_at,
+                started_at=paid.started_at,
+                paid=paid,
+            )
+            return Beat(begun=begun, prescreen=paid.prescreen, triage=paid.triage)
         now = self._clock.now()
         wake = strongest([work.wake, *self._scheduler.wakes.take(session.id)])  # no further beat is made for them
-        return BeatStart(
-            run_id=f"beat-{session.id}-{now:%Y%m%dT%H%M%S%f}Z"[:120],
-            wake=wake,
-            stamp_at=work.slot or now,
-            started_at=now,
-        )
+        run_id, stamp_at = f"beat-{session.id}-{now:%Y%m%dT%H%M%S%f}Z"[:120], work.slot or now
+        return Beat(begun=BeatStart(session=session, run_id=run_id, wake=wake, stamp_at=stamp_at, started_at=now))
 
     @contextmanager
-    def _cancellable(self, session_id: str) -> Iterator[threading.Event]:
-        event = self._cancels[session_id] = threading.Event()
+    def _cancellable(self, begun: BeatStart) -> Iterator[None]:
+        self._cancels[begun.session.id] = begun.cancel
         try:
-            yield event
+            yield
         finally:
-            self._cancels.pop(session_id, None)
+            self._cancels.pop(begun.session.id, None)
 
-    def _ended(self, session: Session, begun: BeatStart, cancel: threading.Event) -> BeatEnd:
-        """Return how the beat ended; a cancel at any step stays one."""
-        try:
-            return self._carry_out(session, begun, cancel)
-        except RunStopped:
-            self._scheduler.wakes.drop(session.id, begun.wake)  # the job goes back to the queue, with its own reason
-            raise
-        except TriageError as error:
-            return broken_off(session, error)
+    def _carry_out(self, beat: Beat) -> None:
+        """Take a beat to its end; a cancel at any step stays one.
 
-    def _carry_out(self, session: Session, begun: BeatStart, cancel: threading.Event) -> BeatEnd:
+        Raises:
+            TriageError: what broke it off.
+        """
+        begun = beat.begun
+        session = begun.session
         if begun.paid is None:
             state = self._store.load(session.id)
             refusal = self._scheduler.admission.refusal(session, state, begun.wake, begun.started_at)
             if refusal is not None:
-                return BeatEnd(result=BeatResult.SKIPPED, step=refusal.step, detail=refusal.detail)
+                beat.step, beat.detail = refusal.step, refusal.detail
+                return
             if is_deleted(session, state):
-                return self._end_without_playbook(session, state, begun)
-        return self._pipeline.run(session, begun, cancel)
+                self._end_without_playbook(beat, state)
+                return
+        beat.view = view = self._inputs.collect(begun, self._commands.take_answers(session.id))
+        if begun.paid is not None:
+            self._tell_report(beat, view, begun.paid)
+        elif beat.was_cancelled():
+            return
+        elif is_unchanged(view):
+            self._end_quietly(beat, view, BeatStep.PROBES, "nothing changed")
+        else:
+            self._think(beat, view)
 
-    def _end_without_playbook(self, session: Session, state: SessionState, begun: BeatStart) -> BeatEnd:
-        """Close what was open and tell the owner, once; return how the beat ends."""
+    def _think(self, beat: Beat, view: BeatView) -> None:
+        """Ask the cheap model first where it may be asked, then have the due tasks carried out.
+
+        Only what the clock woke is screened, and never instead of the daily run; a suggestion that came in needs the
+        run that can decide on it.
+        """
+        decides = bool(view.exchange.offered) and any(each.kind is MessageKind.SUGGESTION for each in view.inbox)
+        is_small = view.wake is Wake.INTERVAL and view.tier is not Tier.DAILY and not needs_full_run(view)
+        if self._prescreen is not None and view.session.beat.heartbeat_model and is_small and not decides:
+            screened = self._prescreen(view)
+            beat.triage = screened.usage
+            if beat.was_cancelled():
+                return
+            beat.prescreen, beat.screen_error, beat.limits = screened.action, screened.error, screened.limits
+            if screened.action is not Action.ESCALATE:
+                self._end_quietly(beat, view, BeatStep.PRESCREEN, screened.reason)
+                return
+            view = replace(view, spent_usd=view.spent_usd + (screened.usage.cost_usd or 0.0))
+        try:
+            report = self._full(view)
+        except RunCancelled:
+            raise
+        except TriageError as error:
+            self._tell_without_report(beat, view, error)
+            return
+        beat.full = report.usage
+        if not beat.was_cancelled():
+            # on disk before anything is done about it: a crash from here on costs no second run
+            self._store.evolve(view.session.id, paid=_checkpoint(beat, view, report))
+            self._tell_report(beat, view, report)
+
+    def _end_quietly(self, beat: Beat, view: BeatView, step: BeatStep, detail: str) -> None:
+        """End a beat in which nothing is new; what still stands and is due to be said again is said."""
+        findings = still_standing(view)
+        ok_text = f"Nothing new in {view.session.name}."
+        beat.sent = self._tell(view, findings, {FLAGS, *well_commands(view)}, ok_text=ok_text)
+        beat.step, beat.detail = step, _joined(detail, view.edits.counted())
+        self._end(beat, view, BeatResult.OK_EMPTY, boxes(view, findings))
+
+    def _tell_without_report(self, beat: Beat, view: BeatView, error: TriageError) -> None:
+        """End a beat whose run failed: what code sees rings and closes all the same; nothing is stamped."""
+        beat.breaks_off(error)
+        note = f"No model looked at this: {error}"
+        try:
+            beat.sent = self._tell(view, seen_by_code(view), well_commands(view), notes=(note,))
+        except StoreError:
+            log.exception("alerts are not told", extra={"action": "alert_unsent", "session": view.session.id})
+        if beat.sent.is_refused:  # a person has to mend that; the model may be back by itself
+            beat.error, beat.failure = beat.sent.problem, beat.sent.problem_kind
+
+    def _tell_report(self, beat: Beat, view: BeatView, report: BeatReport) -> None:
+        """Read the report of a run against the due tasks, tell what it found; what was told before a crash is so once.
+
+        Flags that the run raised or cleared count; a playbook that cannot be read after it holds up no finding.
+        """
+        beat.report, beat.full = report, report.usage
+        with suppress(StoreError):
+            beat.view = view = replace(view, playbook=playbook_of(view.session).peek() or view.playbook)
+        judged, late = judge_report(view, report), self._late_words(view)
+        beat.sent = sent = self._tell(
+            view,
+            self._not_closed_since(view, judged.findings) if view.paid else judged.findings,
+            judged.checked,
+            ok_text="" if late else _ok_text(view, report, judged.said),
+            reasoning=report.reasoning if view.session.beat.include_reasoning else None,
+            notes=tuple(filter(None, [*late, *judged.notes, *report.notes, view.edits.described()])),
+        )
+        beat.is_bare = judged.is_bare
+        beat.beside_ok = "" if judged.is_alert or sent.says_ok else judged.said
+        if sent.silent:  # an alert tells of them itself
+            beat.detail = _joined("1 remark with OK" if beat.beside_ok else "", view.edits.counted(), *late)
+        quiet = BeatResult.SKIPPED if judged.findings else judged.quiet
+        done = boxes(view, judged.findings, report.receipts)
+        self._end(beat, view, quiet, done if judged.is_good else None)
+
+    def _tell(
+        self, view: BeatView, findings: Iterable[Finding], checked: Collection[str], **said: Any
+    ) -> DeliveryResult:
+        outcome = BeatOutcome(
+            findings=tuple(findings),
+            checked=frozenset(checked),
+            standing=standing(view.playbook),
+            removals={**view.removals, **view.edits.removals(view.started_at)},
+            at=view.started_at,
+            wake=view.wake,
+            tier=view.tier,
+            **said,
+        )
+        return self._alerts.deliver(view.session, outcome)
+
+    def _not_closed_since(self, view: BeatView, findings: Iterable[Finding]) -> list[Finding]:
+        """Return what the beat found without what somebody closed after it looked; the next beat looks again."""
+        known = self._store.load(view.session.id).findings.values()
+        closed = {each.key for each in known if each.was_closed_after(view.started_at)}
+        return [found for found in findings if found.key not in closed]
+
+    def _late_words(self, view: BeatView) -> tuple[str, ...]:
+        """Return that a beat is told of long after it looked, and when that was; nothing where it is told in time."""
+        late = self._clock.now() - view.started_at if view.paid else timedelta()
+        if late < LATE:
+            return ()
+        return (f"Sent {duration(late)} late: found at {utc_text(view.started_at)}, then the bot was interrupted.",)
+
+    def _end(self, beat: Beat, view: BeatView, quiet: BeatResult, done: Mapping[str, bool] | None) -> None:
+        """Note how a beat ended that told what it found, `quiet` where nothing was sent; stamp it where it is good.
+
+        `done` says which due tasks went well; None: not every one was looked at.
+        """
+        sent = beat.sent
+        beat.error = sent.problem
+        if not sent.silent:
+            beat.result, beat.step = BeatResult.SENT, BeatStep.ACK if sent.says_ok else beat.step
+        elif sent.problem is not None:
+            beat.result, beat.failure, beat.step, beat.detail = BeatResult.FAILED, sent.problem_kind, None, ""
+        else:
+            beat.result = quiet
+            if quiet is BeatResult.SKIPPED:
+                beat.step, unsaid = _unsaid(view.session)
+                beat.detail = _joined(unsaid, beat.detail)
+        if sent.problem is None and done is not None:
+            _stamp(view, done)
+            beat.good = True
+
+    def _end_without_playbook(self, beat: Beat, state: SessionState) -> None:
+        """Close what was open and tell the owner, once."""
+        begun = beat.begun
+        session = begun.session
         outcome = BeatOutcome(
             findings=(),
             checked=frozenset(),
@@ -153,15 +310,27 @@ class BeatWorker:
             tier=None,
         )
         self._alerts.deliver(session, outcome)
-        detail = f"{PLAYBOOK} was deleted; to begin anew: /triage tiers {session.id} add quick <task>"
+        beat.step = BeatStep.EMPTY
+        beat.detail = f"{PLAYBOOK} was deleted; to begin anew: /triage tiers {session.id} add quick <task>"
         if not state.playbook_gone_told:
             open_ = [each for each in state.findings.values() if each.is_open]
-            try:
-                self._alerts.tell_owner_or_ops(session, _deletion_notice(session, open_))
-            except ProviderError as error:
-                return replace(broken_off(session, error), step=BeatStep.EMPTY, detail=detail)
+            self._alerts.tell_owner_or_ops(session, _deletion_notice(session, open_))
             self._store.evolve(session.id, playbook_gone_told=True)
-        return BeatEnd(result=BeatResult.SKIPPED, step=BeatStep.EMPTY, detail=detail)
+
+    def _tell_of_failure(self, beat: Beat, state: SessionState) -> None:
+        """Say once that the session pauses, or that an alert can reach nobody as things are, but not what it says."""
+        session = beat.begun.session
+        has_failed = beat.result is BeatResult.FAILED
+        is_pause = has_failed and state.failures.is_untold
+        if not is_pause and not (has_failed and beat.sent.is_refused and state.failures.count == 1):
+            return
+        text = f"An alert of {session.id} reached nobody: {beat.error}. Each beat tries to send it again."
+        try:
+            self._alerts.tell_owner_or_ops(session, state.failures.notice if is_pause else text)
+            if is_pause:
+                self._store.save(session.id, lambda now: now.evolve(failures=now.failures.evolve(told=True)))
+        except ProviderError:
+            log.exception("owner not told of a failure", extra={"action": "failure_untold", "session": session.id})
 
 
 def is_done(state: SessionState, work: RunBeat) -> bool:
@@ -178,6 +347,63 @@ def is_deleted(session: Session, state: SessionState) -> bool:
         return playbook_of(session).peek() is None
     except StoreError:
         return False
+
+
+def _checkpoint(beat: Beat, view: BeatView, report: BeatReport) -> RunCheckpoint:
+    return RunCheckpoint(
+        **dict(report),
+        run_id=view.run_id,
+        wake=view.wake,
+        tier=view.tier,
+        started_at=view.started_at,
+        stamp_at=view.stamp_at,
+        due=tuple(task.id for task in view.tasks),
+        inbox=len(view.inbox),
+        prescreen=beat.prescreen,
+        triage=beat.triage,
+    )
+
+
+def _stamp(view: BeatView, done: Mapping[str, bool]) -> None:
+    """Write the times and the boxes of a good beat into HEARTBEAT.md as it is now.
+
+    One that was put in the place of what was looked at stays as it is; one that was deleted meanwhile, too.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    due = view.paid.due if view.paid else tuple(done)
+
+    def edit(playbook: Playbook) -> Playbook:
+        if due and not any(entry.id in due for entry in playbook.entries):
+            return playbook
+        ticked = playbook.with_boxes([(task, done[task.id]) for task in view.tasks])
+        return ticked.with_stamps(includes(view.tier), view.stamp_at)
+
+    file = playbook_of(view.session)
+    if file.peek() is not None:
+        file.change(edit)
+
+
+def _unsaid(session: Session) -> tuple[BeatStep, str]:
+    """Return why nobody was told of what was found."""
+    if session.beat.deliver.mode == "none":
+        return BeatStep.DELIVERY, "only to the log"
+    if not session.beat.visibility.show_alerts:
+        return BeatStep.DELIVERY, "alerts are switched off"
+    return BeatStep.DEDUPE, "already sent; sent again after dedupe_window, unless acknowledged or snoozed"
+
+
+def _joined(*said: str) -> str:
+    return "; ".join(filter(None, said))
+
+
+def _ok_text(view: BeatView, report: BeatReport, said: str) -> str:
+    """Return what is said where nothing was found: the report's own words, and how many tasks it left out."""
+    skipped = {receipt.task for receipt in report.receipts if receipt.result == "skipped"}
+    count = counted(len(skipped), "task was", "tasks were")
+    left_out = f"{count} not looked at." if skipped else ""
+    return " ".join(filter(None, [said or f"OK: no problem found in {view.session.name}.", left_out]))
 
 
 def _deletion_notice(session: Session, closed: list[OpenFinding]) -> str:

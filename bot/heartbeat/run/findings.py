@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from bot.domain.ack import read_ack
-from bot.domain.heartbeats.alerts import ASSIGNMENTS, FLAGS, MESSAGE, RECEIPTS, finding_key
+from bot.domain.heartbeats.alerts import ASSIGNMENTS, FLAGS, MESSAGE, RECEIPTS, finding_key, fingerprint
 from bot.domain.heartbeats.allowed_commands import Argv, commands_in
-from bot.domain.heartbeats.beats import BeatReport, BeatResult, Finding, Receipt
-from bot.domain.heartbeats.checks import checks_in, checks_of
+from bot.domain.heartbeats.beats import BeatReport, BeatResult, Finding, Receipt, Reported
+from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_marked_urgent, task_id, unmarked
 from bot.domain.severity import Severity, highest
 from bot.domain.text.humanize import counted
+from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.probes import ProbeResult
@@ -29,6 +30,8 @@ from bot.heartbeat.run.probes import ProbeResult
 SHOWN_LINES: Final = 8
 LINE_CHARS: Final = 160
 NAMED_TASKS: Final = 5
+ASSIGNED_CHARS: Final = 300
+NO_MODEL: Final = "No model was used: code read the exit codes of the commands in HEARTBEAT.md."
 BARE_TOKENS: Final = 3
 """So many full runs in a row without a report are an alert."""
 
@@ -97,7 +100,7 @@ def well_commands(view: BeatView) -> set[str]:
 
 def standing(playbook: Playbook) -> frozenset[str]:
     """Return what a finding may belong to: the checks of a playbook, and what is no task."""
-    return checks_in(playbook) | {FLAGS, MESSAGE, RECEIPTS, ASSIGNMENTS}
+    return playbook.checks | {FLAGS, MESSAGE, RECEIPTS, ASSIGNMENTS}
 
 
 def still_standing(view: BeatView) -> list[Finding]:
@@ -133,21 +136,30 @@ class Judgement:
     quiet: BeatResult
     """How the beat ends if nothing was found."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What stands under its alerts: the message, where somebody has to read it and it is no finding itself."""
+        is_note = self.is_alert and self.said and all(found.text != self.said for found in self.findings)
+        return (self.said,) if is_note else ()
+
 
 def judge_report(view: BeatView, report: BeatReport) -> Judgement:
     """Read a report against the tasks that were due and what code saw."""
-    limit = view.session.beat.ack_max_chars
-    ack = read_ack(report.message, token=view.session.beat.ack_token, max_chars=limit)
-    wants_reader = ack.kind == "alert" if report.status is None else len(ack.text) > limit
-    is_alert = report.status == "attention" or wants_reader
+    token, limit, said = view.session.beat.ack_token, view.session.beat.ack_max_chars, report.message.strip()
+    is_empty = not said
+    if report.status is None:
+        ack = read_ack(said, token=token, max_chars=limit)
+        said, is_alert = ack.text, ack.kind == "alert"
+    else:
+        said = "" if said == token else said
+        is_alert = report.status == "attention" or len(said) > limit
     is_bare = report.status is None and not report.receipts and not is_alert
-    have = {receipt.task for receipt in report.receipts}
-    missing = [task for task in view.tasks if task.id not in have]
+    missing = unanswered(view.tasks, report.receipts)
     findings = _found(view, report.receipts)
     if missing and (not is_bare or view.bare_tokens + 1 >= BARE_TOKENS):
         findings.append(_unreceipted(view, missing))
-    if is_alert and _stands_alone(view, report, ack.text, findings):
-        text = ack.text or "The heartbeat asks for attention and does not say why."
+    if is_alert and _stands_alone(view, report, said, findings):
+        text = said or "The heartbeat asks for attention and does not say why."
         findings.append(_finding(view, MESSAGE, text))
     complete = () if missing else (RECEIPTS, MESSAGE) if view.tier is Tier.DAILY else (RECEIPTS,)
     return Judgement(
@@ -156,8 +168,8 @@ def judge_report(view: BeatView, report: BeatReport) -> Judgement:
         is_good=not missing and not is_bare,
         is_bare=is_bare,
         is_alert=is_alert,
-        said=ack.text,
-        quiet=BeatResult.OK_EMPTY if ack.kind == "ok-empty" else BeatResult.OK_TOKEN,
+        said=said,
+        quiet=BeatResult.OK_EMPTY if is_empty else BeatResult.OK_TOKEN,
     )
 
 
@@ -172,11 +184,17 @@ def _stands_alone(view: BeatView, report: BeatReport, said: str, findings: Seque
     return not findings or (bool(said) and not is_new)
 
 
+def unanswered(tasks: Iterable[PlaybookEntry], receipts: Iterable[Receipt]) -> list[PlaybookEntry]:
+    """Return the due tasks that have no receipt; a beat succeeded only if there are none."""
+    have = {receipt.task for receipt in receipts}
+    return [task for task in tasks if task.id not in have]
+
+
 def boxes(view: BeatView, findings: Iterable[Finding], receipts: Iterable[Receipt] = ()) -> dict[str, bool]:
     """Return which due tasks went well: none of their checks found anything and no receipt says that one did not."""
     found = {each.task for each in findings}
     found |= {receipt.task for receipt in receipts if receipt.result != "ok"}
-    return {task.id: found.isdisjoint({task.id, *checks_of(task)}) for task in view.tasks}
+    return {task.id: found.isdisjoint({task.id, *task.checks}) for task in view.tasks}
 
 
 def _failure(view: BeatView, task: PlaybookEntry, result: ProbeResult) -> Finding:
@@ -286,7 +304,7 @@ def _settled(view: BeatView, receipts: Iterable[Receipt]) -> set[str]:
     good, doubtful = set[str](), set[str]()
     for task in view.tasks:
         if task.id in looked and answered.issuperset(task.commands):
-            good.update(checks_of(task))
+            good.update(task.checks)
         else:
             doubtful.add(task.id)
     return good - doubtful
@@ -300,3 +318,60 @@ def _each_once(findings: Iterable[Finding]) -> list[Finding]:
         if each.severity.rank < first.severity.rank:
             once[each.key] = each
     return list(once.values())
+
+
+def report_by_code(view: BeatView) -> BeatReport:
+    """Return what there is to report without a model: exit codes decide, and what is new of good commands is named.
+
+    Every due task has a receipt: `finding` where a command fails, `ok` where all were answered, `skipped` where only a
+    model could tell.
+    """
+    failed: dict[str, list[Finding]] = {}
+    for task, failure in failed_commands(view):
+        failed.setdefault(task.id, []).append(failure)
+    receipts = [receipt for task in view.tasks for receipt in _receipts(view, task, failed.get(task.id, []))]
+    return BeatReport(
+        message=view.session.beat.ack_token,
+        status="ok",
+        receipts=(*receipts, *_undone(view)),
+        usage=None,
+        notes=(NO_MODEL,),
+        changes=tuple(_changes(view)),
+    )
+
+
+def _receipts(view: BeatView, task: PlaybookEntry, failed: list[Finding]) -> list[Receipt]:
+    if task.id in view.exchange.receipts:
+        return [view.exchange.receipts[task.id]]
+    if failed:
+        return [_found_by_code(task.id, each.text, each.key.rpartition("/")[2]) for each in failed]
+    if not view.probes.names_commands(task):
+        return [Receipt(task=task.id, result="skipped", evidence="this needs a model; there is no API key")]
+    commands = ", ".join(sorted(map(" ".join, view.probes.commands_of(task))))
+    return [Receipt(task=task.id, result="ok" if view.probes.covers(task) else "skipped", evidence=commands)]
+
+
+def _found_by_code(task: str, text: str, key: str) -> Receipt:
+    return Receipt(task=task, result="finding", evidence=text, finding=Reported(key=key, text=text))
+
+
+def _undone(view: BeatView) -> Iterator[Receipt]:
+    """Yield the assignments as one finding: only a model can work on them, and only a person can close it."""
+    given = [message for message in view.inbox if message.kind is MessageKind.ASSIGNMENT]
+    if given:
+        lines = "\n".join(f"- {message.from_}: {one_line(message.text, ASSIGNED_CHARS)}" for message in given)
+        text = f"{counted(len(given), 'assignment')} not handled: no model is configured\n{lines}"
+        yield _found_by_code(ASSIGNMENTS, text, fingerprint(text))
+
+
+def _changes(view: BeatView) -> Iterator[str]:
+    """Yield a line for each good command that prints something else than at the last good beat.
+
+    That a command which failed is good again is told by its alert.
+    """
+    closing = {each.key for each in view.open_findings}
+    for result in view.changed:
+        if is_well(result) and result.command in view.earlier and command_key(view, result.argv) not in closing:
+            first, *more = [line for line in result.output.splitlines() if line.strip()] or ["(nothing)"]
+            rest = f" (+{counted(len(more), 'line')})" if more else ""
+            yield f"`{result.command}` printed something else: {one_line(first, LINE_CHARS)}{rest}"

@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from bot.domain.heartbeats.alerts import OpenFinding, finding_key
 from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, Argv
-from bot.domain.heartbeats.checks import adopted
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import Job, JobKind
 from bot.domain.playbook import Playbook, parse
+from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import Stamps, Tier, TierMove, due_tier, includes, suggested_moves
 from bot.errors import TriageError
 from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
-from bot.heartbeat.run.beat_record import BeatStart
-from bot.heartbeat.run.beat_view import BeatView
+from bot.heartbeat.run.beat_view import BeatStart, BeatView
 from bot.heartbeat.run.probes import ProbeResult, Probes
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
@@ -70,18 +70,13 @@ class InputCollector:
         report = self._probes.run(session.cwd, tasks, session.beat.commands, at=now, known={FLAGS_COMMAND: ""})
         return {each.argv: each for each in report.results if each.argv not in (FLAGS_COMMAND, *report.late)}
 
-    def collect(
-        self,
-        session: Session,
-        begun: BeatStart,
-        cancel: threading.Event,
-        ready: Mapping[Argv, ProbeResult] = MappingProxyType({}),
-    ) -> BeatView:
+    def collect(self, begun: BeatStart, ready: Mapping[Argv, ProbeResult] = MappingProxyType({})) -> BeatView:
         """Return what one beat is about; raises StoreError if the playbook cannot be read or created.
 
         `ready` are commands that were run while the beat waited.
         """
-        playbook, paid = playbook_of(session).read(), begun.paid
+        session, paid = begun.session, begun.paid
+        playbook = playbook_of(session).read()
         state = self._known(session, playbook)
         tier = paid.tier if paid else due_tier(stamps_of(playbook, state), begun.started_at)
         due = (task for each in includes(tier) for task in playbook.tasks(each))
@@ -90,11 +85,8 @@ class InputCollector:
         at = self._clock.now()
         report = self._probes.run(session.cwd, tasks, session.beat.commands, at=at, known=flags, ready=ready)
         return BeatView(
-            session=session,
-            run_id=begun.run_id,
-            wake=begun.wake,
+            **vars(begun),
             tier=tier,
-            started_at=begun.started_at,
             playbook=playbook,
             tasks=tasks,
             probes=report,
@@ -103,9 +95,7 @@ class InputCollector:
             inbox=tuple(self._store.inbox(session.id)[: paid.inbox if paid else None]),
             open_findings=tuple(each for each in state.findings.values() if each.is_open),
             moves=_moves(state, playbook),
-            edits=begun.edits,
-            spent_usd=state.spent.usd if state.spent.day == f"{begun.started_at:%Y-%m-%d}" else 0.0,
-            cancel=cancel,
+            spent_usd=state.spent.on(begun.started_at),
             exchange=self._peers.collect(session, tasks, begun.started_at),
             removals=self._removals.load(session.id),
             ahead_s=sum(result.seconds for result in ready.values()),
@@ -120,7 +110,7 @@ class InputCollector:
         named = {" ".join(argv) for _, task in playbook.all_tasks for argv in task.commands}
 
         def change(now: SessionState) -> SessionState:
-            return adopted(now, playbook).comparing(named).evolve(had_playbook=True, playbook_gone_told=False)
+            return _carried_over(now, playbook).comparing(named).evolve(had_playbook=True, playbook_gone_told=False)
 
         return self._store.save(session.id, change)
 
@@ -136,6 +126,38 @@ def _moves(state: SessionState, playbook: Playbook) -> tuple[TierMove, ...]:
     """Return what was measured to stand in a wrong tier and still stands there."""
     standing = {(tier, task.id) for tier, task in playbook.all_tasks}
     return tuple(move for move in suggested_moves(state.measured) if (move.from_tier, move.task_id) in standing)
+
+
+_OLD_NAMES: Final = ("failing", "no-answer")
+"""How earlier versions called the finding that a command fails."""
+
+
+def _carried_over(state: SessionState, playbook: Playbook) -> SessionState:
+    """Return the state with the findings of earlier versions under the keys they have now; done once for a session.
+
+    They went by the first command of their task, by their own, or by the text of the task.
+    """
+    if state.keyed_by_command:
+        return state
+    tasks = [task for _, task in playbook.all_tasks]
+    commands = {task_id(command): command for task in tasks for command in map(" ".join, task.commands)}
+    by_text = {task_id(task.text): task.id for task in tasks}
+    findings = dict(state.findings)
+    for old in state.findings.values():
+        new = _with_its_key(old, commands, by_text)
+        if old.is_remembered and new.key not in findings:
+            findings[new.key] = findings.pop(old.key).evolve(key=new.key, task=new.task)
+    return state.evolve(findings=findings, keyed_by_command=True)
+
+
+def _with_its_key(old: OpenFinding, commands: Mapping[str, str], by_text: Mapping[str, str]) -> OpenFinding:
+    session_id, name, task = old.key.partition("/")[0], old.name, by_text.get(old.task, old.task)
+    kind, _, check = name.rpartition("-")
+    if name in _OLD_NAMES:
+        kind, check = name, task
+    if kind in _OLD_NAMES and check in commands:
+        return old.evolve(key=finding_key(session_id, check, "", commands[check]), task=check)
+    return old.evolve(key=f"{session_id}/{task}/{name}", task=task)
 
 
 @dataclass(slots=True)

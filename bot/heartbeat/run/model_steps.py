@@ -13,20 +13,21 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel
 
-from bot.agent.model_run import RunCancelled, RunFailed, RunLimits
+from bot.agent.model_run import RunFailed, RunLimits, RunStopped
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Arguments, Tool
 from bot.domain.ack import without_thoughts
-from bot.domain.heartbeats.beats import Action, BeatReport, Receipt, missing_receipts
+from bot.domain.heartbeats.beats import Action, BeatReport, Receipt
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.prescreen import Decision, parse_decision
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact_values
 from bot.heartbeat.run.beat_view import BeatView, PeerData, tier_of
+from bot.heartbeat.run.findings import unanswered
 from bot.heartbeat.run.probes import ProbeResult
 from bot.heartbeat.sessions.session_registry import Session
 
@@ -115,15 +116,8 @@ FINISH_BEAT: Final = Tool(
 )
 
 
-class LastWords(BaseModel):
+class LastWords(RootModel[str]):
     """A model's last words, unread."""
-
-    text: str
-
-
-def last_words(text: str) -> LastWords:
-    """Return a model's last words as they were written."""
-    return LastWords(text=text)
 
 
 class ModelFullRun:
@@ -146,7 +140,7 @@ class ModelFullRun:
         )
         answer = result.answer
         if isinstance(answer, LastWords):
-            reported: dict[str, Any] = {"message": without_thoughts(answer.text)[:MESSAGE_CHARS], "receipts": ()}
+            reported: dict[str, Any] = {"message": without_thoughts(answer.root)[:MESSAGE_CHARS], "receipts": ()}
         else:
             assert isinstance(answer, FinishBeat)
             reported = {**answer.model_dump(), "reasoning": answer.reasoning or None}
@@ -174,19 +168,18 @@ class PrescreenAnswer(BaseModel):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Screened:
-    """The decision and what it cost."""
+    """What it decided, why, and what it cost."""
 
-    decision: Decision
+    action: Action
+    reason: str
     usage: Usage
     error: str = ""
     """Why there is no answer, rather than one that escalates."""
     limits: Mapping[str, Any] = field(default_factory=dict)
     """Which limit of time ended its run, if one did."""
 
-    @property
-    def action(self) -> Action:
-        """What to do with the beat."""
-        return self.decision.action
+
+Prescreen = Callable[[BeatView], Screened]
 
 
 class PrescreenStep:
@@ -196,26 +189,26 @@ class PrescreenStep:
         self._specialist_for, self._tools_for = specialist_for, tools_for
 
     def decide(self, view: BeatView) -> Screened:
-        """Return the decision; whatever goes wrong is `escalate`.
+        """Return the decision; whatever goes wrong is `escalate`, a cancel too: the beat looks for that itself.
 
         Raises:
-            RunCancelled: the view's `cancel` was set.
+            RunStopped: the process stops.
         """
         said, tools = build_sections(view, only_changed=True), self._tools_for(view)
         try:
             result = self._specialist_for(view.session).run(
                 f"{view.run_id}-pre", RUBRIC, said, tools, spent_usd=view.spent_usd, cancel=view.cancel
             )
-        except RunCancelled:
+        except RunStopped:
             raise
         except RunFailed as error:
             log.warning("[triage] pre-screen failed: %s", error, extra={"action": "prescreen_failed"})
-            doubt = Decision(Action.ESCALATE, "no answer")
-            return Screened(decision=doubt, usage=error.usage, error=str(error), limits=error.limits())
+            why, limits = str(error), error.limits()
+            return Screened(action=Action.ESCALATE, reason="no answer", usage=error.usage, error=why, limits=limits)
         assert isinstance(result.answer, LastWords)
-        decision = escalated_for_doubt(parse_decision(result.answer.text), view, forced=result.convergence_forced)
+        decision = escalated_for_doubt(parse_decision(result.answer.root), view, forced=result.convergence_forced)
         log.info("[triage] %s: %s", decision.action, decision.reason, extra={"action": "prescreened"})
-        return Screened(decision=decision, usage=result.usage)
+        return Screened(action=decision.action, reason=decision.reason, usage=result.usage)
 
 
 def escalated_for_doubt(decision: Decision, view: BeatView, *, forced: bool = False) -> Decision:
@@ -224,7 +217,7 @@ def escalated_for_doubt(decision: Decision, view: BeatView, *, forced: bool = Fa
         return decision
     doubts = {
         "doubt: the model had to be forced to answer": forced,
-        "doubt: a due task has no receipt": missing_receipts([task.id for task in view.tasks], decision.receipts),
+        "doubt: a due task has no receipt": bool(unanswered(view.tasks, decision.receipts)),
         "a receipt reports a finding": any(each.result == "finding" or each.finding for each in decision.receipts),
         "what an open finding is about has changed; only a full run settles it": _touches_open_finding(view),
     }

@@ -364,6 +364,6 @@ class BeatLog:
 
 def _read(record: dict[str, object]) -> Envelope | None:
     try:
-        return Envelope.read(record)
+        return Envelope.model_validate(record, extra="ignore")
     except ValidationError:
         return None

@@ -15,8 +15,7 @@ from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.sharing.suggestions import SuggestionStatus
 from bot.domain.text.sanitize import one_line
-from bot.domain.tiers import Tier
-from bot.heartbeat.run.beat_record import BeatEnd
+from bot.heartbeat.run.beat_record import Beat
 from bot.heartbeat.run.beat_view import PeerData
 from bot.heartbeat.sessions.session_registry import Session
 from bot.heartbeat.sharing.pollination import Pollination
@@ -35,14 +34,14 @@ _POLLINATE: Final = "cross-pollinat"
 """What the lines of the templates say that code carries out."""
 
 
-def daily_report(session: Session, ending: BeatEnd) -> str:
+def daily_report(beat: Beat, changes: Sequence[str]) -> str:
     """Return the report of a beat that carried out its tasks."""
-    receipts = ending.report.receipts if ending.report else ()
+    receipts = beat.report.receipts if beat.report else ()
     skipped = sum(receipt.result == "skipped" for receipt in receipts)
-    head = f"Daily report of {session.id}: {ending.result}, {len(receipts)} tasks, {skipped} skipped."
+    head = f"Daily report of {beat.begun.session.id}: {beat.result}, {len(receipts)} tasks, {skipped} skipped."
     found = [one.evidence for one in receipts if one.result == "finding"]
     seen = [one.evidence for one in receipts if one.result == "ok" and one.evidence.strip()]
-    told = (("Found", found), ("New", ending.changes), ("Saw", seen))
+    told = (("Found", found), ("New", changes), ("Saw", seen))
     lines = [f"{word}: {one_line(text, LINE_CHARS)}" for word, texts in told for text in texts[:LISTED]]
     return "\n".join([head, *lines])[:MAX_CHARS]
 
@@ -74,23 +73,22 @@ class PeerSessions:
         offered = tuple(one for one in waiting if one.to == session.id)
         return PeerData(offers=tuple(offers), silent=tuple(silent), offered=offered, receipts=receipts)
 
-    def report_to_master(self, session: Session, ending: BeatEnd, now: datetime) -> None:
+    def report_to_master(self, beat: Beat, changes: Sequence[str], now: datetime) -> None:
         """Send what a good daily beat sends; where a model chose among the offers, only what it could not choose.
+
+        `changes` is what commands printed anew in the day before it.
 
         Raises:
             StoreError: the disk refuses it.
         """
-        view = ending.view
-        if not ending.good or view is None or view.tier is not Tier.DAILY:
-            return
-        master = self._on.master
-        if master and not session.is_master and _due(view.tasks, _REPORT):
-            text = daily_report(session, ending)
+        session, master, tasks = beat.begun.session, self._on.master, beat.view.tasks if beat.view else ()
+        if master and not session.is_master and _due(tasks, _REPORT):
+            text = daily_report(beat, changes)
             report = InboxMessage(at=now, from_=session.id, to=master.id, kind=MessageKind.REPORT, text=text)
             self._on.states.send(report)
             self._on.states.evolve(session.id, report_awaited_since=now)
-        if session.is_master and _due(view.tasks, _POLLINATE):
-            self._pollination.run(was_chosen=ending.report is not None and ending.report.usage is not None)
+        if session.is_master and _due(tasks, _POLLINATE):
+            self._pollination.run(was_chosen=beat.report is not None and beat.report.usage is not None)
 
     def _silent(self, now: datetime) -> list[str]:
         """Return the workers without a report for too long; the first look only begins the wait."""

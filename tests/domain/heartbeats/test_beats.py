@@ -17,10 +17,8 @@ from bot.domain.heartbeats.beats import (
     Delivered,
     Envelope,
     Indicator,
-    Receipt,
     Wake,
     indicator_of,
-    missing_receipts,
     strongest,
 )
 from bot.domain.returns import Usage
@@ -128,10 +126,3 @@ def test_a_persons_wake_is_the_strongest_and_the_clocks_the_weakest() -> None:
     order = [Wake.INTERVAL, Wake.AUTOMATION, Wake.ASSIGNMENT, Wake.ON_DEMAND]
     for weaker, stronger in pairwise(order):
         assert strongest([weaker, stronger]) is strongest([stronger, weaker]) is stronger
-
-
-def test_a_due_task_without_a_receipt_is_missed() -> None:
-    """Once each, in the order they are due; a receipt for something else helps nobody."""
-    receipts = [Receipt(task="b", result="ok"), Receipt(task="z", result="skipped")]
-    assert missing_receipts(["a", "b", "c", "a"], receipts) == ("a", "c")
-    assert missing_receipts(["b"], receipts) == ()

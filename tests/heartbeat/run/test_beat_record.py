@@ -7,8 +7,8 @@ from pathlib import Path
 
 from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Wake
-from bot.heartbeat.run.beat_record import BeatEnd, BeatRecorder, BeatStart
-from bot.heartbeat.run.beat_view import EditKind, PlaybookEdit, PlaybookEditLog
+from bot.heartbeat.run.beat_record import Beat, BeatRecorder
+from bot.heartbeat.run.beat_view import BeatStart, EditKind, PlaybookEdit, PlaybookEditLog
 from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory
 from tests.fakes import MemoryJournal, MemoryStore
 from tests.heartbeat.builders import AT, a_session
@@ -24,9 +24,16 @@ def test_what_a_beat_changed_is_on_record_however_it_ended(tmp_path: Path) -> No
         ("failed", [edit], BeatResult.FAILED),
         ("refused", [], BeatResult.SKIPPED),
     ]:
-        begun = BeatStart(run_id=name, wake=Wake.INTERVAL, stamp_at=AT, started_at=AT, edits=PlaybookEditLog(made))
+        begun = BeatStart(
+            session=a_session(tmp_path),
+            run_id=name,
+            wake=Wake.INTERVAL,
+            stamp_at=AT,
+            started_at=AT,
+            edits=PlaybookEditLog(made),
+        )
         error = "no answer" if result is BeatResult.FAILED else None
-        record.close(a_session(tmp_path), begun, BeatEnd(result=result, step=BeatStep.CANCELLED, error=error), now=AT)
+        record.close(Beat(begun=begun, result=result, step=BeatStep.CANCELLED, error=error), AT)
     for name in ("cancelled", "failed"):
         trace = json.loads((tmp_path / "runs" / name / "trace.json").read_text())
         assert trace["edits"] == [{"what": "note", "tier": None, "text": "n"}]

@@ -24,7 +24,7 @@ from bot.heartbeat.sessions.session_registry import Owners
 from tests.builders import some_work
 from tests.fakes import FakeWorkspace, MemoryJobQueue
 from tests.heartbeat.builders import AT
-from tests.heartbeat.room import COST, QUIET, SCREEN_COST, BeatRoom, Scripted, report, screened
+from tests.heartbeat.room import COST, QUIET, BeatRoom, Scripted, report, screened
 from tests.heartbeat.watch import Watch
 from tests.tables import each_row
 
@@ -339,7 +339,8 @@ def test_what_a_task_found_that_nobody_does_any_more_is_not_said_again_and_close
 
 def test_a_cancel_stays_one_at_every_step(tmp_path: Path) -> None:
     """During the screen, between screen and run, during the run, after it: no alert, no stamp, the cost kept."""
-    room = BeatRoom(tmp_path, screen=Scripted(RunCancelled("cancelled", usage=SCREEN_COST)))
+    room = BeatRoom(tmp_path, screen=Scripted())
+    room.screen.steps.append(room.cancelling(screened("escalate")))  # type: ignore[union-attr]
     room.screen.steps.append(room.cancelling(screened("none")))  # type: ignore[union-attr]
     room.screen.steps.append(screened("escalate"))  # type: ignore[union-attr]
     room.full.steps[:] = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState, SpentToday
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier
-from bot.heartbeat.run.beat_record import BeatStart
-from bot.heartbeat.run.beat_view import BeatView
+from bot.heartbeat.run.beat_view import BeatStart, BeatView
 from bot.heartbeat.run.findings import is_unchanged
 from bot.heartbeat.run.inputs import stamps_of
 from bot.heartbeat.run.probes import Probes
@@ -26,7 +24,6 @@ from tests.heartbeat.builders import AT, a_session, input_collector
 
 STATUS = ("git", "status", "--porcelain")
 QUICK = "## Quick\n\n- [ ] Tree: `git status --porcelain`\n"
-BEGUN = BeatStart(run_id="beat-shop-1", wake=Wake.INTERVAL, stamp_at=AT, started_at=AT)
 
 
 @pytest.fixture
@@ -40,7 +37,8 @@ def look(repo: Path, text: str, state: SessionState | None = None, store: Sessio
     session = a_session(repo, beat={"commands": [list(STATUS)]})
     store = store or SessionMemory(MemoryStore())
     store.save(session.id, lambda now: state or now)
-    return input_collector(Probes({"PATH": "/usr/bin:/bin"}), store).collect(session, BEGUN, threading.Event())
+    begun = BeatStart(session=session, run_id="beat-shop-1", wake=Wake.INTERVAL, stamp_at=AT, started_at=AT)
+    return input_collector(Probes({"PATH": "/usr/bin:/bin"}), store).collect(begun)
 
 
 def again(view: BeatView, **changes: Any) -> SessionState:

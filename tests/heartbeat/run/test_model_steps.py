@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunRequest, RunResult
 from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.model_steps import FINISH_BEAT, MESSAGE_CHARS, FinishBeat, ModelFullRun, last_words, rubric
+from bot.heartbeat.run.model_steps import FINISH_BEAT, MESSAGE_CHARS, FinishBeat, LastWords, ModelFullRun, rubric
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.casework.runner import COST, ScriptedRunner, a_specialist
 from tests.heartbeat.builders import a_session, a_view
@@ -38,7 +38,7 @@ class Speaker(ScriptedRunner):
 
 
 def run_of(folder: Path, runner: ScriptedRunner) -> ModelFullRun:
-    specialist = a_specialist(runner, folder, answer=FinishBeat, final=FINISH_BEAT, read=last_words)
+    specialist = a_specialist(runner, folder, answer=FinishBeat, final=FINISH_BEAT, read=LastWords)
     return ModelFullRun(lambda _: specialist, lambda _: [], known_secrets=("hunter2hunter2",))
 
 

@@ -8,11 +8,11 @@ from bot.domain.heartbeats.beats import BeatReport, BeatResult, Receipt
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import TaskHistory, Tier
-from bot.heartbeat.run.beat_record import BeatEnd
+from bot.heartbeat.run.beat_record import Beat
 from bot.heartbeat.run.beat_view import PeerData
 from bot.heartbeat.sharing.peer_sessions import daily_report
+from tests.heartbeat.builders import a_view
 from tests.heartbeat.garden import BASICS, Garden, with_task
-from tests.heartbeat.run.test_offline_run import a_view
 
 MASTERS = (Path(__file__).parents[3] / "bot" / "heartbeat" / "playbooks" / "templates" / "master.md").read_text(
     encoding="utf-8"
@@ -80,8 +80,8 @@ def test_the_report_carries_what_the_receipts_saw(tmp_path: Path) -> None:
         Receipt(task="c", result="ok"),
     )
     report = BeatReport(message="", receipts=receipts, usage=None)
-    ending = BeatEnd(result=BeatResult.SENT, view=view, report=report, changes=("`git log` printed something else",))
-    text = daily_report(view.session, ending)
+    changes = ("`git log` printed something else",)
+    text = daily_report(Beat(begun=view, result=BeatResult.SENT, view=view, report=report), changes)
     assert text.splitlines()[1:] == [
         "Found: CI is red",
         "New: `git log` printed something else",

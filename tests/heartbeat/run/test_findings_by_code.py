@@ -8,7 +8,7 @@ from typing import Any
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import BeatReport
 from bot.domain.playbooks.playbook_entries import task_id
-from bot.heartbeat.run.offline_run import NO_MODEL, OfflineFullRun
+from bot.heartbeat.run.findings import NO_MODEL, report_by_code
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.builders import AT, a_view
 
@@ -26,7 +26,7 @@ def beat(cwd: Path, look: int = 0, tree: str = "", **more: Any) -> BeatReport:
     wanted = tuple((task.id, argv) for task in a_view(cwd, text=TEXT).tasks for argv in task.commands)
     probes = ProbeReport(results=results, wanted=wanted, refused=(("df", "-h"),))
     view = a_view(cwd, text=TEXT, probes=probes, changed=results, **{"earlier": {"git status": "1f"}, **more})
-    return OfflineFullRun().run(view)
+    return report_by_code(view)
 
 
 def test_every_due_task_has_a_receipt(tmp_path: Path) -> None:
