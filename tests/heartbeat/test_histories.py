@@ -136,6 +136,13 @@ HISTORIES: Final[dict[str, tuple[Step, ...]]] = {
         exits(0, closes="resolved"),
         RED,
     ),
+    "acknowledged, removed, put back days later": (
+        RED,
+        then(Watch.acknowledge, opens=1),
+        says("Something else", closes="removed"),
+        later(2 * DAY_S, opens=0),
+        says(LINE, rings=(FAILS,), opens=1),
+    ),
     "moved to another tier": (
         RED,
         says(LINE, frame=DAILY, opens=1),

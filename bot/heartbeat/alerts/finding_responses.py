@@ -60,11 +60,11 @@ class FindingResponses:
         return self._change(session_id, digest, change)
 
     def snooze(self, session_id: str, digest: str, words: str) -> OpenFinding:
-        """Say nothing about it for a while. Checks keep running."""
+        """Say nothing about it for a while, and then as if it had just been found. Checks keep running."""
         if words not in SNOOZES:
             raise InputError(f"A finding can be snoozed for {', '.join(SNOOZES)}; nothing happened.")
         until = self._clock.now() + SNOOZES[words]
-        return self._change(session_id, digest, lambda now: now.evolve(snoozed_until=until))
+        return self._change(session_id, digest, lambda now: now.waiting_anew(until).evolve(snoozed_until=until))
 
     def fix(self, session_id: str, digest: str, *, by: str) -> OpenFinding:
         """Close it; should a beat see it again, that is a new alert: the next one looks as if it were the first."""

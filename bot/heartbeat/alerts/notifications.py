@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -20,6 +20,9 @@ from bot.heartbeat.sessions.session_registry import Session
 
 ALERTS_AT_ONCE: Final = 5
 """How often one beat rings at most, the list included."""
+
+UNDONE_WITHIN: Final = timedelta(days=1)
+"""How long a removal of a check can be undone so that what was said of its finding still counts."""
 
 LISTED: Final = 30
 """Lines of a list: so many fit a Telegram message."""
@@ -139,20 +142,24 @@ class DeliveryResult:
 def as_seen(found: Finding, outcome: BeatOutcome, known: OpenFinding | None) -> OpenFinding:
     """Return a finding as it stands now; one that was closed begins anew.
 
-    One whose check was only out of the playbook goes on: whoever acknowledged or snoozed it has not taken that back; if
-    nobody has, it rings. One that became more urgent is nobody's yet, and rings. A beat with nothing to add leaves the
-    small print of an earlier one.
+    One whose check was out of the playbook for a day at most goes on: whoever acknowledged or snoozed it has not taken
+    that back; if nobody has, it rings. One that became more urgent is nobody's yet, and rings. Either waits anew, and
+    is escalated anew. A beat with nothing to add leaves the small print of an earlier one.
     """
     at = outcome.at
     seen = {"text": found.text, **_small_print(outcome)}
-    if known is None or not known.is_remembered:
+    was_removed = known.removed if known else None
+    is_long_gone = was_removed is not None and at - was_removed.at > UNDONE_WITHIN
+    if known is None or not known.is_remembered or is_long_gone:
         first = OpenFinding(
             key=found.key, task=found.task or "", severity=found.severity, text="", first_at=at, last_at=at
         )
         return first.evolve(**seen)
     severity = highest([known.severity, found.severity])  # other words make it no less urgent
+    if was_removed is not None:
+        known = known.waiting_anew(max(at, known.snoozed_until or at)).evolve(first_at=at, escalated_at=None)
     if severity is not known.severity:
-        known = known.evolve(acknowledged_by=None, snoozed_until=None, stamps={})
+        known = known.waiting_anew(at).evolve(acknowledged_by=None, snoozed_until=None, stamps={})
     return known.evolve(severity=severity, last_at=max(at, known.last_at), removed=None, **seen)
 
 

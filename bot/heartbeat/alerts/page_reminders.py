@@ -83,10 +83,11 @@ class Rings:
     def _escalate(self, session: Session, finding: OpenFinding, now: datetime) -> None:
         """Tell `then`, once, after the owner's second chance has passed."""
         again, to = session.beat.again_after, session.beat.then
-        is_due = is_escalation_due(now, first_at=finding.first_at, rings=finding.rings, again_after=again)
+        since = finding.waits_since or finding.first_at
+        is_due = is_escalation_due(now, first_at=since, rings=finding.rings, again_after=again)
         if to is None or again is None or finding.escalated_at is not None or not is_due:
             return
-        waited = duration(max(now - finding.first_at, again))
+        waited = duration(max(now - since, again))
         try:
             self._tell_next(session, finding, now, to=to, waited=waited)
         except Unavailable:
@@ -114,9 +115,10 @@ class Rings:
 
 
 def is_waiting(finding: OpenFinding, session: Session, now: datetime) -> bool:
-    """Whether a page still wants somebody, in a session that shows alerts."""
+    """Whether a page still wants somebody, in a session that shows alerts to anybody."""
     beat = session.beat
-    rings = beat.again_after is not None and beat.visibility.show_alerts and beat.enabled
+    is_told = beat.visibility.show_alerts and beat.deliver.mode != "none"
+    rings = beat.again_after is not None and is_told and beat.enabled
     return finding.severity is Severity.PAGE and finding.waits(now) and rings
 
 
