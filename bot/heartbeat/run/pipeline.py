@@ -90,7 +90,7 @@ class BeatPipeline:
         if view.cancel.is_set():
             return cancelled(view)
         if is_unchanged(view):
-            return self._quiet(view, begun, BeatStep.PROBES, "nothing changed")
+            return self._quiet(view, begun, BeatStep.PROBES, "nothing changed" if view.tasks else "no task is due")
         return self._screened(view, begun) if self._screens(view) else self._run(view, begun)
 
     def _screens(self, view: BeatView) -> bool:
