@@ -136,6 +136,13 @@ HISTORIES: Final[dict[str, tuple[Step, ...]]] = {
         exits(0, closes="resolved"),
         RED,
     ),
+    "acknowledged, removed, put back days later": (
+        RED,
+        then(Watch.acknowledge, opens=1),
+        says("Something else", closes="removed"),
+        later(2 * DAY_S, opens=0),
+        says(LINE, rings=(FAILS,), opens=1),
+    ),
     "moved to another tier": (
         RED,
         says(LINE, frame=DAILY, opens=1),
@@ -301,6 +308,17 @@ def test_what_a_model_says_of_the_one_command_that_fails_leads_its_alert(tmp_pat
     assert watch.shown.text == f"The API is down.\n\n{FAILS}\n- `B`"
     watch.beat(0, "fine")
     assert [ending_of(each) for each in watch.known] == ["resolved"]
+
+
+def test_what_one_command_of_two_tasks_prints_is_said_once(tmp_path: Path) -> None:
+    """Under the first title, and under a new one as soon as it is reworded."""
+    watch = Watch(tmp_path, OfflineFullRun())
+    watch.says("All Orders: `python3 check.py`", "Checkout: `python3 check.py`")
+    watch.beat()
+    assert watch.beat(1, "A") == ["All Orders: `python3 check.py` fails (exit code 1)\n- `A`"]
+    watch.says(LINE)
+    assert watch.beat(1, "B") == []
+    assert watch.shown.text == f"{FAILS}\n- `B`"
 
 
 def test_a_finding_of_a_task_in_words_belongs_to_its_words(tmp_path: Path) -> None:

@@ -132,6 +132,8 @@ class OpenFinding(FrozenValue):
     """How often it rang again."""
     escalated_at: AwareDatetime | None = None
     """When `then` was told."""
+    waits_since: AwareDatetime | None = None
+    """From when `then` counts, where it is not `first_at`: it became a page, came back, or was put off until then."""
     reasoning: str | None = None
     notes: tuple[str, ...] = ()
     sent_at: AwareDatetime | None = None
@@ -151,6 +153,10 @@ class OpenFinding(FrozenValue):
     def posted(self) -> Posted | None:
         """Where its alert stands; None where it was never sent."""
         return Posted(self.place, self.reference, self.copies) if self.place and self.reference else None
+
+    def waiting_anew(self, since: datetime) -> Self:
+        """Return it as it waits from a moment on for somebody to have it: as if it had not rung before."""
+        return self.evolve(waits_since=since, rings=0, rung_at=None)
 
     def is_at(self, place: str, reference: str) -> bool:
         """Whether its alert, or one that was sent before it, stands there."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -26,6 +26,9 @@ from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 from bot.ports import Clock, Surface
 
 log = logging.getLogger(__name__)
+
+UNDONE_WITHIN: Final = timedelta(days=1)
+"""How long a removal of a check can be undone so that what was said of its finding still counts."""
 
 ALERTS_AT_ONCE: Final = 5
 """How often one beat rings at most, the list included."""
@@ -178,15 +181,19 @@ def seen_and_ended(
 def _as_seen(found: Finding, outcome: BeatOutcome, known: OpenFinding | None) -> OpenFinding:
     """Return a finding as it stands now; one that was closed begins anew.
 
-    One whose check was only out of the playbook goes on: whoever acknowledged or snoozed it has not taken that back; if
-    nobody has, it rings. One that became more urgent is nobody's yet, and rings. A beat with nothing to add leaves the
-    small print of an earlier one.
+    One whose check was out of the playbook for a day at most goes on: whoever acknowledged or snoozed it has not taken
+    that back; if nobody has, it rings. One that became more urgent is nobody's yet, and rings. Either waits anew, and
+    is escalated anew. A beat with nothing to add leaves the small print of an earlier one.
     """
     at, severity = outcome.at, found.severity
-    if known is None or not known.is_remembered:
+    was_removed = known.removed if known else None
+    is_long_gone = was_removed is not None and at - was_removed.at > UNDONE_WITHIN
+    if known is not None and was_removed is not None:
+        known = known.waiting_anew(max(at, known.snoozed_until or at)).evolve(first_at=at, escalated_at=None)
+    if known is None or not known.is_remembered or is_long_gone:
         known = OpenFinding(key=found.key, task=found.task or "", severity=severity, text="", first_at=at, last_at=at)
     elif severity.rank < known.severity.rank:
-        known = known.evolve(severity=severity, acknowledged_by=None, snoozed_until=None, stamps={})
+        known = known.waiting_anew(at).evolve(severity=severity, acknowledged_by=None, snoozed_until=None, stamps={})
     notes = tuple(note[:NOTE_CHARS] for note in outcome.notes[:NOTES])
     return known.evolve(
         text=found.text,

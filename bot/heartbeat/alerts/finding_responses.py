@@ -53,15 +53,17 @@ class FindingResponses:
         return self._claim(session_id, digest, "acknowledged_by", by, "has already acknowledged this")
 
     def snooze(self, session_id: str, digest: str, words: str) -> OpenFinding:
-        """Say nothing about it for a while. Checks keep running."""
+        """Say nothing about it for a while, and then as if it had just been found. Checks keep running."""
         if words not in SNOOZES:
             raise InputError(f"A finding can be snoozed for {', '.join(SNOOZES)}; nothing happened.")
-        return self._change(session_id, digest, snoozed_until=self._clock.now() + SNOOZES[words])
+        until = self._clock.now() + SNOOZES[words]
+        return self._change(session_id, digest, lambda now: now.waiting_anew(until).evolve(snoozed_until=until))
 
     def fix(self, session_id: str, digest: str, *, by: str) -> OpenFinding:
         """Close it; should a beat see it again, that is a new alert: the next one looks as if it were the first."""
         at = self._clock.now()
-        return self._change(session_id, digest, fixed_by=by, fixed_at=at, snoozed_until=None, stamps={})
+        changes: dict[str, Any] = {"fixed_by": by, "fixed_at": at, "snoozed_until": None, "stamps": {}}
+        return self._change(session_id, digest, lambda now: now.evolve(**changes))
 
     def investigate(
         self, session_id: str, digest: str, *, by: str, ask: Callable[[OpenFinding], str]
@@ -90,23 +92,21 @@ class FindingResponses:
     def _claim(self, session_id: str, digest: str, field: str, by: str, already: str) -> OpenFinding:
         """Note who was first; raises Conflict for whoever is second."""
 
-        def check(now: OpenFinding) -> None:
+        def change(now: OpenFinding) -> OpenFinding:
             if first := getattr(now, field):
                 raise Conflict(f"<@{first}> {already}.")
+            return now.evolve(**{field: by})
 
-        return self._change(session_id, digest, check, **{field: by})
+        return self._change(session_id, digest, change)
 
-    def _change(
-        self, session_id: str, digest: str, check: Callable[[OpenFinding], None] = lambda _: None, **changes: Any
-    ) -> OpenFinding:
+    def _change(self, session_id: str, digest: str, change: Callable[[OpenFinding], OpenFinding]) -> OpenFinding:
         key, changed = self.find(session_id, digest).key, list[OpenFinding]()
 
         def apply(state: SessionState) -> SessionState:
             now = state.findings.get(key)
             if now is None or not now.is_open:
                 raise Conflict("This alert is closed already, as its card says. Your click changed nothing.")
-            check(now)
-            changed[:] = [now.evolve(**changes)]
+            changed[:] = [change(now)]
             after = state.with_findings(*changed)
             return after if changed[0].is_open else after.evolve(probes={})
 

@@ -54,7 +54,8 @@ class Rings:
     def _waiting(self, session: Session, now: datetime) -> dict[str, OpenFinding]:
         """Return the pages that want somebody as of now: one may have been clicked while another was on its way."""
         beat = session.beat
-        if beat.again_after is None or not beat.visibility.show_alerts or not beat.enabled:
+        is_told = beat.visibility.show_alerts and beat.deliver.mode != "none"
+        if beat.again_after is None or not is_told or not beat.enabled:
             return {}
         known = self._store.load(session.id).findings
         return {key: each for key, each in known.items() if each.severity is Severity.PAGE and each.waits(now)}
@@ -73,11 +74,12 @@ class Rings:
     def _escalate(self, session: Session, finding: OpenFinding, now: datetime) -> None:
         """Tell `then`, once, after the owner's second chance has passed; raises ProviderError."""
         again, to = session.beat.again_after, session.beat.then
-        is_due = is_escalation_due(now, first_at=finding.first_at, rings=finding.rings, again_after=again)
+        since = finding.waits_since or finding.first_at
+        is_due = is_escalation_due(now, first_at=since, rings=finding.rings, again_after=again)
         if to is None or again is None or finding.escalated_at is not None or not is_due:
             return
         try:
-            self._tell_next(session, finding, now, to=to, waited=duration(max(now - finding.first_at, again)))
+            self._tell_next(session, finding, now, to=to, waited=duration(max(now - since, again)))
         except Unavailable:
             raise
         except ProviderError as error:

@@ -169,7 +169,7 @@ class BeatWorker:
         elif beat.was_cancelled():
             return
         elif is_unchanged(view):
-            self._end_quietly(beat, view, BeatStep.PROBES, "nothing changed")
+            self._end_quietly(beat, view, BeatStep.PROBES, "nothing changed" if view.tasks else "no task is due")
         else:
             self._think(beat, view)
 

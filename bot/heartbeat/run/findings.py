@@ -232,7 +232,7 @@ def _led(failure: Finding, known: str, told: Receipt | None) -> Finding:
     headline, text = failure.text.partition("\n")[0], failure.text
     if told is None:
         before, same, _ = known.partition(headline)
-        return failure.evolve(text=before + text) if same else failure
+        return failure.evolve(text=before + text) if same and before.endswith("\n") else failure
     said, severity = _words(told), told.finding.severity if told.finding else None
     return failure.evolve(text=said if text in said else f"{said}\n\n{text}", severity=severity or failure.severity)
 
@@ -251,15 +251,18 @@ def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
     """
     found = [receipt for receipt in receipts if receipt.result == "finding"]
     counts, failing = Counter(receipt.task for receipt in found), dict[str, set[str]]()
+    by_code = set[str]()
     for task, failure in failed_commands(view):
         failing.setdefault(task.id, set()).add(failure.key)
+        by_code.add(failure.text)
     tasks = {task.id: task for task in (*(task for _, task in view.playbook.all_tasks), *view.tasks)}
     told, others = dict[str, Receipt](), list[Finding]()
     for receipt in found:
         keys = failing.get(receipt.task, set())
         is_alone = len(keys) == counts[receipt.task] == 1
         if named := keys if is_alone else {key for key in keys if key.endswith(f"/{_name(receipt)}")}:
-            told[next(iter(named))] = receipt
+            if _words(receipt) not in by_code:  # code's own words about one task lead those about no other
+                told[next(iter(named))] = receipt
         else:
             others.append(_of_receipt(view, receipt, tasks.get(receipt.task)))
     return _each_once([*others, *seen_by_code(view, told)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +55,13 @@ class Night:
             say=self.ops.append,
         )
 
-    def beat(self, *findings: Finding) -> None:
-        checked = frozenset({"web", "ci"})
+    def beat(self, *findings: Finding, removed: str = "") -> None:
+        """Have a beat find these; the check `removed` is not made any more."""
+        standing = frozenset({"web", "ci"} - {removed})
         at = self.clock.now()
-        outcome = BeatOutcome(findings=findings, checked=checked, at=at, wake=Wake.INTERVAL, tier=Tier.QUICK)
+        outcome = BeatOutcome(
+            findings=findings, checked=standing, standing=standing, at=at, wake=Wake.INTERVAL, tier=Tier.QUICK
+        )
         self.delivery.deliver(self.sessions.get("shop"), outcome)
 
     def after(self, minutes: float) -> list[str]:
@@ -182,6 +186,52 @@ def test_a_page_nobody_acknowledged_is_escalated_once(tmp_path: Path, then: str)
     night.beat()
     (closed,) = {posted for posted, _ in night.slack.updated}
     assert [place for place, _ in closed.copies] == [f"D-{then}"]
+
+
+def becomes_a_page(night: Night) -> None:
+    """Have something wait for hours that is no page, and then is one."""
+    night.beat(DOWN.evolve(severity=Severity.ACT))
+    night.after(300)
+    night.beat(DOWN)
+
+
+def is_put_back(night: Night) -> None:
+    """Have a page ring until nobody is told any more, its check removed, and put back."""
+    night.beat(DOWN)
+    night.after(300)
+    night.beat(removed="web")
+    assert night.after(60) == []
+    night.beat(DOWN)
+
+
+@each_row("begins", [becomes_a_page, is_put_back])
+def test_a_page_that_begins_to_wait_anew_gives_its_owner_both_chances(
+    tmp_path: Path, begins: Callable[[Night], None]
+) -> None:
+    """Neither the rings of before nor the time when it was found count; `then` is told after that, once."""
+    night = Night(tmp_path, then="U0BOSS")
+    begins(night)
+    assert night.after(19) == ["U0ANN"]
+    assert sorted(night.after(1)) == ["U0ANN", "U0BOSS"]
+    assert set(night.after(30)) == {"U0ANN"}
+
+
+def test_a_page_that_was_put_off_is_told_to_its_owner_first(tmp_path: Path) -> None:
+    """As its snooze ends; `then` is told if the next ring is in vain, too."""
+    night = Night(tmp_path, then="U0BOSS")
+    night.beat(DOWN)
+    night.after(15)
+    night.findings.snooze("shop", DIGEST, "1 h")
+    assert night.after(60) == ["U0ANN"]
+    assert night.after(9) == []
+    assert sorted(night.after(1)) == ["U0ANN", "U0BOSS"]
+
+
+def test_a_session_that_tells_nobody_escalates_nothing(tmp_path: Path) -> None:
+    """`deliver: none` is for the log alone."""
+    night = Night(tmp_path, then="U0BOSS", deliver={"mode": "none"})
+    night.beat(DOWN)
+    assert night.after(60) == []
 
 
 def test_who_is_told_next_is_told_though_the_owner_cannot_be_reached(tmp_path: Path) -> None:

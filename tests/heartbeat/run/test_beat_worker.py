@@ -330,7 +330,7 @@ def test_what_a_task_found_that_nobody_does_any_more_is_not_said_again_and_close
     other = "## Timestamps\n\n- Last hourly: {at}\n- Last daily: {at}\n\n## Quick Tasks\n\n{tasks}"
     now = f"{room.clock.now():%Y-%m-%dT%H:%M:%SZ}"
     (room.cwd / "HEARTBEAT.md").write_text(other.format(at=now, tasks=""))
-    assert room.beat(Wake.ON_DEMAND).why == "probes: nothing changed"
+    assert room.beat(Wake.ON_DEMAND).why == "probes: no task is due"
     assert room.surface.texts == ["Main is red."]
     (room.cwd / "HEARTBEAT.md").write_text(other.format(at="(never)", tasks="- [ ] Is the disk full?\n"))
     room.beat()
