@@ -312,7 +312,7 @@ def test_what_a_model_says_of_the_one_command_that_fails_leads_its_alert(tmp_pat
 
 def test_what_one_command_of_two_tasks_prints_is_said_once(tmp_path: Path) -> None:
     """Under the first title, and under a new one as soon as it is reworded."""
-    watch = Watch(tmp_path, OfflineFullRun())
+    watch = Watch(tmp_path)
     watch.says("All Orders: `python3 check.py`", "Checkout: `python3 check.py`")
     watch.beat()
     assert watch.beat(1, "A") == ["All Orders: `python3 check.py` fails (exit code 1)\n- `A`"]
