@@ -32,15 +32,15 @@ _RULE: Final = re.compile(r"\s*([-*_])(?:[ \t]*\1){2,}\s*")
 _FENCE: Final = re.compile(r"(?:`{3,}|~{3,})[^`]*")
 _FENCED: Final = (
     r"^[ \t]*(?:[-*+][ \t]+)?(?P<mark>`{3,}+|~{3,}+)[ \t]*+(?P<info>%s)\n"
-    r"(?P<code>(?:(?![ \t]*(?:[-*+][ \t]+)?(?:```|~~~)).*\n)*+)[ \t]*(?P=mark)[`~]*[ \t]*$"
+    r"(?P<code>(?>(?:(?![ \t]*(?:[-*+][ \t]+)?(?:```|~~~)).*\n)*))[ \t]*(?P=mark)[`~]*[ \t]*$"
 )
 _MARKDOWN: Final = re.compile(_FENCED % r"(?:markdown|md)[ \t]*", re.MULTILINE | re.IGNORECASE)
 _OPAQUE: Final = re.compile(
     r"(?P<fence>" + _FENCED % r"[^`\n]*+" + r")"
     r"|(?P<span>(?P<ticks>`{1,3})[^`\n]*(?P=ticks))"
-    r"|(?P<front>\A---[ \t]*\n(?=[\w-]{1,99}[ \t]*:(?:\s|\Z))(?:(?!---|\.\.\.).*\n)*+(?:---|\.\.\.)[ \t]*$)"
-    r"|(?P<block>^[ \t]*<!--(?:(?!<!--|-->)[\s\S])*+-->)"
-    r"|(?P<inline><!--(?:(?!<!--|-->|\n[ \t]*(?:\n|[-*+#]|[0-9]{1,9}[.)]))[\s\S])*+-->)",
+    r"|(?P<front>\A---[ \t]*\n(?=[\w-]{1,99}[ \t]*:(?:\s|\Z))(?>(?:(?!---|\.\.\.).*\n)*)(?:---|\.\.\.)[ \t]*$)"
+    r"|(?P<block>^[ \t]*<!--(?>(?:(?!<!--|-->)[\s\S])*)-->)"
+    r"|(?P<inline><!--(?>(?:(?!<!--|-->|\n[ \t]*(?:\n|[-*+#]|[0-9]{1,9}[.)]))[\s\S])*)-->)",
     re.MULTILINE,
 )
 """Text in which no Markdown is read, and code spans, in which no comment is. A comment behind words ends with them."""
