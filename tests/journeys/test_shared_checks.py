@@ -71,7 +71,7 @@ def test_a_shared_check_waits_for_the_other_team(
         assert not any(word in said for word in ("ledger", "Dan", "vault", "till"))
         assert checks.api.playbook.count(DISK) == 0
         control.command(ANA.user_id, HELP.channel_id, "pollinate run")
-        company.told(HELP, "sent.", user=ANA.user_id)
+        company.told(HELP, "Nothing new to suggest", user=ANA.user_id)
         said = " ".join(shown_text(m) for m in control.messages(PAY_OPS.channel_id))
         assert not any(word in said for word in ("errors of last night", "api"))
         company.reload(UNSHARED, sessions=checks.sessions())
