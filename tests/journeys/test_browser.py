@@ -98,7 +98,7 @@ def test_an_alert_is_acknowledged_in_the_browser(
     office.bot.start()
     try:
         office.beats.scheduler.wake(SESSION, Wake.ON_DEMAND)
-        office.alert("stale branch")
+        office.alert("query_timeout_s is 0")
         page.act_as(ANA.real_name)
         page.open_direct_messages(ANA.real_name)
         card = page.message("query_timeout_s is 0")

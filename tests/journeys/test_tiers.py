@@ -88,7 +88,7 @@ def test_tasks_are_listed_added_moved_and_removed(watched: Watched) -> None:
     watched.restart()
     watched.file.write_text(watched.text.replace("## Quick\n", "## Quick\n- Mine\n"))
     before = watched.text
-    watched.types("shop remove 1", "The list changed since you saw it")
+    watched.types("shop remove 1", "This is not the list you saw last")
     assert watched.text == before
     watched.types("shop remove 1", "Removed from the quick tasks of shop: Mine")
     assert watched.text == before.replace("- Mine\n", "")

@@ -142,7 +142,7 @@ def suggestion_id(to: str, task: str, move_to: Tier | None = None) -> str:
     """Return the id of offering a check to a session, or of moving the session's own task to another tier.
 
     >>> suggestion_id("shop", "Look at CI") == suggestion_id("shop", "look at  ci"), suggestion_id("shop", "x")
-    (True, 'shop-3c7e9b')
+    (True, 'shop-67c680')
     """
     said = repr((move_to and move_to.value, sorted(check_keys(task))))
     return f"{to}-{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"

@@ -140,7 +140,8 @@ def midnight_in(zone: str, now: datetime) -> datetime:
 def without_findings(beat: Envelope) -> Envelope:
     """Return a beat without its texts: its message, its assignments, what changed, why its pre-screen saw nothing."""
     texts = {"preview": "", "assignments": (), "beside_ok": "", "changes": ()}
-    why = str(BeatStep.PRESCREEN) if beat.step is BeatStep.PRESCREEN else beat.why
+    is_screened = beat.prescreen in (Action.NONE, Action.HANDLE) or beat.step is BeatStep.PRESCREEN
+    why = str(BeatStep.PRESCREEN) if is_screened else beat.why
     return beat.model_copy(update={**texts, "why": why})
 
 
