@@ -54,7 +54,6 @@ REMEMBER_THIS: Final = "remember_this"
 """The message shortcuts of manifest.yml."""
 
 ACCEPT_SUGGESTION: Final = "triage_accept_suggestion"
-READ_SUGGESTION: Final = "triage_read_suggestion"
 REJECT_SUGGESTION: Final = "triage_reject_suggestion"
 
 EDIT_VIEW: Final = "triage_edit_view"
@@ -63,7 +62,6 @@ CONTEXT_VIEW: Final = "triage_context_view"
 SAME_AS_VIEW: Final = "triage_same_as_view"
 REMEMBER_VIEW: Final = "triage_remember_view"
 SAVE_NOTE_VIEW: Final = "triage_save_note_view"
-READ_VIEW: Final = "triage_read_view"
 REJECT_VIEW: Final = "triage_reject_view"
 
 # Of features that were removed: they stand on old messages (handlers/buttons/removed_buttons.py).
@@ -77,6 +75,8 @@ CHOOSE_SESSION: Final = "triage_choose_session"
 TIER_VIEW: Final = "triage_tier_view"
 STILL_TRUE: Final = "triage_still_true"
 RETIRE: Final = "triage_retire"
+READ_SUGGESTION: Final = "triage_read_suggestion"
+READ_VIEW: Final = "triage_read_view"
 
 REPLY: Final = "reply"
 ONLY_SAVE: Final = "only_save"

@@ -22,6 +22,7 @@ from bot.config.settings import Settings
 from bot.domain.jobs import Job, RunBeat
 from bot.domain.sharing.suggestions import Offer
 from bot.errors import StoreError
+from bot.heartbeat.sharing.pollination import checks_to_share
 from bot.runtime.config_reload import TeamReload
 from bot.runtime.duties import Duty
 from bot.runtime.job_table import build_job_table
@@ -114,7 +115,7 @@ class Team:
     def _settle_heartbeats(self) -> None:
         """Settle what the rest can do without; where that cannot be read, the ticks try it again."""
         try:
-            self.heartbeats.sharing.decisions.settle()
+            self.heartbeats.suggestions.settle()
         except StoreError as error:
             self.say(f"The suggestions cannot be used: {error}. The rest works; it is tried again every minute.")
 
@@ -194,7 +195,7 @@ class Team:
 
     def checks_to_share(self) -> list[Offer]:
         """Return the checks that other teams may be offered."""
-        return self.heartbeats.sharing.pollination.checks_to_share(self.name)
+        return checks_to_share(self.heartbeats.suggestions.known(), self.name)
 
     def missed_since(self, since: datetime | None) -> None:
         """Note that messages may have been missed since then; None: the very first start."""
@@ -234,7 +235,7 @@ class Team:
             (BEAT_TICK_S, heartbeats.rings.tick),
             (TIDY_EVERY_S, heartbeats.faults.check),
             (BEAT_TICK_S, beats.suggestions.cards.tick),
-            (TIDY_EVERY_S, heartbeats.sharing.decisions.settle),
+            (TIDY_EVERY_S, heartbeats.suggestions.settle),
         ):
             every(seconds, self._beating.when_ours(tick))
         self._reading_back.every(CATCH_UP_EVERY_S, self.edge.backfill.tick)

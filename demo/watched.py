@@ -54,6 +54,7 @@ _PLAYBOOK: Final = """# Heartbeat of storefront
 ## Quick Tasks (every heartbeat)
 
 - [ ] Production config: `python3 scripts/check_config.py`
+- [ ] Working-tree status: `git status --porcelain=v1 --branch`
 
 ## Hourly Tasks
 

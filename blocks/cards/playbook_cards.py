@@ -1,7 +1,7 @@
-"""The card of a suggestion for a HEARTBEAT.md, with its dialogues. Pure.
+"""The card of a suggestion for a HEARTBEAT.md, with its dialogue. Pure.
 
-What a session is offered is another session's text: it is quoted, never rendered, and a quarantined line stands in a
-code block with the reason above it.
+What a session is offered is another session's text: it is quoted, never rendered. A quarantined line stands in a code
+block with the reason above it, and accepting it is asked once more.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from slack_sdk.models.blocks import ActionsBlock, Block
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.elements import actions, button, form, reason_input
+from blocks.elements import actions, button, confirmation, form, reason_input
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, fence, local_time, plain, quote_block, section
 from blocks.text.splitting import truncate
@@ -51,21 +51,6 @@ def reject_modal(suggestion: Suggestion) -> View:
     return form(ids.REJECT_VIEW, suggestion.id, title="Reject it", submit="Reject", blocks=shown)
 
 
-def read_modal(suggestion: Suggestion) -> View:
-    """Return a quarantined line to read as data; only who has seen it here can add it."""
-    return form(
-        ids.READ_VIEW,
-        suggestion.id,
-        title="Read it first",
-        submit="Add it anyway",
-        blocks=[
-            section(f"Quarantined: {escape(suggestion.quarantine or '')}. It comes from {escape(suggestion.from_)}."),
-            section(truncate(fence(suggestion.task), TASK_CHARS)),
-            section(f"A model would read this line at every {suggestion.tier} beat of {escape(suggestion.to)}."),
-        ],
-    )
-
-
 def _task(suggestion: Suggestion) -> str:
     if suggestion.quarantine:
         return truncate(f"{escape(suggestion.quarantine)}\n{fence(suggestion.task)}", TASK_CHARS)
@@ -81,9 +66,10 @@ def _decision(suggestion: Suggestion) -> str:
 
 
 def _buttons(suggestion: Suggestion) -> ActionsBlock:
+    accept = button("Accept", ids.ACCEPT_SUGGESTION, suggestion.id, style="primary")
     if suggestion.quarantine:
-        take = button("Read it first", ids.READ_SUGGESTION, suggestion.id)
-    else:
-        take = button("Accept", ids.ACCEPT_SUGGESTION, suggestion.id, style="primary")
+        asked = f"A model would read this line at every {suggestion.tier} beat of {escape(suggestion.to)}."
+        confirm = confirmation("Have you read it?", asked, yes="Add it anyway", no="Cancel")
+        accept = button("Accept", ids.ACCEPT_SUGGESTION, suggestion.id, style="danger", confirm=confirm)
     reject = button("Reject", ids.REJECT_SUGGESTION, suggestion.id)
-    return actions(f"{ids.suggestion_block_id(suggestion.id)}:decide", take, reject)
+    return actions(f"{ids.suggestion_block_id(suggestion.id)}:decide", accept, reject)

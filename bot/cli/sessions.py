@@ -31,9 +31,7 @@ from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.sessions.session_registry import Asker, BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
-from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_answers import SuggestionAnswers
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
+from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 from bot.ports.collections import (
     HEARTBEATS,
     HOME,
@@ -92,8 +90,8 @@ def answer_at(home: Path, settings: Settings, line: CommandLine) -> Answer:
             return TaskCommands(registry, states, zones, clock, shown, Removals(removed)).answer(line, by)
         case _:
             suggestions = Collection(documents, SUGGESTIONS, on_damage=report_damage)
-            decisions = SuggestionDecisions(registry, states, suggestions, storage.decisions, clock)
-            return SuggestionAnswers(decisions, Pollination(decisions, known_secrets=secrets)).answer(line, by)
+            desk = SuggestionDesk(registry, states, suggestions, storage.decisions, clock, secrets)
+            return desk.answer(line, by)
 
 
 def _type(scope: Scope, session: str, *words: str, as_json: bool) -> int:

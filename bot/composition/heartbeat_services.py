@@ -44,9 +44,7 @@ from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.schedule.session_faults import SessionFaults
 from bot.heartbeat.sessions.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry, WakeBox
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
-from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_answers import SuggestionAnswers
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions, sharing_tools
+from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 from bot.ports import Surface
 from bot.ports.collections import HEARTBEATS, OVERRIDES, REMOVED_CHECKS, SUGGESTIONS, TASK_LISTS
 from bot.runtime.duties import SessionDuties
@@ -73,23 +71,6 @@ class SessionServices:
         self.removals = Removals(on.single(REMOVED_CHECKS))
 
 
-class SharingServices:
-    """What sessions have to do with each other: messages, and suggestions on their way."""
-
-    def __init__(self, on: SharedServices, sessions: SessionServices) -> None:
-        registry, store = sessions.registry, sessions.store
-        self.suggestions = on.collection(SUGGESTIONS)
-        self.decisions = SuggestionDecisions(
-            sessions=registry,
-            states=store,
-            suggestions=self.suggestions,
-            decisions=on.storage.decisions,
-            clock=on.clock,
-        )
-        self.pollination = Pollination(self.decisions, known_secrets=on.environment.secrets())
-        self.peers = PeerSessions(self.pollination)
-
-
 class Heartbeats:
     """The scheduler of the beats, what carries them out, and what these work with; nothing runs before the first tick.
 
@@ -107,7 +88,14 @@ class Heartbeats:
         self.scheduler = Scheduler(
             registry, store, on.jobs, admission, sessions.log, WakeBox(on.storage.documents), clock
         )
-        self.sharing = SharingServices(on, sessions)
+        self.suggestions = SuggestionDesk(
+            sessions=registry,
+            states=store,
+            suggestions=on.collection(SUGGESTIONS),
+            decisions=on.storage.decisions,
+            clock=clock,
+            known_secrets=on.environment.secrets(),
+        )
         self._build_worker(on, models, alerts)
         self.faults = SessionFaults(
             registry,
@@ -124,13 +112,12 @@ class Heartbeats:
         self.sessions.owners.refresh(self.sessions.registry.all())
 
     def _build_worker(self, on: SharedServices, models: ModelAccess | None, alerts: AlertRouter) -> None:
-        sessions, sharing, secrets = self.sessions, self.sharing, on.environment.secrets()
-        registry, store, peers = sessions.registry, sessions.store, sharing.peers
+        sessions, secrets = self.sessions, on.environment.secrets()
+        registry, store, peers = sessions.registry, sessions.store, PeerSessions(self.suggestions)
         probes = Probes(on.environment.variables, secrets=secrets)
         inputs = InputCollector(registry, store, probes, on.clock, sessions.removals, peers)
         self.commands = CommandPool(inputs.run_ahead, on.jobs.look_again)
-        exchange = partial(sharing_tools, sharing.pollination.send, sharing.decisions)
-        tools = BeatTools(probes, exchange, known_secrets=secrets)
+        tools = BeatTools(probes, peers.tools, known_secrets=secrets)
         prescreen, full = _build_models(on, models, tools, secrets)
         recorder = BeatRecorder(on.storage.runs, store, sessions.log, secrets)
         self.worker = BeatWorker(
@@ -212,13 +199,13 @@ class HeartbeatSlack:
     """What people see of heartbeats in Slack, and press and type there."""
 
     def __init__(self, on: SharedServices, beats: Heartbeats) -> None:
-        of, sharing, say = beats.sessions, beats.sharing, on.say()
+        of, say = beats.sessions, on.say()
         registry, owners, store = of.registry, of.owners, of.store
         responses = FindingResponses(store, beats.surfaces, on.clock)
         self.threads = PageThreads(registry, store, owners, responses, allows=partial(_allows, on))
         self.alerts = _alert_buttons(on, beats, responses)
-        cards = SuggestionCards(on.slack.publisher, sharing.suggestions, ops_channel=on.ops_channel)
-        self.suggestions = SuggestionButtons(sharing.decisions, owners, cards, on.approvers, say=say)
+        cards = SuggestionCards(on.slack.publisher, beats.suggestions.suggestions, ops_channel=on.ops_channel)
+        self.suggestions = SuggestionButtons(beats.suggestions, owners, cards, on.approvers, say=say)
         controls = SessionControls(
             sessions=registry,
             store=store,
@@ -232,8 +219,7 @@ class HeartbeatSlack:
             known_secrets=on.environment.secrets(),
         )
         tasks = TaskCommands(registry, store, owners, on.clock, on.single(TASK_LISTS), of.removals)
-        pollinate = SuggestionAnswers(sharing.decisions, sharing.pollination)
-        answering: dict[str, Answers] = {"heartbeat": controls, "tiers": tasks, "pollinate": pollinate}
+        answering: dict[str, Answers] = {"heartbeat": controls, "tiers": tasks, "pollinate": beats.suggestions}
         self.commands = {
             name: SessionCommand(name, answers, owners, on.approvers) for name, answers in answering.items()
         }

@@ -40,6 +40,10 @@ _NOTES: Final = (
     "wherever it is found. If it is still true, delete `cites:` with its lines from the head of `memory/<name>.md`. "
     "To put it away, type `/triage notes retire <name>`."
 )
+_READING: Final = (
+    "Quarantined suggestions are no longer read in a dialogue; nothing was changed. The card shows the line. Type "
+    "`/triage pollinate accept <id>` to add it."
+)
 
 REMOVED_BUTTONS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -50,11 +54,12 @@ REMOVED_BUTTONS: Final[Mapping[str, str]] = MappingProxyType(
         ids.PROPOSE_FIX: _FIXES,
         ids.STILL_TRUE: _NOTES,
         ids.RETIRE: _NOTES,
+        ids.READ_SUGGESTION: _READING,
     }
 )
 """What is told to whoever clicks, by action id."""
 
-REMOVED_VIEWS: Final[Mapping[str, str]] = MappingProxyType({ids.TIER_VIEW: _TIERS})
+REMOVED_VIEWS: Final[Mapping[str, str]] = MappingProxyType({ids.TIER_VIEW: _TIERS, ids.READ_VIEW: _READING})
 """What is told, with the text given back, to whoever submits a dialogue that was open during the update."""
 
 

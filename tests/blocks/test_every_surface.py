@@ -21,7 +21,6 @@ from blocks.cards.evidence_modal import evidence_modal
 from blocks.cards.fix_view import diff_modal
 from blocks.cards.page_notice import escalation_blocks, notice_text, ring_blocks, rings_blocks, rings_text
 from blocks.cards.playbook_cards import (
-    read_modal,
     reject_modal,
     suggestion_blocks,
     suggestion_text,
@@ -57,7 +56,7 @@ from bot.domain.severity import Severity
 from bot.domain.threads import EarlierReply, Followup, PendingReason, Resolution, ThreadState, ThreadStatus
 from bot.heartbeat.schedule.session_rows import list_answer
 from bot.heartbeat.schedule.session_wording import log_answer, why_answer
-from bot.heartbeat.sharing.suggestion_answers import list_suggestions
+from bot.heartbeat.sharing.suggestion_desk import list_suggestions
 from bot.ports import PageRing
 from tests.blocks.cards.test_alert_card import FINDING, alert
 from tests.blocks.cards.test_evidence_modal import a_citation
@@ -158,7 +157,7 @@ def suggestions(text: str) -> Iterator[Any]:
     for one in (filled(OFFER.evolve(decision_reason="x", decided_by_name="x"), text), filled(QUARANTINED, text)):
         one = one.evolve(card_channel=None)
         yield from (suggestion_blocks(one), answer_blocks(list_suggestions([one])), suggestion_text(one))
-        yield from (reject_modal(one), read_modal(one))
+        yield reject_modal(one)
 
 
 def briefs(text: str) -> Iterator[Any]:

@@ -6,17 +6,16 @@ from pathlib import Path
 
 from bot.config.settings import load_settings
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
-from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
+from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 from bot.ports.collections import OVERRIDES, SUGGESTIONS
-from demo.home import MASTER, WORKER, furnish
+from demo.home import WORKER, furnish
+from demo.watched import SESSION
 from tests.fakes import FakeClock, MemoryDecisionLog, MemoryStore, in_memory
 
 
 def test_a_suggestion_for_the_worker_can_be_accepted(tmp_path: Path) -> None:
-    """As the demo says when it starts: the master offers one check, and the watched repository gets none."""
+    """As the demo says when it starts: the master offers it one check of the watched repository."""
     settings = load_settings(furnish(tmp_path / "home", Path(__file__).parent))
     sessions, store = SessionRegistry(settings.sessions, in_memory(OVERRIDES)), SessionMemory(MemoryStore({}, {}))
-    decisions = SuggestionDecisions(sessions, store, in_memory(SUGGESTIONS), MemoryDecisionLog(), FakeClock())
-    found = Pollination(decisions).run()
-    assert [one.from_ for one in found if one.to == WORKER and not one.quarantine] == [MASTER]
+    found = SuggestionDesk(sessions, store, in_memory(SUGGESTIONS), MemoryDecisionLog(), FakeClock()).run()
+    assert [one.from_ for one in found if one.to == WORKER and not one.quarantine] == [SESSION]

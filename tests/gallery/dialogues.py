@@ -10,14 +10,14 @@ from blocks import ids
 from blocks.cards.alert_card import playbook_modal
 from blocks.cards.draft_actions import click_of, context_modal, dismiss_modal, edit_modal, note_modal, same_as_modal
 from blocks.cards.evidence_modal import evidence_modal
-from blocks.cards.playbook_cards import read_modal, reject_modal
+from blocks.cards.playbook_cards import reject_modal
 from bot.casework.checks.shown_evidence import ShownCitation
 from bot.casework.checks.sources import Lines, Missing
 from bot.domain.citations.links import code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from demo.workspace import HELP
 from tests.gallery.cards import DRAFT, FILE, LOG, PATCH, drafted
-from tests.gallery.offers import OFFER, QUARANTINED
+from tests.gallery.offers import OFFER
 from tests.gallery.scene import Chapter, Scene
 
 PLAYBOOK = """# Heartbeat of shop
@@ -125,12 +125,6 @@ DIALOGUES = Chapter(
             title="Reject a suggestion",
             meaning="It is not offered to this session again.",
             shows=reject_modal(OFFER),
-        ),
-        Scene(
-            name="read-suggestion",
-            title="Read a quarantined suggestion",
-            meaning="The line reads like an instruction to the agent. Read it as data before you let it in.",
-            shows=read_modal(QUARANTINED),
         ),
     ),
 )

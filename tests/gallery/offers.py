@@ -16,7 +16,7 @@ from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStat
 from bot.domain.tiers import Tier
 from bot.heartbeat.alerts.alert_routing import digest_text
 from bot.heartbeat.sharing.pollination import UNREAD
-from bot.heartbeat.sharing.suggestion_answers import list_suggestions
+from bot.heartbeat.sharing.suggestion_desk import list_suggestions
 from demo.workspace import ANA, BEN
 from tests.builders import NOW
 from tests.gallery.scene import Chapter, Scene

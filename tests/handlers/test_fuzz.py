@@ -35,7 +35,7 @@ from bot.casework.reports.status_overview import count_today, overview
 from bot.domain.text.sanitize import storable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
+from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 from bot.intake.normalise import Identity
 from bot.intake.watcher import IntakeStores, Watcher
 from bot.ports.collections import OVERRIDES, SUGGESTIONS
@@ -187,10 +187,8 @@ class World:
     def _suggestions(self, approvers: Approvers) -> SuggestionButtons:
         """The cards are none, for there is no suggestion to show."""
         sessions, states = SessionRegistry({}, in_memory(OVERRIDES)), SessionMemory(MemoryStore())
-        decisions = SuggestionDecisions(
-            sessions, states, in_memory(SUGGESTIONS), MemoryDecisionLog(), self.office.clock
-        )
-        return SuggestionButtons(decisions, OWNERS, None, approvers, say=self.say)  # type: ignore[arg-type]
+        desk = SuggestionDesk(sessions, states, in_memory(SUGGESTIONS), MemoryDecisionLog(), self.office.clock)
+        return SuggestionButtons(desk, OWNERS, None, approvers, say=self.say)  # type: ignore[arg-type]
 
     def _alert_desk(self) -> AlertActions:
         store = SessionMemory(MemoryStore())

@@ -19,8 +19,7 @@ from bot.heartbeat.run.inputs import InputCollector
 from bot.heartbeat.run.probes import ProbeReport, Probes
 from bot.heartbeat.sessions.session_registry import Owners, Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
-from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
+from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 from bot.ports import Clock, Surface
 from bot.ports.collections import OVERRIDES, SUGGESTIONS
 from tests.fakes import FakeClock, MemoryDecisionLog, MemorySingle, in_memory
@@ -42,14 +41,14 @@ def alert_router(
 
 def peer_sessions(sessions: SessionRegistry, store: SessionMemory, clock: Clock) -> PeerSessions:
     """Return what beats have to do with other sessions, where no suggestion was made yet and nobody is woken."""
-    decisions = SuggestionDecisions(
+    desk = SuggestionDesk(
         sessions=sessions,
         states=store,
         suggestions=in_memory(SUGGESTIONS),
         decisions=MemoryDecisionLog(),
         clock=clock,
     )
-    return PeerSessions(Pollination(decisions))
+    return PeerSessions(desk)
 
 
 def input_collector(

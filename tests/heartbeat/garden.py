@@ -8,11 +8,11 @@ from typing import Any
 
 from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.session_state import InboxMessage
-from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus
+from bot.domain.sharing.suggestions import DecidedBy, Offer, Suggestion, SuggestionStatus
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
-from bot.heartbeat.sharing.pollination import Pollination
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
+from bot.heartbeat.sharing.pollination import checks_to_share
+from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 from bot.ports.collections import OVERRIDES, SUGGESTIONS
 from tests.fakes import (
     FakeClock,
@@ -60,23 +60,30 @@ class Garden:
         self.sessions = SessionRegistry(self.settings, in_memory(OVERRIDES))
         self.store = SessionMemory(MemoryStore(self.texts, self.inboxes, self.faults))
         self.suggestions = in_memory(SUGGESTIONS, MemoryDocuments(self.texts, self.faults))
-        self.desk = SuggestionDecisions(
+        self.desk = SuggestionDesk(
             sessions=self.sessions,
             states=self.store,
             suggestions=self.suggestions,
             decisions=MemoryDecisionLog(self.lines, self.faults),
             clock=self.clock,
         )
-        self.pollination = Pollination(self.desk)
-        self.neighbours = PeerSessions(self.pollination)
+        self.neighbours = PeerSessions(self.desk)
 
-    def accept(self, one: Suggestion, by: DecidedBy = ANA, why: str | None = None, **read: bool) -> Suggestion:
+    def accept(self, one: Suggestion, by: DecidedBy = ANA, why: str | None = None) -> Suggestion:
         """Decide that a suggestion's session takes it."""
-        return self.desk.decide(one, SuggestionStatus.ACCEPTED, by, why or "", **read)
+        return self.desk.decide(one.id, SuggestionStatus.ACCEPTED, by, why or "")
 
     def reject(self, one: Suggestion, by: DecidedBy = ANA, why: str | None = None) -> Suggestion:
         """Decide that it does not."""
-        return self.desk.decide(one, SuggestionStatus.REJECTED, by, why or "")
+        return self.desk.decide(one.id, SuggestionStatus.REJECTED, by, why or "")
+
+    def share(self, offers: Sequence[Offer]) -> None:
+        """Have other teams share these checks."""
+        self.desk.of_teams = offers
+
+    def checks_to_share(self, team: str) -> list[Offer]:
+        """Return what this team shares."""
+        return checks_to_share(self.desk.known(), team)
 
     def set(self, name: str, **beat: Any) -> None:
         """Give a session settings of its beats."""

@@ -167,7 +167,7 @@ def test_a_rejected_one_is_never_offered_again(open_office: Open, tmp_path: Path
     """The reason is asked for and kept; neither the command nor the terminal nor a restart brings it back."""
     garden = Garden(tmp_path)
     office = open_office(garden)
-    typed(office, "pollinate run", "1 suggestion sent.")
+    typed(office, "pollinate run", "Sent: 1 suggestion.")
     office.press(card(office), ids.REJECT_SUGGESTION)
     control.wait_for(control.modals.current, "the dialogue")
     control.modals.submit(ANA.user_id, {ids.REASON: {ids.INPUT: text_value("the disk is somebody else's")}})
@@ -175,12 +175,12 @@ def test_a_rejected_one_is_never_offered_again(open_office: Open, tmp_path: Path
     assert stored(office).decision_reason == "the disk is somebody else's"
     assert "the disk is somebody else's" in decisions(office)[1]
     office = open_office(garden)
-    typed(office, "pollinate run", "Nothing new to suggest.")
+    typed(office, "pollinate run", "Sent: 0 suggestions.")
     typed(office, "pollinate lst", "Did you mean `/triage pollinate list`?")
     office.beat(garden.master)
     assert garden.count() == 0
     assert [m.text for m in SessionMemory(FileStore(office.home), on_damage=print).inbox("api")] == [
-        f"{OFFER}: a hourly task is suggested: {DISK}"
+        f"a hourly task is suggested: {DISK}"
     ]
 
 
@@ -189,17 +189,20 @@ def test_the_workers_model_decides_unless_a_human_did(open_office: Open, tmp_pat
     garden = Garden(tmp_path)
     with ModelServer(looked_at(garden.api)) as model:
         office = open_office(garden, model)
-        typed(office, "pollinate run", "1 suggestion sent.")
+        typed(office, "pollinate run", "Sent: 1 suggestion.")
         offer = card(office, offering=ids.ACCEPT_SUGGESTION)
         taken = Call(
-            name="accept_suggestion", input={"suggestion": OFFER, "reason": "the build fills our disk as well"}
+            name="decide_suggestion",
+            input={"suggestion": OFFER, "accept": True, "reason": "the build fills our disk as well"},
         )
-        other = Call(name="accept_suggestion", input={"suggestion": "shop-000000", "reason": "mine now"})
+        other = Call(
+            name="decide_suggestion", input={"suggestion": "shop-000000", "accept": True, "reason": "mine now"}
+        )
         model.script = looked_at(garden.api, other, taken)
         office.beat(garden.api)
         told = json.dumps(model.requests[-1]["body"]["messages"])
         assert DISK in told
-        assert "no suggestion for this session has that id" in told
+        assert "there is no suggestion shop-000000" in told
         card(office, "accepted by the model of api")
         assert garden.count() == 1
         assert "by the model of api: the build fills our disk as well" in decisions(office)[1]
@@ -216,7 +219,7 @@ def test_a_master_can_choose_and_nothing_else(open_office: Open, tmp_path: Path)
         Call(name="send_message", input={"to": "shop", "text": "do as I say", "suggestion": OFFER, "reason": "x"}),
         Call(name="send_message", input={"suggestion": suggestion_id("shop", "own idea"), "reason": "mine"}),
         Call(name="add_task", input={"tier": "hourly", "text": "mine", "session": "api", "path": "../api"}),
-        Call(name="accept_suggestion", input={"suggestion": OFFER, "reason": "for them"}),
+        Call(name="decide_suggestion", input={"suggestion": OFFER, "accept": True, "reason": "for them"}),
         Call(name="send_message", input={"suggestion": OFFER, "reason": "shop makes this check."}),
     )
     with ModelServer(looked_at(garden.master, *calls)) as model:
@@ -242,21 +245,17 @@ def test_a_master_can_choose_and_nothing_else(open_office: Open, tmp_path: Path)
 
 
 def test_a_line_that_gives_orders_is_read_by_a_human_first(open_office: Open, tmp_path: Path, control: Control) -> None:
-    """As data, on the card and in a dialogue; only who has seen it there can add it; it was in nobody's inbox."""
+    """As data, on the card, whose button asks once more; it was in nobody's inbox."""
     garden = Garden(tmp_path, ORDER)
     office = open_office(garden)
     held = suggestion_id("api", ORDER)
     office.beat(garden.master)
-    shown = card(office, "Quarantined", of=held, offering=ids.READ_SUGGESTION)
-    assert find_element(shown, ids.ACCEPT_SUGGESTION) is None
+    shown = card(office, "Quarantined", of=held, offering=ids.ACCEPT_SUGGESTION)
     assert f"``` {ORDER} ```" in shown_text(shown)
     assert SessionMemory(FileStore(office.home), on_damage=print).inbox("api") == []
-    typed(office, f"pollinate accept {held}", f"pollinate accept {held} anyway")
+    assert "Have you read it?" in json.dumps(shown)
     assert garden.count(ORDER) == 0
-    office.press(shown, ids.READ_SUGGESTION)
-    view = control.wait_for(control.modals.current, "the dialogue")
-    assert f"``` {ORDER} ```" in shown_text(view)
-    control.modals.submit(ANA.user_id, {})
+    office.press(shown, ids.ACCEPT_SUGGESTION)
     card(office, f"accepted by <@{ANA.user_id}>", of=held)
     assert garden.count(ORDER) == 1
 
@@ -265,7 +264,7 @@ def test_a_playbook_that_a_human_rewrote_is_not_forced(open_office: Open, tmp_pa
     """Who clicks is told why; when the file is in tiers again the same card works, beside what the human wrote."""
     garden = Garden(tmp_path)
     office = open_office(garden)
-    typed(office, "pollinate run", "1 suggestion sent.")
+    typed(office, "pollinate run", "Sent: 1 suggestion.")
     kept = garden.api.playbook
     (garden.api.cwd / "HEARTBEAT.md").write_text("- all by hand now\n")
     offer = card(office, offering=ids.ACCEPT_SUGGESTION)
@@ -284,16 +283,16 @@ def test_a_decision_that_a_crash_cut_short_is_carried_out_once(open_office: Open
     """Decided and not added, then added and not written down: after either, the next start ends with one line."""
     garden = Garden(tmp_path)
     office = open_office(garden)
-    typed(office, "pollinate run", "1 suggestion sent.")
+    typed(office, "pollinate run", "Sent: 1 suggestion.")
     card(office, offering=ids.ACCEPT_SUGGESTION)
-    office.bot.team.heartbeats.sharing.suggestions.change(
+    office.bot.team.heartbeats.suggestions.suggestions.change(
         OFFER,
         lambda now: now.decided(SuggestionStatus.ACCEPTED, DecidedBy(ANA.user_id, "ana"), datetime.now(UTC), None),
     )
     office = open_office(garden)
     card(office, f"accepted by <@{ANA.user_id}>")
     assert (garden.count(), len(decisions(office))) == (1, 2)
-    office.bot.team.heartbeats.sharing.suggestions.change(OFFER, lambda now: now.evolve(settled_at=None))
+    office.bot.team.heartbeats.suggestions.suggestions.change(OFFER, lambda now: now.evolve(settled_at=None))
     office = open_office(garden)
     assert (garden.count(), len(decisions(office))) == (1, 2)
     assert stored(office).settled_at is not None
@@ -313,7 +312,7 @@ def test_the_terminal_decides_while_the_bot_runs(open_office: Open, tmp_path: Pa
     assert max(map(len, said.splitlines())) <= 80
     card(office, offering=ids.ACCEPT_SUGGESTION)
     assert "did you mean" in terminal("accept", "api-nonsense").stderr
-    assert "accepted: added to the hourly tasks of api" in terminal("accept", OFFER[-6:]).stdout
+    assert "is accepted: hourly, for api" in terminal("accept", OFFER[-6:]).stdout
     card(office, "accepted by")
     assert f"accepted {OFFER} already" in terminal("reject", OFFER, "too", "late").stderr
     assert (garden.count(), len(decisions(office))) == (1, 2)

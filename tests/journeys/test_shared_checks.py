@@ -66,12 +66,12 @@ def test_a_shared_check_waits_for_the_other_team(
         control.command(BEN.user_id, ENG.channel_id, "pollinate run")
         card = suggested(company)
         assert "The team payments shares this check." in shown_text(card)
-        assert find_element(card, ids.READ_SUGGESTION) is not None
+        assert find_element(card, ids.ACCEPT_SUGGESTION) is not None
         said = " ".join(shown_text(m) for m in control.messages(PLAT_OPS.channel_id))
         assert not any(word in said for word in ("ledger", "Dan", "vault", "till"))
         assert checks.api.playbook.count(DISK) == 0
         control.command(ANA.user_id, HELP.channel_id, "pollinate run")
-        company.told(HELP, "Nothing new to suggest", user=ANA.user_id)
+        company.told(HELP, "Sent: 0 suggestions", user=ANA.user_id)
         said = " ".join(shown_text(m) for m in control.messages(PAY_OPS.channel_id))
         assert not any(word in said for word in ("errors of last night", "api"))
         company.reload(UNSHARED, sessions=checks.sessions())
@@ -80,11 +80,11 @@ def test_a_shared_check_waits_for_the_other_team(
             add(place, f"`{LOAD}`")
         company.bot.teams.share()
         control.command(BEN.user_id, ENG.channel_id, "pollinate run")
-        company.told(ENG, "Nothing new to suggest", user=BEN.user_id)
-        offered = company.bot.teams.by_name()["platform"].heartbeats.sharing.suggestions.all()
+        company.told(ENG, "Sent: 0 suggestions", user=BEN.user_id)
+        offered = company.bot.teams.by_name()["platform"].heartbeats.suggestions.suggestions.all()
         [waiting] = [one for one in offered if DISK in one.task]
         assert not any(LOAD in one.task for one in offered)
-        control.command(BEN.user_id, ENG.channel_id, f"pollinate accept {waiting.id} anyway")
+        control.command(BEN.user_id, ENG.channel_id, f"pollinate accept {waiting.id}")
         control.wait_for(lambda: DISK in checks.api.playbook, "the check in platform's playbook")
     finally:
         company.bot.stop()

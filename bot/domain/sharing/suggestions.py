@@ -3,7 +3,9 @@
 Its id is made of the session and the check, so that the same check is offered to a session once, ever. Tasks make the
 same check by the commands they name, not by their wording: program, subcommand and operands are the same in the same
 order, whatever the options. In doubt two commands differ: a check too many is offered once and rejected, one that is
-taken to be there already is never offered. Only an open suggestion, or by a human a quarantined one, can be decided.
+taken to be there already is never offered.
+A suggestion waits, open or quarantined, until one decision makes it accepted or rejected, for good. A human may decide
+on either, the model of its session on an open one.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from pydantic import AwareDatetime, StringConstraints
 
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.heartbeats.allowed_commands import commands_in
+from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
@@ -28,7 +31,6 @@ from bot.errors import Conflict, InputError
 
 CheckKey = tuple[str, ...]
 SUGGESTION_ID: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}-[0-9a-f]{6}")
-MAX_TASK_CHARS: Final = 1_000
 MAX_REASON_CHARS: Final = 300
 _MARKDOWN: Final = re.compile(r"([\\\[\]<>*_])")
 
@@ -49,7 +51,7 @@ class SuggestionStatus(StrEnum):
 
 
 class DecidedBy(NamedTuple):
-    """Who decides: a Slack user's id, `session:<id>` or `terminal`, and what people read."""
+    """Who decides: a Slack user's id, `session:<id>` (its model) or `terminal:<name>`, and what people read."""
 
     id: str
     name: str
@@ -59,15 +61,15 @@ class Offer(FrozenValue):
     """A task that sessions could use, from a session or a team, and why.
 
     `moves_from` is the tier it stands in already, where only its tier is wrong; `quarantine` says why only a human may
-    look at it, and stays after the decision.
+    decide on it, and stays after the decision.
     """
 
     model_config = WITHOUT_UNDERSCORE
 
     tier: Tier
-    task: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TASK_CHARS)]
+    task: str
     from_: str
-    reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARS)]
+    reason: str
     moves_from: Tier | None = None
     quarantine: str | None = None
 
@@ -77,13 +79,8 @@ class Offer(FrozenValue):
 
     def made_to(self, session_id: str, at: datetime) -> Suggestion:
         """Return it as a suggestion to a session."""
-        return Suggestion(
-            id=self.id_for(session_id),
-            to=session_id,
-            at=at,
-            status=SuggestionStatus.QUARANTINED if self.quarantine else SuggestionStatus.OPEN,
-            **dict(self),
-        )
+        status = SuggestionStatus.QUARANTINED if self.quarantine else SuggestionStatus.OPEN
+        return Suggestion(id=self.id_for(session_id), to=session_id, at=at, status=status, **dict(self))
 
 
 class Suggestion(Offer):
@@ -113,21 +110,27 @@ class Suggestion(Offer):
 
     @property
     def place(self) -> str:
-        """Where the task would stand: `hourly, for shop-api`."""
-        if self.moves_from:
-            return f"{self.moves_from} → {self.tier}, in {self.to}"
-        return f"{self.tier}, for {self.to}"
+        """Where the task would stand: `hourly, for shop-api`, or `quick → hourly, for shop-api`."""
+        before = f"{self.moves_from} → " if self.moves_from else ""
+        return f"{before}{self.tier}, for {self.to}"
 
     @property
     def decision(self) -> str:
-        """What was decided, by whom and why: `accepted by ana: too noisy`."""
+        """By whom it was decided and why: `by ana: too noisy`."""
         why = f": {self.decision_reason}" if self.decision_reason else ""
-        return f"{self.status} by {self.decided_by_name or 'somebody'}{why}"
+        return f"by {self.decided_by_name or 'somebody'}{why}"
 
     def decided(self, status: SuggestionStatus, by: DecidedBy, at: datetime, reason: str | None) -> Self:
-        """Return it with a decision; raises Conflict, saying who was first, where there is one."""
+        """Return it accepted or rejected, to be carried out.
+
+        Raises:
+            Conflict: somebody has decided; it says who.
+            InputError: a model decides on what is another session's, or waits for a human.
+        """
         if not self.is_waiting:
             raise Conflict(f"{self.decided_by_name} {self.status} {self.id} already; nothing was changed.")
+        if by.id.startswith("session:") and (self.quarantine or by.id != f"session:{self.to}"):
+            raise InputError(f"{self.id} is not for you to decide; nothing was changed.")
         return self.evolve(
             status=status,
             decided_by=by.id,
@@ -163,13 +166,11 @@ def decision_lines(suggestion: Suggestion) -> Iterator[tuple[str, str]]:
     did = "quarantined" if suggestion.quarantine else "suggested"
     lines = [(suggestion.at, did, suggestion.quarantine or suggestion.reason)]
     if suggestion.decided_at:
-        lines.append((suggestion.decided_at, suggestion.status, suggestion.decision.partition(" ")[2]))
+        lines.append((suggestion.decided_at, suggestion.status, suggestion.decision))
     for at, what, said in lines:
-        task, from_, why = (
-            _MARKDOWN.sub(r"\\\1", one_line(text)) for text in (suggestion.task, suggestion.from_, said)
-        )
         mark = f"{what} [{suggestion.id}](suggestions/{suggestion.id}.json)"
-        yield mark, f"{at:%Y-%m-%d %H:%M} UTC {mark}, {suggestion.place}: “{task}”, from {from_}; {why}"
+        told = _MARKDOWN.sub(r"\\\1", one_line(f"“{suggestion.task}”, from {suggestion.from_}; {said}"))
+        yield mark, f"{at:%Y-%m-%d %H:%M} UTC {mark}, {suggestion.place}: {told}"
 
 
 @lru_cache(maxsize=4_096)
@@ -184,6 +185,11 @@ def check_keys(text: str, *details: str) -> frozenset[CheckKey]:
     return frozenset(map(command_key, commands_in((text, *details)))) or frozenset({(task_id(text),)})
 
 
+def keys_of(playbook: Playbook) -> frozenset[CheckKey]:
+    """Return the keys of all checks of a playbook."""
+    return frozenset().union(*(check_keys(task.text, *task.details) for _, task in playbook.all_tasks))
+
+
 def command_key(argv: Sequence[str]) -> CheckKey:
     """Return a command without its options and their values; all that follows `--` are operands.
 
@@ -194,18 +200,15 @@ def command_key(argv: Sequence[str]) -> CheckKey:
     (('git', 'log', 'main'), ('gh', 'pr', 'list'))
     """
     words = [*takewhile(lambda word: word != "--", argv)]
-    takes_words = len([*takewhile(lambda word: not _is_option(word), words)]) >= _NAMED_WORDS
-    kept = [
-        word
-        for before, word in pairwise(("", *words))
-        if not _is_option(word) and not (_is_option(before) and _is_value(before, word, takes_words=takes_words))
-    ]
+    takes_words = not any(map(_is_option, words[:_NAMED_WORDS])) and len(words) >= _NAMED_WORDS
+    kept = []
+    for before, word in pairwise(("", *words)):
+        may_follow = _NUMBER.fullmatch(word) or (takes_words and "/" not in word)
+        is_value = _is_option(before) and "=" not in before and may_follow
+        if not (_is_option(word) or is_value):
+            kept.append(word)
     return (*kept, *argv[len(words) + 1 :])
 
 
 def _is_option(word: str) -> bool:
     return word.startswith("-") and word != "-"
-
-
-def _is_value(option: str, word: str, *, takes_words: bool) -> bool:
-    return "=" not in option and (_NUMBER.fullmatch(word) is not None or (takes_words and "/" not in word))

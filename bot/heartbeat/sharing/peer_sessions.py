@@ -1,27 +1,33 @@
 """What a beat has to do with other sessions: workers report to the master, the master sends suggestions.
 
 What is done stands in the playbook: without its line "Report to the master session" a worker reports nothing, without
-"Cross-pollinate" the master sends nothing. Reports and suggestions wake nobody.
+"Cross-pollinate" the master sends nothing. Reports and suggestions wake nobody. A model decides with tools: the
+master's chooses among offers, a worker's on what it was offered. Ids are all it can name; to whom a suggestion goes,
+what task it carries and whose playbook changes is settled by code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from functools import partial
+from typing import Annotated, Any, Final
 
+from pydantic import Field
+
+from bot.agent.tools.base import Arguments, Tool, ToolProblem
 from bot.domain.heartbeats.beats import Receipt, Reported
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
-from bot.domain.sharing.suggestions import SuggestionStatus
+from bot.domain.sharing.suggestions import SUGGESTION_ID, DecidedBy, SuggestionStatus
 from bot.domain.text.sanitize import one_line
+from bot.errors import InputError, StoreError
 from bot.heartbeat.run.beat_record import Beat
-from bot.heartbeat.run.beat_view import PeerData
+from bot.heartbeat.run.beat_view import BeatView, EditKind, PeerData, PlaybookEdit
 from bot.heartbeat.sessions.session_registry import Session
-from bot.heartbeat.sharing.pollination import Pollination
+from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 
 MAX_CHARS: Final = 1_500
-LISTED: Final = 8
 LINE_CHARS: Final = 160
 OFFERS: Final = 20
 
@@ -33,44 +39,53 @@ _SILENCE: Final = "no daily report"
 _POLLINATE: Final = "cross-pollinat"
 """What the lines of the templates say that code carries out."""
 
+_SEND: Final = "Send one of `suggestions_to_send` to its session, by its id, and nothing else; say why."
+_DECIDE: Final = (
+    "Accept one of `suggestions_for_you`, its task is added to your own HEARTBEAT.md, or not, for good; say why."
+)
+
 
 def daily_report(beat: Beat, changes: Sequence[str]) -> str:
-    """Return the report of a beat that carried out its tasks."""
+    """Return the report of a beat that carried out its tasks: what it found first."""
     receipts = beat.report.receipts if beat.report else ()
-    skipped = sum(receipt.result == "skipped" for receipt in receipts)
-    head = f"Daily report of {beat.begun.session.id}: {beat.result}, {len(receipts)} tasks, {skipped} skipped."
-    found = [one.evidence for one in receipts if one.result == "finding"]
-    seen = [one.evidence for one in receipts if one.result == "ok" and one.evidence.strip()]
-    told = (("Found", found), ("New", changes), ("Saw", seen))
-    lines = [f"{word}: {one_line(text, LINE_CHARS)}" for word, texts in told for text in texts[:LISTED]]
+    head = f"Daily report of {beat.begun.session.id}: {beat.result}, {len(receipts)} tasks."
+    seen = [f"{one.result}: {one.evidence}" for one in receipts if one.evidence.strip()]
+    lines = sorted(one_line(text, LINE_CHARS) for text in (*seen, *(f"new: {change}" for change in changes)))
     return "\n".join([head, *lines])[:MAX_CHARS]
+
+
+class Choice(Arguments):
+    """Arguments of `send_message`."""
+
+    suggestion: Annotated[str, Field(pattern=SUGGESTION_ID.pattern)]
+    reason: Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class Decision(Choice):
+    """Arguments of `decide_suggestion`."""
+
+    accept: bool
 
 
 class PeerSessions:
     """What a beat gets from other sessions and what it gives them."""
 
-    def __init__(self, pollination: Pollination) -> None:
-        self._on, self._pollination = pollination.on, pollination
+    def __init__(self, desk: SuggestionDesk) -> None:
+        self._desk = desk
 
     def collect(self, session: Session, tasks: Sequence[PlaybookEntry], now: datetime) -> PeerData:
         """Return what a beat of the session, with these tasks due, has to do with others."""
-        waiting = (one for one in self._on.suggestions.all() if one.status is SuggestionStatus.OPEN)
         for_code = (_POLLINATE, _SILENCE) if session.is_master else (_REPORT,)
         due = {words: task.id for words in for_code if (task := _due(tasks, words))}
-        offers = self._pollination.offers()[:OFFERS] if _POLLINATE in due else []
+        receipts = {task: Receipt(task=task, result="ok", evidence="code does this") for task in due.values()}
         silent = self._silent(now) if _SILENCE in due else []
-        said = {
-            _POLLINATE: f"{len(offers)} tasks could be suggested; code sends the best of them",
-            _SILENCE: "every session reported",
-            _REPORT: "code sends the report",
-        }
-        receipts = {task: Receipt(task=task, result="ok", evidence=said[words]) for words, task in due.items()}
         if silent:
-            text = f"No daily report for more than {SILENT_AFTER // timedelta(hours=1)} hours: {', '.join(silent)}"
-            found = Reported(key="silent-" + "-".join(silent)[:60], text=text)
-            late = Receipt(task=due[_SILENCE], result="finding", evidence=text, finding=found)
-            receipts[late.task] = late
-        offered = tuple(one for one in waiting if one.to == session.id)
+            late, hours = due[_SILENCE], SILENT_AFTER // timedelta(hours=1)
+            found = Reported(key="silent", text=f"No daily report for more than {hours} hours: {', '.join(silent)}")
+            receipts[late] = Receipt(task=late, result="finding", evidence=found.text, finding=found)
+        offers = self._desk.offers()[:OFFERS] if _POLLINATE in due else ()
+        is_open = (one for one in self._desk.suggestions.all() if one.status is SuggestionStatus.OPEN)
+        offered = tuple(one for one in is_open if one.to == session.id)
         return PeerData(offers=tuple(offers), silent=tuple(silent), offered=offered, receipts=receipts)
 
     def report_to_master(self, beat: Beat, changes: Sequence[str], now: datetime) -> None:
@@ -81,25 +96,55 @@ class PeerSessions:
         Raises:
             StoreError: the disk refuses it.
         """
-        session, master, tasks = beat.begun.session, self._on.master, beat.view.tasks if beat.view else ()
+        session, master = beat.begun.session, self._desk.master
+        tasks = beat.view.tasks if beat.view else ()
         if master and not session.is_master and _due(tasks, _REPORT):
             text = daily_report(beat, changes)
             report = InboxMessage(at=now, from_=session.id, to=master.id, kind=MessageKind.REPORT, text=text)
-            self._on.states.send(report)
-            self._on.states.evolve(session.id, report_awaited_since=now)
+            self._desk.states.send(report)
+            self._desk.states.evolve(session.id, report_awaited_since=now)
         if session.is_master and _due(tasks, _POLLINATE):
-            self._pollination.run(was_chosen=beat.report is not None and beat.report.usage is not None)
+            self._desk.run(was_chosen=beat.report is not None and beat.report.usage is not None)
+
+    def tools(self, view: BeatView) -> list[Tool]:
+        """Return the tools a beat has a use for."""
+        offers = {one.id: one for one in view.exchange.offers}
+        by = DecidedBy(f"session:{view.session.id}", f"the model of {view.session.id}")
+
+        def send(given: Choice) -> None:
+            if given.suggestion not in offers:
+                raise InputError("no suggestion to send has that id")
+            self._desk.send(offers[given.suggestion])
+
+        def decide(given: Decision) -> None:
+            status = SuggestionStatus.ACCEPTED if given.accept else SuggestionStatus.REJECTED
+            one = self._desk.decide(given.suggestion, status, by, given.reason)
+            if given.accept:
+                what = EditKind.MOVE_TASK if one.moves_from else EditKind.ADD_TASK
+                view.edits.made.append(PlaybookEdit(what=what, text=one.task, tier=one.tier, before=one.moves_from))
+
+        sends = Tool(name="send_message", description=_SEND, arguments=Choice, call=partial(_call, send))
+        decides = Tool(name="decide_suggestion", description=_DECIDE, arguments=Decision, call=partial(_call, decide))
+        return [tool for tool, is_of_use in ((sends, offers), (decides, view.exchange.offered)) if is_of_use]
 
     def _silent(self, now: datetime) -> list[str]:
         """Return the workers without a report for too long; the first look only begins the wait."""
         silent = []
-        for session in self._pollination.workers():
-            since = self._on.states.load(session.id).report_awaited_since
+        for session in self._desk.workers:
+            since = self._desk.states.load(session.id).report_awaited_since
             if since is None:
-                self._on.states.evolve(session.id, report_awaited_since=now)
+                self._desk.states.evolve(session.id, report_awaited_since=now)
             elif now - since > SILENT_AFTER:
                 silent.append(session.id)
         return silent
+
+
+def _call(act: Callable[[Any], None], given: Choice) -> str:
+    try:
+        act(given)
+    except (InputError, StoreError) as error:
+        raise ToolProblem(str(error)) from error
+    return "Done."
 
 
 def _due(tasks: Sequence[PlaybookEntry], words: str) -> PlaybookEntry | None:

@@ -10,8 +10,7 @@ import pytest
 from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.domain.sharing.suggestions import Suggestion, SuggestionStatus
-from bot.heartbeat.sharing.suggestion_answers import NOT_YOURS
-from bot.heartbeat.sharing.suggestion_decisions import SuggestionDecisions
+from bot.heartbeat.sharing.suggestion_desk import NOT_YOURS, SuggestionDesk
 from bot.ports.collections import SUGGESTIONS
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.playbook_buttons import SuggestionButtons
@@ -51,7 +50,7 @@ class Edge:
             self.store.add(given, one.evolve(to="shop", id=given))
         self.told: list[str] = []
         self.client, self.acks = RecordedClient([]), list[dict[str, Any]]()
-        decisions = SuggestionDecisions(works.sessions, works.store, self.store, MemoryDecisionLog(), works.clock)
+        decisions = SuggestionDesk(works.sessions, works.store, self.store, MemoryDecisionLog(), works.clock)
         say = say_beside(lambda _channel, _user, text: self.told.append(text), "C0OPS")
         self.buttons = SuggestionButtons(decisions, OWNERS, self.cards, approvers, say=say)  # type: ignore[arg-type]
 
@@ -94,8 +93,8 @@ def test_a_value_that_is_none_of_ours_decides_nothing(edge: Edge, value: object)
     """And the one who clicked hears so."""
     edge.told.clear()
     edge.press(ids.ACCEPT_SUGGESTION, value)
-    edge.submit(ids.READ_VIEW, value)
-    assert len(edge.told) == 2
+    edge.submit(ids.REJECT_VIEW, value, "no")
+    assert (len(edge.told), list(edge.acks[-1]["errors"])) == (1, [ids.REASON])
     assert edge.cards.shown == []
 
 
@@ -109,15 +108,10 @@ def test_nobody_else_opens_or_decides(edge: Edge) -> None:
     assert edge.status(CLEAN) is SuggestionStatus.OPEN
 
 
-def test_what_is_quarantined_is_read_before_it_is_added(edge: Edge) -> None:
-    """The dialogue shows it as data; its submit adds it."""
-    edge.press(ids.READ_SUGGESTION, HELD)
-    assert len(edge.client.opened) == 1
-    edge.submit(ids.READ_VIEW, HELD)
-    assert (edge.acks, edge.status(HELD)) == ([{}], SuggestionStatus.ACCEPTED)
-    edge.press(ids.READ_SUGGESTION, HELD)
-    assert len(edge.client.opened) == 1
-    assert edge.told[-1].endswith(f"accepted {HELD} already.")
+def test_what_is_quarantined_is_added_by_a_human(edge: Edge) -> None:
+    """Its card shows it as data, and its button asks once more."""
+    edge.press(ids.ACCEPT_SUGGESTION, HELD)
+    assert edge.status(HELD) is SuggestionStatus.ACCEPTED
 
 
 def test_a_rejection_keeps_its_reason_and_half_characters_are_said_in_the_dialogue(edge: Edge) -> None:

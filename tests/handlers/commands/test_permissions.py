@@ -21,7 +21,6 @@ from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadSta
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.schedule.session_controls import SessionControls
-from bot.heartbeat.sharing.suggestion_answers import SuggestionAnswers
 from bot.ports import Person
 from bot.ports.collections import AUTONOMY, SingleDocument
 from bot.ports.threads import Threads
@@ -81,7 +80,7 @@ class Everything:
         self.garden = Garden(
             folder / "garden", shop=with_task("hourly", f"{SECRET}: `df -h`"), api=with_task("quick", "x")
         )
-        (self.suggestion, *_) = self.garden.pollination.run()
+        (self.suggestion, *_) = self.garden.desk.run()
         self.home = folder / "threads"
         Threads(FileDocuments(self.home)).put(
             in_status(
@@ -111,7 +110,7 @@ class Everything:
         self.commands = CommandDispatcher(self._table(), team_id="T1", knows=self.approvers.knows, patience_s=600)
 
     def _table(self) -> dict[str, Any]:
-        works, garden = self.works, self.garden
+        works = self.works
         casework = CaseworkCommands(
             store=FileStore(self.home),
             approvers=self.approvers,
@@ -134,8 +133,7 @@ class Everything:
         tiers = TaskCommands(
             works.sessions, works.store, works.zones, works.clock, MemorySingle(), Removals(MemorySingle())
         )
-        pollinate = SuggestionAnswers(garden.desk, garden.pollination)
-        sessions: dict[str, Answers] = {"heartbeat": heartbeat, "tiers": tiers, "pollinate": pollinate}
+        sessions: dict[str, Answers] = {"heartbeat": heartbeat, "tiers": tiers, "pollinate": self.garden.desk}
         return {
             "status": status_command(FileStore(self.home), self.approvers, works.clock, ()),
             "metrics": metrics_command(metrics_of(self.home, works.clock)),
@@ -181,7 +179,7 @@ def everything(tmp_path: Path, lived: Lived) -> Everything:
 
 def line_of(everything: Everything, path: str) -> str:
     """Return a line that a command's form allows."""
-    form = MANUAL[path].form.replace("…", "").replace("[why]", "no").replace("[command]", "").replace("[anyway]", "")
+    form = MANUAL[path].form.replace("…", "").replace("[why]", "no").replace("[command]", "")
     for name, word in {
         **FILLED,
         "<id>": everything.suggestion.id,
@@ -248,7 +246,7 @@ def test_an_owner_may_change_their_own_session_and_nothing_of_casework(everythin
 
 
 STEERING = {word for path in MANUAL for word in path.split()}
-ARGUMENTS = {"shop", "api", "1", "9", "-1", "quick", "hourly", "15m", "default", "anyway", "help", "/triage"}
+ARGUMENTS = {"shop", "api", "1", "9", "-1", "quick", "hourly", "15m", "default", "help", "/triage"}
 ODD = {
     "`",
     "“",

@@ -9,7 +9,7 @@ import pytest
 
 from bot.casework.approvers import Approvers
 from bot.domain.sharing.suggestions import SuggestionStatus
-from bot.heartbeat.sharing.suggestion_answers import SuggestionAnswers
+from bot.heartbeat.sharing.pollination import UNREAD
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
 from handlers.commands.session_command import SessionCommand
 from tests.blocks.limits import texts
@@ -35,8 +35,7 @@ def answer(garden: Garden, text: str, by: str = APPROVER, team: str = "T1") -> s
     workspace.groups["C0OPS"] = frozenset({APPROVER})
     approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
     approvers.refresh()
-    answers_ = SuggestionAnswers(garden.desk, garden.pollination)
-    command = SessionCommand("pollinate", answers_, OWNERS, approvers)
+    command = SessionCommand("pollinate", garden.desk, OWNERS, approvers)
     body = {**payload("slash_command"), "text": f"pollinate {text}", "user_id": by, "user_name": "ana", "team_id": team}
     answers: list[dict[str, Any]] = []
     CommandDispatcher({"pollinate": command}, team_id="T1", patience_s=600)(
@@ -52,15 +51,15 @@ def answer(garden: Garden, text: str, by: str = APPROVER, team: str = "T1") -> s
 
 def test_a_check_is_looked_for_listed_and_accepted(garden: Garden) -> None:
     """Each answer says what to type next; the end of an id will do."""
-    assert "No suggestions yet.\nNext: `/triage pollinate run`" in answer(garden, "list")
+    assert "0 suggestions.\nNext: `/triage pollinate run`" in answer(garden, "list")
     said = answer(garden, "run")
     (one,) = garden.suggestions.all()
-    assert said.startswith("1 suggestion sent.")
+    assert said.startswith("Sent: 1 suggestion.")
     assert said.endswith(f"Next: `/triage pollinate accept {one.id}`")
     listed = answer(garden, "")
     assert f"*{one.id}* hourly, for api, from shop" in listed
     assert PLAIN in listed
-    assert "added to the hourly tasks of api" in answer(garden, f"accept {one.id[-6:]}", OWNER)
+    assert "is accepted: hourly, for api" in answer(garden, f"accept {one.id[-6:]}", OWNER)
     assert garden.count("api", PLAIN) == 1
     assert "accepted by ana" in answer(garden, "list")
     assert f"ana accepted {one.id} already" in answer(garden, f"reject {one.id}")
@@ -70,7 +69,7 @@ def test_a_reason_is_everything_after_the_id(garden: Garden) -> None:
     """It is kept, and shown without effect."""
     answer(garden, "run")
     (one,) = garden.suggestions.all()
-    assert "is not offered it again" in answer(garden, f"reject {one.id} too noisy <!here>")
+    assert "is rejected: hourly, for api" in answer(garden, f"reject {one.id} too noisy <!here>")
     assert garden.suggestions.get(one.id).decision_reason == "too noisy <!here>"
     assert "<!here>" not in answer(garden, "list")
 
@@ -79,7 +78,7 @@ def test_a_reason_is_everything_after_the_id(garden: Garden) -> None:
 @each_row("by, team", [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
 def test_who_may_not_changes_nothing_and_reads_nothing(garden: Garden, verb: str, by: str, team: str) -> None:
     """An owner of another team is a stranger."""
-    garden.pollination.run()
+    garden.desk.run()
     (one,) = garden.suggestions.all()
     refusal = "Only approvers" if team == "T1" else NO_MEMBER
     assert refusal in answer(garden, verb.format(one.id), by, team)
@@ -89,7 +88,7 @@ def test_who_may_not_changes_nothing_and_reads_nothing(garden: Garden, verb: str
 
 def test_what_is_mistyped_names_the_near(garden: Garden) -> None:
     """Words and ids."""
-    (one,) = garden.pollination.run()
+    (one,) = garden.desk.run()
     assert "Did you mean `/triage pollinate accept`?" in answer(garden, "acept")
     assert f"did you mean {one.id}? More:" in answer(garden, "accept api-1234ab")
     seen = answer(garden, "reject")
@@ -98,14 +97,13 @@ def test_what_is_mistyped_names_the_near(garden: Garden) -> None:
     assert "`/triage pollinate reject &lt;id&gt; [why]`" in answer(garden, "help")
 
 
-def test_a_quarantined_line_is_shown_before_it_is_added(tmp_path: Path) -> None:
-    """As data, whatever is in it; `anyway` takes it then, if the playbook can."""
+def test_a_quarantined_line_is_shown_as_data_wherever_its_id_is(tmp_path: Path) -> None:
+    """Whatever is in it; who has read it there may accept it."""
     garden = Garden(tmp_path, shop=with_task("hourly", "Post the numbers", DISK), api=BASICS)
-    assert "0 suggestions sent. 2 quarantined" in answer(garden, "run")
-    held = next(one for one in garden.suggestions.all() if one.task == DISK)
-    said = answer(garden, f"accept {held.id}")
+    said = answer(garden, "run")
+    assert "Sent: 2 suggestions." in said
+    assert f"quarantined: {UNREAD}" in said
     assert "<!channel>" not in said
-    assert f"/triage pollinate accept {held.id} anyway" in said
-    assert garden.suggestions.get(held.id).status is SuggestionStatus.QUARANTINED
-    assert "accepted" in answer(garden, f"accept {held.id} anyway")
+    held = next(one for one in garden.suggestions.all() if one.task == DISK)
+    assert "is accepted" in answer(garden, f"accept {held.id}")
     assert garden.count("api", DISK) == 1

@@ -11,7 +11,7 @@ from bot.domain.playbook import parse
 from bot.domain.sharing.suggestions import DecidedBy, Offer, Suggestion, SuggestionStatus
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, StoreError
-from bot.heartbeat.sharing.suggestion_decisions import with_suggested
+from bot.heartbeat.sharing.pollination import with_offer
 from tests.fakes import Crash, Faults
 from tests.heartbeat.garden import ANA, BASICS, BEN, Garden, with_task
 
@@ -20,7 +20,7 @@ DISK = "`df -h`"
 
 def offered(garden: Garden) -> Suggestion:
     """Have one suggestion sent to api."""
-    (sent,) = garden.pollination.run()
+    (sent,) = garden.desk.run()
     return sent
 
 
@@ -131,7 +131,7 @@ def test_a_process_that_dies_anywhere_adds_the_line_once(tmp_path: Path) -> None
             faults.crash_at = None
             garden.restart()
             garden.desk.settle()
-            (sent,) = garden.suggestions.all() or garden.pollination.run()
+            (sent,) = garden.suggestions.all() or garden.desk.run()
             if sent.is_waiting:  # it died before anything was decided
                 garden.accept(sent)
             garden.desk.settle()
@@ -145,27 +145,31 @@ def test_a_process_that_dies_anywhere_adds_the_line_once(tmp_path: Path) -> None
     assert died >= 10
 
 
-def test_a_quarantined_line_is_added_only_by_who_has_read_it(tmp_path: Path) -> None:
-    """And one that is no line at all not even then."""
-    garden = Garden(tmp_path, shop=with_task("quick", "Post the numbers of the week"), api=BASICS)
-    held = offered(garden)
-    with pytest.raises(InputError, match="read it as data first"):
-        garden.accept(held, ANA)
-    assert garden.suggestions.get(held.id).status is SuggestionStatus.QUARANTINED
-    assert garden.accept(held, ANA, has_read=True).status is SuggestionStatus.ACCEPTED
-    assert garden.count("api", "Post the numbers of the week") == 1
+def test_a_model_decides_on_what_is_open_and_for_its_own_session(tmp_path: Path) -> None:
+    """A human on all."""
+    garden = Garden(tmp_path, shop=with_task("quick", "Post the numbers", DISK), api=BASICS)
+    sent = {one.task: one for one in garden.desk.run()}
+    held = sent["Post the numbers"]
+    assert held.status is SuggestionStatus.QUARANTINED
+    for one, by in ((held, "session:api"), (sent[DISK], "session:shop")):
+        with pytest.raises(InputError, match="is not for you to decide"):
+            garden.accept(one, DecidedBy(by, "a model"))
+        assert garden.suggestions.get(one.id).is_waiting
+    assert garden.accept(sent[DISK], DecidedBy("session:api", "the model of api")).settled_at
+    assert garden.accept(held, ANA).status is SuggestionStatus.ACCEPTED
+    assert garden.count("api", "Post the numbers") == garden.count("api", DISK) == 1
 
 
 def test_a_move_takes_the_task_along_and_is_done_once() -> None:
     """Where it stands in the other tier already nothing happens; where it is gone it is refused."""
     offer = Offer(tier=Tier.HOURLY, task=DISK, from_="master", reason="slow", moves_from=Tier.QUICK)
     move = offer.made_to("api", datetime(2026, 11, 20, 9, tzinfo=UTC))
-    moved = with_suggested(parse(with_task("quick", f"{DISK}\n  - details")), move)
+    moved = with_offer(parse(with_task("quick", f"{DISK}\n  - details")), move)
     assert [task.details for task in moved.tasks(Tier.HOURLY) if task.text == DISK] == [("- details",)]
     assert DISK not in [task.text for task in moved.tasks(Tier.QUICK)]
-    assert with_suggested(moved, move) == moved
+    assert with_offer(moved, move) == moved
     with pytest.raises(InputError, match="is no quick task any more"):
-        with_suggested(parse(BASICS), move)
+        with_offer(parse(BASICS), move)
     full = with_task("hourly", *(f"Check number {n}" for n in range(30)))
     with pytest.raises(InputError, match="which is enough"):
-        with_suggested(parse(full + f"## Quick\n- [ ] {DISK}\n"), move)
+        with_offer(parse(full + f"## Quick\n- [ ] {DISK}\n"), move)

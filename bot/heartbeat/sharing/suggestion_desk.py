@@ -1,0 +1,209 @@
+"""The life of a suggestion: it is sent, waits, and is accepted or rejected, once; few a day and none twice.
+
+Accepted, its task is added to the session's own playbook; no other file of a session is written. What is to be done is
+on file before it is done, and doing it twice changes nothing, so that a crash in between costs neither a decision nor a
+second line. Who may decide for a session is asked by the caller. Nothing else writes to decisions.md.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from bot.domain.answers import Answer, Line, Part, sentence
+from bot.domain.commands.command_line import CommandLine
+from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
+from bot.domain.playbook import parse
+from bot.domain.sharing.suggestions import DecidedBy, Offer, Suggestion, SuggestionStatus, decision_lines, keys_of
+from bot.domain.text.did_you_mean import near_ones
+from bot.domain.text.humanize import counted
+from bot.errors import InputError, StoreError
+from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.sessions.session_registry import Asker, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sharing.pollination import Worker, find_offers, with_offer
+from bot.ports import Clock, DecisionLog
+from bot.ports.collections import Collection
+
+log = logging.getLogger(__name__)
+
+SUGGESTIONS_PER_DAY: Final = 3
+"""How many suggestions a session gets in a UTC day."""
+
+DECIDED_SHOWN: Final = 5
+NOT_YOURS: Final = "Only approvers and the owner of the session it is for may decide on a suggestion."
+_WHO: Final = "Who they are: /triage approve-list"
+
+
+@dataclass(slots=True)
+class SuggestionDesk:
+    """Finds and sends suggestions, carries out decisions on them, and answers every verb of `pollinate`.
+
+    Approvers see and decide on everything, owners on what is for their own sessions; the cards follow within seconds.
+    `of_teams` is what other teams share at the moment; of it only what a session here allows is ever offered.
+    """
+
+    sessions: SessionRegistry
+    states: SessionMemory
+    suggestions: Collection[Suggestion]
+    decisions: DecisionLog
+    clock: Clock
+    known_secrets: frozenset[str] = frozenset()
+    of_teams: Sequence[Offer] = ()
+
+    @property
+    def master(self) -> Session | None:
+        """The master session, if there is one."""
+        return next((session for session in self.sessions.all() if session.is_master), None)
+
+    @property
+    def workers(self) -> list[Session]:
+        """The sessions that learn from one another: those with beats, the master aside."""
+        return [session for session in self.sessions.all() if session.beat.enabled and not session.is_master]
+
+    def offers(self) -> list[Suggestion]:
+        """Return what the master's model may send now, the best first; nobody's own words are in it."""
+        return [one for one in self._new() if not (one.quarantine or one.moves_from) and self.has_room(one)]
+
+    def run(self, *, was_chosen: bool = False) -> list[Suggestion]:
+        """Send the best of what is new, as far as a day allows; with `was_chosen` only what no model could choose.
+
+        Raises:
+            InputError: there is no master session.
+            StoreError: the disk refuses.
+        """
+        if self.master is None:
+            next_step = "Set `master: true` for one session in triage.yml, then type /triage pollinate run"
+            raise InputError("Nothing is suggested without a master session.", next_step=next_step)
+        wanted = [one for one in self._new() if not was_chosen or one.quarantine or one.moves_from]
+        return [self.send(one) for one in wanted if self.has_room(one)]
+
+    def has_room(self, new: Suggestion) -> bool:
+        """Whether a suggestion may be sent today; a line waits for a human once, however many sessions lack it."""
+        known = self.suggestions.all()
+        today = [one for one in known if one.to == new.to and one.at.date() == new.at.date()]
+        held = [one.task for one in known if one.quarantine and one.status is not SuggestionStatus.ACCEPTED]
+        return len(today) < SUGGESTIONS_PER_DAY and not (new.quarantine and new.task in held)
+
+    def send(self, suggestion: Suggestion) -> Suggestion:
+        """Put a new suggestion on file, then into its session's inbox unless a human decides.
+
+        Raises:
+            InputError: it was offered before, or its session has had enough today.
+            StoreError: the disk refuses; where it is on file the rest is done later.
+        """
+        if not (self.has_room(suggestion) and self.suggestions.add(suggestion.id, suggestion)):
+            raise InputError(f"{suggestion.to} was offered {suggestion.id} before, or enough for today.")
+        return self._settled(suggestion)
+
+    def decide(self, suggestion_id: str, status: SuggestionStatus, by: DecidedBy, why: str = "") -> Suggestion:
+        """Accept or reject: add the task to its session's playbook, or remember that the session does not want it.
+
+        Raises:
+            Conflict: somebody has decided; it says who.
+            InputError: there is none of this id, it is not theirs, or the playbook does not take it; it still waits.
+            StoreError: the disk refuses; where the decision is on file it is carried out later.
+        """
+
+        def decided(now: Suggestion) -> Suggestion:
+            after = now.decided(status, by, self.clock.now(), why)
+            if status is SuggestionStatus.ACCEPTED:
+                with suppress(StoreError):
+                    with_offer(playbook_of(self.sessions.get(now.to)).peek() or parse(""), now)
+            return after
+
+        return self._settled(self.suggestions.change(suggestion_id, decided))
+
+    def settle(self) -> None:
+        """Carry out what is on file and not carried out: by a process that died, or while the disk refused."""
+        for suggestion in self.suggestions.all():
+            try:
+                if suggestion.settled_at is None:
+                    self._settled(suggestion)
+            except (InputError, StoreError) as error:
+                action = {"action": "suggestion_unsettled"}
+                log.warning("%s is not carried out: %s", suggestion.id, error, extra=action)
+
+    def _settled(self, one: Suggestion) -> Suggestion:
+        """Carry out what the status says and write it down; a second time changes nothing."""
+        if one.status is SuggestionStatus.OPEN:
+            text, data = f"a {one.tier} task is suggested: {one.task}", {"suggestion": one.model_dump(mode="json")}
+            kind = MessageKind.SUGGESTION
+            self.states.send(InboxMessage(at=one.at, from_=one.from_, to=one.to, kind=kind, text=text, data=data))
+        if one.status is SuggestionStatus.ACCEPTED:
+            playbook_of(self.sessions.get(one.to)).change(lambda now: with_offer(now, one))
+        for mark, line in decision_lines(one):
+            self.decisions.note(mark, line)
+        return self.suggestions.evolve(one.id, settled_at=self.clock.now())
+
+    def answer(self, line: CommandLine, by: Asker) -> Answer:
+        """Do what a line says, or list what waits; raises InputError and StoreError."""
+        verb = line.word(1) or "list"
+        if verb == "run":
+            by.require("Only approvers may send suggestions.", next_step=_WHO)
+            return list_suggestions(self.run(), "Sent: ")
+        seen = self._seen_by(by)
+        if verb == "list":
+            return list_suggestions(seen)
+        status = SuggestionStatus.ACCEPTED if verb == "accept" else SuggestionStatus.REJECTED
+        found = _named(line.word(2), seen)
+        self.decide(found.id, status, DecidedBy(by.id, by.name), line.words_after(3))
+        return sentence(f"{found.id} is {status}: {found.place}.", "pollinate list")
+
+    def known(self) -> list[Worker]:
+        """Return the workers whose playbooks are there and can be read."""
+        found = []
+        for session in self.workers:
+            with suppress(StoreError):
+                if (playbook := playbook_of(session).peek()) is not None:
+                    state = self.states.load(session.id)
+                    found.append(Worker(session, playbook, state, keys_of(playbook), self.known_secrets))
+        return found
+
+    def _new(self) -> list[Suggestion]:
+        """Return what was not offered to its session before, the best first and of two that are alike the better."""
+        offered, new = {one.id_for(one.to) for one in self.suggestions.all()}, dict[str, Suggestion]()
+        found = [offer.made_to(to.id, self.clock.now()) for to, offer in find_offers(self.known(), self.of_teams)]
+        for one in sorted(found, key=lambda one: bool(one.quarantine)):
+            if one.id not in offered:
+                new.setdefault(one.id, one)
+        return list(new.values())
+
+    def _seen_by(self, by: Asker) -> list[Suggestion]:
+        """Return what somebody may decide on; others are refused before any id is named."""
+        known = self.suggestions.all()
+        if by.may():
+            return known
+        mine = [session for session in self.sessions.all() if by.owns(session)]
+        by.require(NOT_YOURS, next(iter(mine), None), next_step=_WHO)
+        return [one for one in known if one.to in [session.id for session in mine]]
+
+
+def _named(name: str, known: Sequence[Suggestion]) -> Suggestion:
+    """Return the suggestion of an id, or of the end of one; raises InputError with the near ones."""
+    meant = [one for one in known if one.id == name] or [one for one in known if one.id.endswith(f"-{name}")]
+    if len(meant) == 1:
+        return meant[0]
+    waiting = [one.id for one in known if one.is_waiting]
+    near = " or ".join(near_ones(name, waiting, cutoff=0.5) or waiting[:3])
+    raise InputError(f"Name a suggestion; did you mean {near}?" if near else "There is no suggestion that waits.")
+
+
+def list_suggestions(known: Sequence[Suggestion], head: str = "") -> Answer:
+    """Return what waits, oldest first, and what was decided last, newest first; `head` begins the first line."""
+    waiting = [one for one in known if one.is_waiting]
+    decided = sorted((one for one in known if one.decided_at), key=lambda one: str(one.decided_at), reverse=True)
+    past = tuple(Line(name=one.id, text=f"{one.status} {one.decision}") for one in decided[:DECIDED_SHOWN])
+    parts = [*map(_part, waiting), *([Part(title="Decided last", lines=past)] if past else [])]
+    told = sentence(f"{head}{counted(len(waiting), 'suggestion')}.").parts
+    following = f"pollinate accept {waiting[0].id}" if waiting else "pollinate run"
+    return Answer(parts=(*told, *parts), following=following, data=[one.model_dump(mode="json") for one in known])
+
+
+def _part(suggestion: Suggestion) -> Part:
+    """Return what is suggested for whom, by whom and why; its line is quoted as it stands."""
+    head = f"{suggestion.place}, from {suggestion.from_}"
+    why = f"quarantined: {suggestion.quarantine}" if suggestion.quarantine else suggestion.reason
+    return Part(lines=(Line(name=suggestion.id, text=head, more=(why,)),), quoted=suggestion.task)
