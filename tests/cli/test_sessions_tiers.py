@@ -98,8 +98,8 @@ def test_without_a_session_the_sessions_are_listed(playbook: Path, capsys: pytes
     ("words", "says"),
     [
         (["shp"], "did you mean shop?"),
-        (["shop", "remove", "x"], "not a task's number; to see them: triage tiers shop"),
-        (["shop", "add", "weekly", "x"], "is not a tier"),
+        (["shop", "remove", "x"], "Name a task by its number. To see them: triage tiers shop"),
+        (["shop", "add", "weekly", "x"], "Name a tier; "),
     ],
 )
 def test_what_cannot_be_done_says_what_to_type(

@@ -35,7 +35,7 @@ from bot.domain.returns import Verdict
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.domain.tiers import Stamps, Tier
-from bot.heartbeat.playbooks.task_list import TaskList
+from bot.heartbeat.playbooks.task_commands import TaskList
 from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus, list_answer
 from bot.heartbeat.schedule.session_wording import log_answer, remarks, why_answer
 from bot.heartbeat.sessions.session_registry import Session

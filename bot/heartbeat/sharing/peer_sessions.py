@@ -49,9 +49,9 @@ def daily_report(beat: Beat, changes: Sequence[str]) -> str:
     """Return the report of a beat that carried out its tasks: what it found first."""
     receipts = beat.report.receipts if beat.report else ()
     head = f"Daily report of {beat.begun.session.id}: {beat.result}, {len(receipts)} tasks."
-    seen = [f"{one.result}: {one.evidence}" for one in receipts if one.evidence.strip()]
-    lines = sorted(one_line(text, LINE_CHARS) for text in (*seen, *(f"new: {change}" for change in changes)))
-    return "\n".join([head, *lines])[:MAX_CHARS]
+    told = [f"{one.result}: {one.evidence}" for one in receipts if one.evidence.strip()]
+    told += [f"new: {change}" for change in changes]
+    return "\n".join([head, *(one_line(text, LINE_CHARS) for text in sorted(told))])[:MAX_CHARS]
 
 
 class Choice(Arguments):

@@ -29,7 +29,6 @@ from bot.heartbeat.playbooks.playbook_file import can_work, checkout_at
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
 
 UNREAD: Final = "it is not just a command that is allowed there"
-OF_TEAM: Final = "it comes from the team {}, so a human decides"
 
 _FREE_HOLE: Final = re.compile(r"\{(?!(?:number|sha)\})")
 """A hole of a template that takes words; what fills one may be a sentence."""
@@ -104,7 +103,7 @@ def find_offers(known: Sequence[Worker], of_teams: Sequence[Offer]) -> Iterator[
 
 def checks_to_share(known: Sequence[Worker], team: str) -> list[Offer]:
     """Return the checks that people acted on or several sessions make: no session's name, nobody's own words."""
-    shared, why, held = {}, f"The team {team} shares this check.", OF_TEAM.format(team)
+    shared, why, held = {}, f"The team {team} shares this check.", f"it comes from the team {team}, so a human decides"
     for worker in known:
         for worth, offer in worker.makes(known):
             form = travelling(offer, worker.session)

@@ -118,13 +118,12 @@ class SuggestionDesk:
 
     def settle(self) -> None:
         """Carry out what is on file and not carried out: by a process that died, or while the disk refused."""
-        for suggestion in self.suggestions.all():
+        for one in self.suggestions.all():
             try:
-                if suggestion.settled_at is None:
-                    self._settled(suggestion)
+                if one.settled_at is None:
+                    self._settled(one)
             except (InputError, StoreError) as error:
-                action = {"action": "suggestion_unsettled"}
-                log.warning("%s is not carried out: %s", suggestion.id, error, extra=action)
+                log.warning("%s is not carried out: %s", one.id, error, extra={"action": "suggestion_unsettled"})
 
     def _settled(self, one: Suggestion) -> Suggestion:
         """Carry out what the status says and write it down; a second time changes nothing."""
@@ -188,7 +187,7 @@ def _named(name: str, known: Sequence[Suggestion]) -> Suggestion:
         return meant[0]
     waiting = [one.id for one in known if one.is_waiting]
     near = " or ".join(near_ones(name, waiting, cutoff=0.5) or waiting[:3])
-    raise InputError(f"Name a suggestion; did you mean {near}?" if near else "There is no suggestion that waits.")
+    raise InputError(f"Name a suggestion; did you mean {near}?" if near else "There is no such suggestion; nothing waits.")
 
 
 def list_suggestions(known: Sequence[Suggestion], head: str = "") -> Answer:
