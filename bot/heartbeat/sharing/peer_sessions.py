@@ -129,14 +129,10 @@ class PeerSessions:
 
     def _silent(self, now: datetime) -> list[str]:
         """Return the workers without a report for too long; the first look only begins the wait."""
-        silent = []
-        for session in self._desk.workers:
-            since = self._desk.states.load(session.id).report_awaited_since
-            if since is None:
-                self._desk.states.evolve(session.id, report_awaited_since=now)
-            elif now - since > SILENT_AFTER:
-                silent.append(session.id)
-        return silent
+        since = {each.id: self._desk.states.load(each.id).report_awaited_since for each in self._desk.workers}
+        for session_id in [each for each, at in since.items() if at is None]:
+            self._desk.states.evolve(session_id, report_awaited_since=now)
+        return [session_id for session_id, at in since.items() if at and now - at > SILENT_AFTER]
 
 
 def _call(act: Callable[[Any], None], given: Choice) -> str:

@@ -103,13 +103,10 @@ def find_offers(known: Sequence[Worker], of_teams: Sequence[Offer]) -> Iterator[
 
 def checks_to_share(known: Sequence[Worker], team: str) -> list[Offer]:
     """Return the checks that people acted on or several sessions make: no session's name, nobody's own words."""
-    shared, why, held = {}, f"The team {team} shares this check.", f"it comes from the team {team}, so a human decides"
-    for worker in known:
-        for worth, offer in worker.makes(known):
-            form = travelling(offer, worker.session)
-            if worth and form and not form.quarantine:
-                shared[form.task] = form.evolve(from_=team, reason=why, quarantine=held)
-    return list(shared.values())
+    forms = [travelling(offer, worker.session) for worker in known for worth, offer in worker.makes(known) if worth]
+    why, held = f"The team {team} shares this check.", f"it comes from the team {team}, so a human decides"
+    shared = [one.evolve(from_=team, reason=why, quarantine=held) for one in forms if one and not one.quarantine]
+    return list({one.task: one for one in shared}.values())
 
 
 def travelling(offer: Offer, to: Session) -> Offer | None:

@@ -16,7 +16,6 @@ from typing import Final
 from bot.domain.answers import Answer, Line, Part, sentence
 from bot.domain.commands.command_line import CommandLine
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
-from bot.domain.playbook import parse
 from bot.domain.sharing.suggestions import DecidedBy, Offer, Suggestion, SuggestionStatus, decision_lines, keys_of
 from bot.domain.text.did_you_mean import near_ones
 from bot.domain.text.humanize import counted
@@ -104,24 +103,22 @@ class SuggestionDesk:
         Raises:
             Conflict: somebody has decided; it says who.
             InputError: there is none of this id, it is not theirs, or the playbook does not take it; it still waits.
-            StoreError: the disk refuses; where the decision is on file it is carried out later.
+            StoreError: the disk refuses; a decision that is on file is carried out later.
         """
 
         def decided(now: Suggestion) -> Suggestion:
             after = now.decided(status, by, self.clock.now(), why)
             if status is SuggestionStatus.ACCEPTED:
-                with suppress(StoreError):
-                    with_offer(playbook_of(self.sessions.get(now.to)).peek() or parse(""), now)
+                with_offer(playbook_of(self.sessions.get(now.to)).read(), now)
             return after
 
         return self._settled(self.suggestions.change(suggestion_id, decided))
 
     def settle(self) -> None:
         """Carry out what is on file and not carried out: by a process that died, or while the disk refused."""
-        for one in self.suggestions.all():
+        for one in [one for one in self.suggestions.all() if one.settled_at is None]:
             try:
-                if one.settled_at is None:
-                    self._settled(one)
+                self._settled(one)
             except (InputError, StoreError) as error:
                 log.warning("%s is not carried out: %s", one.id, error, extra={"action": "suggestion_unsettled"})
 
@@ -187,7 +184,9 @@ def _named(name: str, known: Sequence[Suggestion]) -> Suggestion:
         return meant[0]
     waiting = [one.id for one in known if one.is_waiting]
     near = " or ".join(near_ones(name, waiting, cutoff=0.5) or waiting[:3])
-    raise InputError(f"Name a suggestion; did you mean {near}?" if near else "There is no such suggestion; nothing waits.")
+    raise InputError(
+        f"Name a suggestion; did you mean {near}?" if near else "There is no such suggestion; nothing waits."
+    )
 
 
 def list_suggestions(known: Sequence[Suggestion], head: str = "") -> Answer:

@@ -101,19 +101,30 @@ def test_a_session_that_is_gone_takes_nothing(garden: Garden) -> None:
 
 
 def test_what_the_disk_refused_is_carried_out_later(garden: Garden) -> None:
-    """The decision is on file; nobody has to click again."""
+    """A decision on file needs no second click; one that could not be made waits as before."""
     sent = offered(garden)
     path = garden.folder / "api" / "HEARTBEAT.md"
     path.unlink()
     path.mkdir()
     with pytest.raises(StoreError):
         garden.accept(sent, ANA)
+    assert garden.suggestions.get(sent.id) == sent
+    at = garden.clock.now()
+    garden.suggestions.change(sent.id, lambda now: now.decided(SuggestionStatus.ACCEPTED, ANA, at, None))
     garden.desk.settle()
     path.rmdir()
     path.write_text(BASICS)
     garden.desk.settle()
     assert garden.count("api", DISK) == 1
     assert len(garden.lines) == 2
+
+
+def test_accepting_creates_a_playbook_that_is_gone(garden: Garden) -> None:
+    """As adding a task by command does."""
+    sent = offered(garden)
+    (garden.folder / "api" / "HEARTBEAT.md").unlink()
+    garden.accept(sent, ANA)
+    assert garden.count("api", DISK) == 1
 
 
 def test_a_process_that_dies_anywhere_adds_the_line_once(tmp_path: Path) -> None:
