@@ -115,6 +115,8 @@ class OpenFinding(FrozenValue):
     task: str
     text: str
     severity: Severity = Severity.ACT
+    tier: Tier | None = None
+    """What the beat looked at that found it first; None: an earlier version's, or no beat of a tier's."""
     first_at: AwareDatetime
     last_at: AwareDatetime
     place: str | None = None

@@ -191,7 +191,15 @@ def _as_seen(found: Finding, outcome: BeatOutcome, known: OpenFinding | None) ->
     if known is not None and was_removed is not None:
         known = known.waiting_anew(max(at, known.snoozed_until or at)).evolve(first_at=at, escalated_at=None)
     if known is None or not known.is_remembered or is_long_gone:
-        known = OpenFinding(key=found.key, task=found.task or "", severity=severity, text="", first_at=at, last_at=at)
+        known = OpenFinding(
+            key=found.key,
+            task=found.task or "",
+            severity=severity,
+            tier=outcome.tier,
+            text="",
+            first_at=at,
+            last_at=at,
+        )
     elif severity.rank < known.severity.rank:
         known = known.waiting_anew(at).evolve(severity=severity, acknowledged_by=None, snoozed_until=None, stamps={})
     notes = tuple(note[:NOTE_CHARS] for note in outcome.notes[:NOTES])

@@ -229,8 +229,6 @@ def test_what_a_beat_may_close(tmp_path: Path) -> None:
     skipped = judged(a_view_of(tmp_path), result="skipped")
     assert skipped.is_good
     assert {each for each in skipped.checked if "/" not in each} == {FLAGS, RECEIPTS}
-    assert MESSAGE not in judged(a_view(tmp_path, tier=Tier.HOURLY)).checked
-    assert MESSAGE in judged(a_view(tmp_path, tier=Tier.DAILY)).checked
 
 
 def test_a_box_is_ticked_if_nothing_of_its_task_is_wrong(tmp_path: Path) -> None:
