@@ -43,9 +43,13 @@ class WebhookSurface:
 
 
 def _payload_of(alert: Alert) -> dict[str, Any]:
-    """Return an alert as JSON: `{id, session, status, severity, text, headline, task, first_at, at, wake, tier, …}`."""
-    finding = alert.finding
-    status = "ok" if finding is None else "open" if finding.is_open else "removed" if finding.removed else "resolved"
+    """Return an alert as JSON: `{id, session, status, severity, text, headline, task, first_at, at, wake, tier, …}`.
+
+    `status` is open, removed or resolved for a finding, `ok` for the line that all is well, `notice` for any other.
+    """
+    finding, status = alert.finding, "ok" if alert.is_well else "notice"
+    if finding is not None:
+        status = "open" if finding.is_open else "removed" if finding.removed else "resolved"
     return {
         "id": f"{alert.session_id}:{finding_digest(finding.key)}" if finding else None,
         "session": alert.session_id,

@@ -23,6 +23,7 @@ TOKEN = "123456:very-secret"
 URL = "https://hooks.example.com/T0/very-secret"
 FINDING = OpenFinding(key="shop/ci/main-red", task="ci", text="Main is red.", first_at=AT, last_at=AT)
 ALERT = Alert(session_id="shop", session_name="Shop", text="Main is red.", finding=FINDING, at=AT, wake=Wake.INTERVAL)
+FINE = ALERT.evolve(text="OK: no problem found in Shop.", finding=None, is_well=True)
 SENT = f"https://api.telegram.org/bot{TOKEN}/sendMessage"
 
 
@@ -112,6 +113,15 @@ def test_a_webhook_gets_one_object_that_says_how_the_finding_stands() -> None:
     assert first["id"] == second["id"]
     assert first["headline"] == "Main is red."
     assert "very-secret" not in repr(posted)
+
+
+@each_row("alert, status", [(ALERT, "open"), (FINE, "ok"), (FINE.evolve(is_well=False), "notice")])
+@responses.activate
+def test_a_webhook_hears_ok_only_of_what_is_well(alert: Alert, status: str) -> None:
+    """That a playbook was deleted or a session pauses is about no finding, and nothing to be calm about."""
+    responses.post(URL)
+    WebhookSurface().send(URL, alert)
+    assert json.loads(responses.calls[0].request.body)["status"] == status
 
 
 @each_row("status, kind", [(404, ProviderError), (302, ProviderError), (503, Unavailable), (429, Unavailable)])

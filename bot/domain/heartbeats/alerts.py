@@ -230,6 +230,8 @@ class Alert(FrozenValue):
     text: str
     finding: OpenFinding | None = None
     listed: tuple[OpenFinding, ...] = ()
+    is_well: bool = False
+    """Whether it says that all is well: of no finding, and of nothing that is wrong with the beats."""
     reasoning: str | None = None
     notes: tuple[str, ...] = ()
     at: AwareDatetime

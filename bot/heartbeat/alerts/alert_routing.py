@@ -503,7 +503,7 @@ class Notifier:
         count = counted(still, "alert is", "alerts are")
         text = f"Nothing new in {self._sender.session.name}; {count} still open." if still else outcome.ok_text
         self._has_news = still > 0
-        self._send(self._sender.say(text, reasoning=outcome.reasoning, notes=outcome.notes))
+        self._send(self._sender.say(text, is_well=not still, reasoning=outcome.reasoning, notes=outcome.notes))
 
     def _known(self) -> Mapping[str, OpenFinding]:
         return self._sender.store.load(self._sender.session.id).findings

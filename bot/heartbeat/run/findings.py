@@ -161,19 +161,14 @@ def judge_report(view: BeatView, report: BeatReport) -> Judgement:
     if is_alert and _stands_alone(view, report, said, findings):
         text = said or "The heartbeat asks for attention and does not say why."
         findings.append(_finding(view, MESSAGE, text))
-    complete = () if missing else (RECEIPTS,)
-    is_calm = not missing and not is_alert and all(receipt.result != "skipped" for receipt in report.receipts)
+    checked = {*_settled(view, report.receipts), *well_commands(view), FLAGS}
+    if not missing:
+        checked.add(RECEIPTS)
+        if not is_alert and all(receipt.result != "skipped" for receipt in report.receipts):
+            checked |= _said_before(view)
     return Judgement(
         findings=tuple(findings),
-        checked=frozenset(
-            {
-                *_settled(view, report.receipts),
-                *well_commands(view),
-                FLAGS,
-                *complete,
-                *(_said_before(view) if is_calm else ()),
-            }
-        ),
+        checked=frozenset(checked),
         is_good=not missing and not is_bare,
         is_bare=is_bare,
         is_alert=is_alert,
