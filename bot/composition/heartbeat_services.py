@@ -99,8 +99,7 @@ class Heartbeats:
     def __init__(self, on: SharedServices, models: ModelAccess | None) -> None:
         self.sessions = sessions = SessionServices(on)
         registry, store, zones, clock = sessions.registry, sessions.store, sessions.owners, on.clock
-        self.surfaces = _surfaces(on)
-        alerts = AlertRouter(self.surfaces, store, clock, say=on.ops.say)
+        self.alerts = alerts = AlertRouter(_surfaces(on), store, clock, say=on.ops.say)
         self.here = SessionDuties(on.leases, registry.all)
         elsewhere = self.here.elsewhere
         admission = Admission(zones, route=alerts.route, halted=on.pausing.words, runs_elsewhere=elsewhere)
@@ -214,7 +213,7 @@ class HeartbeatSlack:
     def __init__(self, on: SharedServices, beats: Heartbeats) -> None:
         of, sharing, say = beats.sessions, beats.sharing, on.say()
         registry, owners, store = of.registry, of.owners, of.store
-        responses = FindingResponses(store, beats.surfaces, on.clock)
+        responses = FindingResponses(store, beats.alerts, on.clock)
         self.threads = PageThreads(registry, store, owners, responses, allows=partial(_allows, on))
         self.alerts = _alert_buttons(on, beats, responses)
         cards = SuggestionCards(on.slack.publisher, sharing.suggestions, ops_channel=on.ops_channel)

@@ -1,25 +1,23 @@
-"""A finding on file, what a human is told of it, and whether it was told already. Pure values.
+"""A finding on file, what becomes of it at a beat, and what a human is told of it. Pure.
 
-A finding is open from the beat that first reports it until a beat finds it gone or a human says it is fixed; its card
-is updated in place as long as it is open.
-
-A message is a repeat when its finding was sent to the same place within the window. Only a confirmed send is stamped,
-so neither a failed send nor a suppressed repeat makes the silence longer. The stamps are the finding's own: when it is
-closed or becomes more urgent, they are gone.
+A finding is open from the beat that first reports it until a beat finds it gone, its check is taken out, or a human
+says it is fixed. Only a confirmed send is stamped, so neither a failed send nor a suppressed repeat makes the silence
+longer; the stamps are the finding's own: when it is closed or becomes more urgent, they are gone.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from pydantic import AwareDatetime
 
 from bot.domain.frozen_value import FrozenValue
-from bot.domain.heartbeats.beats import Wake
+from bot.domain.heartbeats.beats import Finding
 from bot.domain.severity import Severity, highest
 from bot.domain.tiers import Tier
 
@@ -38,6 +36,13 @@ MESSAGE = "message"
 RECEIPTS = "receipts"
 ASSIGNMENTS = "assignments"
 """What was assigned and nobody looked into. No later beat can call that well: only a person can."""
+
+UNDONE_WITHIN: Final = timedelta(days=1)
+"""How long a removal of a check can be undone so that what was said of its finding still counts."""
+
+REASONING_CHARS = 1_500
+NOTES, NOTE_CHARS = 10, 900
+"""What is kept of the small print, so that a card can be drawn again as it was."""
 
 HEADLINE_CHARS = 120
 _USER: Final = re.compile(r"[UW][A-Z0-9]{2,20}")
@@ -75,22 +80,20 @@ SNOOZES: Final = {"1 h": timedelta(hours=1), "4 h": timedelta(hours=4), "24 h": 
 LONGEST_SNOOZE: Final = max(SNOOZES.values())
 
 Place = tuple[str, str]
-"""Where a message stands: a channel or chat, and the surface's own name for the message."""
+"""Where a message stands: a channel or chat (of a webhook `webhook`), and the surface's own name for the message."""
 
 KEPT_PLACES: Final = 50
 
 
-class Posted(NamedTuple):
-    """Where an alert stands: for whoever was told first, and the same for everybody else (`copies`)."""
+def surface_of(place: str) -> str:
+    """Return the name of the surface that an alert stands on.
 
-    place: str
-    reference: str
-    copies: tuple[Place, ...] = ()
-
-    @property
-    def all(self) -> tuple[Place, ...]:
-        """Every place it stands in."""
-        return ((self.place, self.reference), *self.copies)
+    >>> surface_of("D024BE91L"), surface_of("webhook"), surface_of("-1001")
+    ('slack', 'webhook', 'telegram')
+    """
+    if place.startswith(("C", "D", "G")):
+        return "slack"
+    return "webhook" if place == "webhook" else "telegram"
 
 
 class Removal(FrozenValue):
@@ -152,39 +155,47 @@ class OpenFinding(FrozenValue):
     """Set while its check stands in the playbook no more; put back, the check goes on with what was remembered."""
 
     @property
-    def posted(self) -> Posted | None:
-        """Where its alert stands; None where it was never sent."""
-        return Posted(self.place, self.reference, self.copies) if self.place and self.reference else None
+    def places(self) -> tuple[Place, ...]:
+        """Where its alert stands now, that of whoever was told first in front; nothing where it was never sent."""
+        first = ((self.place, self.reference),) if self.place and self.reference else ()
+        return (*first, *self.copies)
 
     def waiting_anew(self, since: datetime) -> Self:
         """Return it as it waits from a moment on for somebody to have it: as if it had not rung before."""
         return self.evolve(waits_since=since, rings=0, rung_at=None)
 
-    def is_at(self, place: str, reference: str) -> bool:
-        """Whether its alert, or one that was sent before it, stands there."""
-        return (place, reference) in (*(self.posted.all if self.posted else ()), *self.earlier)
-
     def to_ring_anew(self) -> Self:
         """Return it as it is sent anew: its snooze is over, and a list is nobody's earlier card."""
-        before = {"place": None, "reference": None} if self.is_listed else {}
+        before = {"place": None, "reference": None, "copies": ()} if self.is_listed else {}
         return self.evolve(snoozed_until=None, **before)
 
-    def standing_at(self, posted: Posted, *, is_listed: bool = False) -> Self:
-        """Return it with a new alert; what was posted before in other places stands there still."""
-        channels = {place for place, _ in posted.all}
-        others = tuple(copy for copy in self.copies if copy[0] not in channels)
-        gone = [each for each in (self.posted.all if self.posted else ()) if each not in (*posted.all, *others)]
+    def stamped(self, destination: str, at: datetime) -> Self:
+        """Return it as it was sent just now: its snooze is over, unless it was snoozed meanwhile."""
+        stamps = {**self.stamps, destination: at} if self.is_open else self.stamps
+        return self.evolve(stamps=stamps, snoozed_until=self.snoozed_until if self.is_snoozed(at) else None)
+
+    def standing_at(self, places: Sequence[Place], *, is_listed: bool = False) -> Self:
+        """Return it with a new alert; what was posted before in other places stands there still.
+
+        One that has an alert of its own when it is put on a list goes on being shown there.
+        """
+        if is_listed and self.places and not self.is_listed:
+            return self
+        (place, reference), *copies = places
+        channels = {channel for channel, _ in places}
+        others = [copy for copy in self.copies if copy[0] not in channels]
+        gone = [each for each in self.places if each not in (*places, *others)]
         return self.evolve(
-            place=posted.place,
-            reference=posted.reference,
+            place=place,
+            reference=reference,
             is_listed=is_listed,
-            copies=(*posted.copies, *others),
+            copies=(*copies, *others),
             earlier=(*self.earlier, *gone)[-KEPT_PLACES:],
         )
 
-    def also_at(self, posted: Posted) -> Self:
+    def also_at(self, places: Sequence[Place]) -> Self:
         """Return it with copies of its alert for others."""
-        return self.evolve(copies=tuple(dict.fromkeys((*self.copies, *posted.all))))
+        return self.evolve(copies=tuple(dict.fromkeys((*self.copies, *places))))
 
     def is_snoozed(self, at: datetime) -> bool:
         """Whether it is silenced at a moment; until a time further off than any we set is a wrong clock's."""
@@ -219,6 +230,80 @@ class OpenFinding(FrozenValue):
         return self.resolved_at is None and self.fixed_by is None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BeatOutcome:
+    """What a beat has to tell.
+
+    `findings` is what it sees now; of the checks and finding keys in `checked` everything else that was open is
+    gone. `standing` are the checks that are still made: what is open of any other is closed without a word that all is
+    well (None: not known). `removals` says who took which check out. `tier` is what it looked at (None: nothing).
+    `ok_text` is said where the session asks to hear that all is well.
+    """
+
+    findings: tuple[Finding, ...]
+    checked: frozenset[str]
+    at: datetime
+    tier: Tier | None
+    ok_text: str = ""
+    reasoning: str | None = None
+    notes: tuple[str, ...] = ()
+    standing: frozenset[str] | None = None
+    removals: Mapping[str, Removal] = field(default_factory=dict)
+    is_file_gone: bool = False
+
+    def seen(self, known: Mapping[str, OpenFinding]) -> list[OpenFinding]:
+        """Return what it sees as that stands then, given what is on file by key."""
+        return [self._as_seen(found, known.get(found.key)) for found in self.findings]
+
+    def ended(self, known: Mapping[str, OpenFinding], *, is_unshown: bool) -> list[OpenFinding]:
+        """Return what it closes: gone from a check that was made, or without it; that forgets its stamps."""
+        now, ended = {found.key for found in self.findings}, list[OpenFinding]()
+        unknown = Removal(at=self.at, is_file_gone=self.is_file_gone)
+        for each in known.values():
+            if not each.is_remembered or each.key in now:
+                continue
+            closed = each.evolve(stamps={}, is_unshown=is_unshown)
+            if not self.checked.isdisjoint((each.task, each.key)):
+                ended.append(closed.evolve(resolved_at=self.at, snoozed_until=None, removed=None))
+            elif each.is_open and self.standing is not None and each.task not in self.standing:
+                ended.append(closed.evolve(removed=self.removals.get(each.task, unknown)))
+        return ended
+
+    def _as_seen(self, found: Finding, known: OpenFinding | None) -> OpenFinding:
+        """Return a finding as it stands now; one that was closed begins anew.
+
+        One whose check was out of the playbook for a day at most goes on: whoever acknowledged or snoozed it has not
+        taken that back; if nobody has, it rings. One that became more urgent is nobody's yet, and rings. Either waits
+        anew, and is escalated anew. A beat with nothing to add leaves the small print of an earlier one.
+        """
+        at, removed = self.at, known.removed if known else None
+        if known is not None and removed is not None:
+            known = known.waiting_anew(max(at, known.snoozed_until or at)).evolve(first_at=at, escalated_at=None)
+        is_long_gone = removed is not None and at - removed.at > UNDONE_WITHIN
+        if known is None or not known.is_remembered or is_long_gone:
+            known = OpenFinding(
+                key=found.key,
+                task=found.task or "",
+                text="",
+                severity=found.severity,
+                tier=self.tier,
+                first_at=at,
+                last_at=at,
+            )
+        elif found.severity.rank < known.severity.rank:
+            known = known.waiting_anew(at).evolve(
+                severity=found.severity, acknowledged_by=None, snoozed_until=None, stamps={}
+            )
+        notes = tuple(note[:NOTE_CHARS] for note in self.notes[:NOTES])
+        return known.evolve(
+            text=found.text,
+            notes=notes or known.notes,
+            reasoning=(self.reasoning or "")[:REASONING_CHARS] or known.reasoning,
+            last_at=max(at, known.last_at),
+            removed=None,
+        )
+
+
 class Alert(FrozenValue):
     """One thing to tell: a finding as it stands now, a list of findings (`listed`), or a plain line.
 
@@ -235,8 +320,6 @@ class Alert(FrozenValue):
     reasoning: str | None = None
     notes: tuple[str, ...] = ()
     at: AwareDatetime
-    wake: Wake
-    tier: Tier | None = None
 
     @property
     def findings(self) -> tuple[OpenFinding, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, Self
@@ -211,6 +211,11 @@ class SessionState(FrozenValue):
             *[each for each in by_age if each.is_open][-KEPT_OPEN_FINDINGS:],
         ]
         return self.evolve(findings={each.key: each for each in newest})
+
+    def with_shown(self, keys: Iterable[str]) -> Self:
+        """Return the state where the alerts of these findings say that they are closed."""
+        known = (self.findings[key] for key in keys if key in self.findings)
+        return self.with_findings(*(each.evolve(is_unshown=False) for each in known))
 
     def comparing(self, commands: Collection[str]) -> Self:
         """Return the state with the outputs of these commands only; those of others are compared with no more."""

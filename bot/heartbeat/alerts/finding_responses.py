@@ -8,19 +8,19 @@ approver, the session's owner (any member of an owner group), or whoever was tol
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Final
 
 from bot.domain.events import Event, MessageType
-from bot.domain.heartbeats.alerts import SNOOZES, OpenFinding, Place, finding_digest
-from bot.domain.heartbeats.beats import Delivered, Wake
+from bot.domain.heartbeats.alerts import SNOOZES, OpenFinding, Place, finding_digest, surface_of
+from bot.domain.heartbeats.beats import Delivered
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.severity import Severity
 from bot.errors import Conflict, InputError, ProviderError
-from bot.heartbeat.alerts.alert_routing import SLACK_PLACES, AlertSender
+from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.sessions.session_registry import Owners, Session, SessionMemory, SessionRegistry
-from bot.ports import Clock, Surface
+from bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +30,8 @@ _CHANGES: Final = frozenset({MessageType.EDIT, MessageType.DELETE})
 class FindingResponses:
     """Carries out the buttons of an alert, each of which returns the finding as it now stands."""
 
-    def __init__(self, store: SessionMemory, surfaces: Mapping[str, Surface], clock: Clock) -> None:
-        self._store, self._surfaces, self._clock = store, surfaces, clock
+    def __init__(self, store: SessionMemory, alerts: AlertRouter, clock: Clock) -> None:
+        self._store, self._alerts, self._clock = store, alerts, clock
 
     def find(self, session_id: str, digest: str) -> OpenFinding:
         """Return the finding a button belongs to; raises InputError where it is not on file any more."""
@@ -83,10 +83,7 @@ class FindingResponses:
         Raises:
             ProviderError: a card, most likely the first one, could not be changed.
         """
-        sender = AlertSender(
-            session=session, surfaces=self._surfaces, store=self._store, at=self._clock.now(), wake=Wake.ON_DEMAND
-        )
-        if (problem := sender.show(finding, clicked)) is not None:
+        if (problem := self._alerts.show(session, finding, clicked)) is not None:
             raise problem
 
     def _claim(self, session_id: str, digest: str, field: str, by: str, already: str) -> OpenFinding:
@@ -139,8 +136,8 @@ class PageThreads:
     def chats(self) -> frozenset[str]:
         """Return the chats where pages stand that nobody has yet: what is missed there has to be read back."""
         findings = (each for session in self._sessions.all() for each in self._store.load(session.id).findings.values())
-        pages = (each.posted.all for each in findings if each.posted and _is_unanswered(each))
-        return frozenset(place for places in pages for place, _ in places if place.startswith(SLACK_PLACES))
+        pages = (each.places for each in findings if _is_unanswered(each))
+        return frozenset(place for places in pages for place, _ in places if surface_of(place) == "slack")
 
     def hear(self, event: Event) -> None:
         """Take a message under a page as its writer's acknowledgement, if they are answerable; the card says so.
@@ -170,7 +167,7 @@ class PageThreads:
             beat = session.beat
             if event.chat_id[:1] == "D" or event.chat_id in (beat.deliver.to, beat.then):
                 for finding in self._store.load(session.id).findings.values():
-                    if finding.is_at(event.chat_id, event.thread_id):
+                    if (event.chat_id, event.thread_id) in (*finding.places, *finding.earlier):
                         yield session, finding
 
 

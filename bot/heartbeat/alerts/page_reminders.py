@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from bot.domain.heartbeats.alerts import OpenFinding
+from bot.domain.heartbeats.beats import Delivered
 from bot.domain.paging import is_escalation_due, is_ring_due
 from bot.domain.severity import Severity
 from bot.domain.text.humanize import duration
 from bot.errors import ProviderError, TriageError, Unavailable
-from bot.heartbeat.alerts.alert_routing import AlertRouter
+from bot.heartbeat.alerts.alert_routing import AlertRouter, alert_of
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, Workspace
 
@@ -62,14 +63,11 @@ class Rings:
 
     def _ring(self, session: Session, finding: OpenFinding, now: datetime) -> None:
         """Send the page anew to the session's owner; a webhook's receiver rings by itself."""
-        sender = self._alerts.sender(session, now)
-        if not sender.rings_people or not is_due(finding, session, now):
-            return
-        rings = finding.rings + 1
-        sender.send(
-            sender.say(finding.to_ring_anew().evolve(rings=rings)),
-            lambda stands, posted: stands.standing_at(posted).evolve(rung_at=now, rings=rings),
-        )
+        route = self._alerts.route(session, self._store.load(session.id))
+        if route is not None and route.rings_people and is_due(finding, session, now):
+            rings = finding.rings + 1
+            alert = alert_of(session, finding.to_ring_anew().evolve(rings=rings), now)
+            self._alerts.send(session, alert, route, rung_at=now, rings=rings)
 
     def _escalate(self, session: Session, finding: OpenFinding, now: datetime) -> None:
         """Tell `then`, once, after the owner's second chance has passed; raises ProviderError."""
@@ -92,10 +90,10 @@ class Rings:
     def _tell_next(self, session: Session, finding: OpenFinding, now: datetime, *, to: str, waited: str) -> None:
         if to[:1] in "CG" and not self._workspace.channel(to).is_private:
             raise ProviderError("it is not private")
-        sender = self._alerts.sender(session, now, to=to)
         why = f"Escalated: nobody has acknowledged this for {waited}."
         first = finding.evolve(place=None, reference=None, copies=(), notes=(why, *finding.notes))
-        sender.send(sender.say(first), lambda stands, posted: stands.also_at(posted).evolve(escalated_at=now))
+        route = Delivered(mode="explicit", channel="slack", to=to)
+        self._alerts.send(session, alert_of(session, first, now), route, is_next=True, escalated_at=now)
         log.info("a page was escalated", extra={"action": "page_escalated", "session": session.id})
 
 
