@@ -195,7 +195,7 @@ def test_a_deleted_playbook_is_not_made_anew_and_its_owner_hears_it_once(watch: 
     assert "HEARTBEAT.md of shop was deleted" in said
     assert "last result: failing" in said
     assert watch.shown.removed is not None
-    assert watch.shown.removed.is_file_gone
+    assert watch.shown.removed.what == "HEARTBEAT.md was deleted"
     assert watch.beat(wake=Wake.ON_DEMAND) == watch.beat() == []
     assert "HEARTBEAT.md was deleted" in str(watch.line.why)
     assert not (watch.room.cwd / "HEARTBEAT.md").exists()

@@ -244,7 +244,7 @@ def ending_of(finding: OpenFinding) -> str:
     """Return how a card says that its finding ended."""
     if finding.removed is not None:
         by = f" by {finding.removed.by}" if finding.removed.by else ""
-        return "file gone" if finding.removed.is_file_gone else f"removed{by}"
+        return "file gone" if "deleted" in finding.removed.what else f"removed{by}"
     return "resolved" if finding.resolved_at else ""
 
 

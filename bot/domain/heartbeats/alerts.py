@@ -97,13 +97,13 @@ def surface_of(place: str) -> str:
 
 
 class Removal(FrozenValue):
-    """That a check was taken out of the playbook while something it found was open."""
+    """That a check is made no more while something it found was open: nobody knows whether that is well."""
 
     at: AwareDatetime
     by: str = ""
     """A Slack user id, or who it was in words; empty where nobody knows."""
-    is_file_gone: bool = False
-    """Whether the whole HEARTBEAT.md was deleted."""
+    what: str = "its check was removed"
+    """What was done, as it is told."""
 
 
 class OpenFinding(FrozenValue):
@@ -236,8 +236,9 @@ class BeatOutcome:
 
     `findings` is what it sees now; of the checks and finding keys in `checked` everything else that was open is
     gone. `standing` are the checks that are still made: what is open of any other is closed without a word that all is
-    well (None: not known). `removals` says who took which check out. `tier` is what it looked at (None: nothing).
-    `ok_text` is said where the session asks to hear that all is well.
+    well (None: not known). `removals` says who took which check out; a finding whose key stands there is closed, too.
+    `what_else` happened to those of which it says nothing. `tier` is what the beat looked at (None: nothing). `ok_text`
+    is said where the session asks to hear that all is well.
     """
 
     findings: tuple[Finding, ...]
@@ -249,25 +250,30 @@ class BeatOutcome:
     notes: tuple[str, ...] = ()
     standing: frozenset[str] | None = None
     removals: Mapping[str, Removal] = field(default_factory=dict)
-    is_file_gone: bool = False
+    what_else: str = "its check was removed"
 
     def seen(self, known: Mapping[str, OpenFinding]) -> list[OpenFinding]:
         """Return what it sees as that stands then, given what is on file by key."""
         return [self._as_seen(found, known.get(found.key)) for found in self.findings]
 
-    def ended(self, known: Mapping[str, OpenFinding], *, is_unshown: bool) -> list[OpenFinding]:
+    def ended(self, known: Mapping[str, OpenFinding]) -> list[OpenFinding]:
         """Return what it closes: gone from a check that was made, or without it; that forgets its stamps."""
         now, ended = {found.key for found in self.findings}, list[OpenFinding]()
-        unknown = Removal(at=self.at, is_file_gone=self.is_file_gone)
         for each in known.values():
             if not each.is_remembered or each.key in now:
                 continue
-            closed = each.evolve(stamps={}, is_unshown=is_unshown)
+            closed, why = each.evolve(stamps={}, is_unshown=bool(each.places)), self._removal_of(each)
             if not self.checked.isdisjoint((each.task, each.key)):
                 ended.append(closed.evolve(resolved_at=self.at, snoozed_until=None, removed=None))
-            elif each.is_open and self.standing is not None and each.task not in self.standing:
-                ended.append(closed.evolve(removed=self.removals.get(each.task, unknown)))
+            elif each.is_open and why is not None:
+                ended.append(closed.evolve(removed=why))
         return ended
+
+    def _removal_of(self, finding: OpenFinding) -> Removal | None:
+        """Return what became of a finding's check, or None where it is still made."""
+        if self.standing is None or finding.task in self.standing:
+            return self.removals.get(finding.key)
+        return self.removals.get(finding.task) or Removal(at=self.at, what=self.what_else)
 
     def _as_seen(self, found: Finding, known: OpenFinding | None) -> OpenFinding:
         """Return a finding as it stands now; one that was closed begins anew.
@@ -281,15 +287,7 @@ class BeatOutcome:
             known = known.waiting_anew(max(at, known.snoozed_until or at)).evolve(first_at=at, escalated_at=None)
         is_long_gone = removed is not None and at - removed.at > UNDONE_WITHIN
         if known is None or not known.is_remembered or is_long_gone:
-            known = OpenFinding(
-                key=found.key,
-                task=found.task or "",
-                text="",
-                severity=found.severity,
-                tier=self.tier,
-                first_at=at,
-                last_at=at,
-            )
+            known = OpenFinding(**dict(found), tier=self.tier, first_at=at, last_at=at)
         elif found.severity.rank < known.severity.rank:
             known = known.waiting_anew(at).evolve(
                 severity=found.severity, acknowledged_by=None, snoozed_until=None, stamps={}
@@ -355,9 +353,8 @@ def removal_words(removed: Removal) -> str:
     >>> removal_words(Removal(at=datetime(2026, 3, 1, tzinfo=UTC), by="U0ANA"))
     'its check was removed by <@U0ANA>; last result: failing'
     """
-    what = "HEARTBEAT.md was deleted" if removed.is_file_gone else "its check was removed"
     name = f"<@{removed.by}>" if _USER.fullmatch(removed.by) else removed.by
-    return f"{what}{f' by {name}' if name else ''}; last result: failing"
+    return f"{removed.what}{f' by {name}' if name else ''}; last result: failing"
 
 
 def finding_digest(key: str) -> str:

@@ -132,7 +132,7 @@ class Finding(FrozenValue):
 
     key: str
     text: str
-    task: str | None = None
+    task: str
     severity: Severity = Severity.ACT
 
 

@@ -242,8 +242,7 @@ class AlertRouter:
 
         def look(state: SessionState) -> SessionState:
             seen[:] = outcome.seen(state.findings)
-            gone = outcome.ended(state.findings, is_unshown=session.beat.visibility.show_alerts)
-            return state.with_findings(*gone, *seen)
+            return state.with_findings(*outcome.ended(state.findings), *seen)
 
         state = self._store.save(session.id, look)
         return seen, state  # not read back: of very many findings not all are kept
@@ -271,10 +270,9 @@ class AlertRouter:
 
     def _show_closed(self, session: Session) -> None:
         """Show that findings are closed; while their surface is away, that is left to the next beat."""
-        unshown = [each for each in self._store.load(session.id).findings.values() if each.is_unshown]
-        for each in unshown:
-            now = self._store.load(session.id).findings.get(each.key)  # others on its list may have been shown with it
-            if now and now.is_unshown and isinstance(self.show(session, now), Unavailable):
+        unshown = (each for each in self._store.load(session.id).findings.values() if each.is_unshown)
+        for one_of_card in {each.places: each for each in unshown}.values():
+            if isinstance(self.show(session, one_of_card), Unavailable):
                 return
 
     def _calm(self, session: Session, outcome: BeatOutcome) -> Alert:

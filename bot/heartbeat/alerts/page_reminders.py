@@ -70,30 +70,31 @@ class Rings:
             self._alerts.send(session, alert, route, rung_at=now, rings=rings)
 
     def _escalate(self, session: Session, finding: OpenFinding, now: datetime) -> None:
-        """Tell `then`, once, after the owner's second chance has passed; raises ProviderError."""
+        """Tell `then`, once, after the owner's second chance has passed.
+
+        Raises:
+            ProviderError: it cannot be told; the ops channel hears that once, and each tick tries again.
+        """
         again, to = session.beat.again_after, session.beat.then
         since = finding.waits_since or finding.first_at
         is_due = is_escalation_due(now, first_at=since, rings=finding.rings, again_after=again)
         if to is None or again is None or finding.escalated_at is not None or not is_due:
             return
+        why = f"Escalated: nobody has acknowledged this for {duration(max(now - since, again))}."
+        first = finding.evolve(place=None, reference=None, copies=(), notes=(why, *finding.notes))
+        route = Delivered(mode="explicit", channel="slack", to=to)
         try:
-            self._tell_next(session, finding, now, to=to, waited=duration(max(now - since, again)))
+            if to[:1] in "CG" and not self._workspace.channel(to).is_private:
+                raise ProviderError("it is not private")
+            self._alerts.send(session, alert_of(session, first, now), route, is_next=True, escalated_at=now)
         except Unavailable:
             raise
         except ProviderError as error:
-            if (session.id, finding.key) not in self._untold:  # said once; it is tried again at each tick
+            if (session.id, finding.key) not in self._untold:
                 self._untold.add((session.id, finding.key))
                 place = f"<#{to}>" if to[:1] in "CG" else f"`{to}`"
                 self._say(f"{session.id}: a page nobody acknowledged could not be told to {place} (`then`): {error}")
             raise
-
-    def _tell_next(self, session: Session, finding: OpenFinding, now: datetime, *, to: str, waited: str) -> None:
-        if to[:1] in "CG" and not self._workspace.channel(to).is_private:
-            raise ProviderError("it is not private")
-        why = f"Escalated: nobody has acknowledged this for {waited}."
-        first = finding.evolve(place=None, reference=None, copies=(), notes=(why, *finding.notes))
-        route = Delivered(mode="explicit", channel="slack", to=to)
-        self._alerts.send(session, alert_of(session, first, now), route, is_next=True, escalated_at=now)
         log.info("a page was escalated", extra={"action": "page_escalated", "session": session.id})
 
 

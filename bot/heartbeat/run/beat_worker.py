@@ -303,7 +303,7 @@ class BeatWorker:
             findings=(),
             checked=frozenset(),
             standing=frozenset(),
-            is_file_gone=True,
+            what_else=f"{PLAYBOOK} was deleted",
             at=begun.started_at,
             tier=None,
         )
