@@ -11,7 +11,7 @@ from typing import Any, Final
 import requests
 from pydantic import SecretStr
 
-from bot.domain.heartbeats.alerts import Alert, Place, finding_digest, removal_words
+from bot.domain.heartbeats.alerts import Alert, Place, finding_digest, headline_of, removal_words
 from bot.domain.severity import SIGNS, WORDS
 from bot.domain.text.marks import without_marks
 from bot.errors import ProviderError, Unavailable, Unconfirmed
@@ -56,7 +56,7 @@ def _payload_of(alert: Alert) -> dict[str, Any]:
         "session_name": without_marks(alert.session_name),
         "status": status,
         "severity": alert.severity,
-        "headline": without_marks(alert.headline),
+        "headline": without_marks(headline_of(alert.text)),
         "text": without_marks(alert.text),
         "task": without_marks(finding.task) if finding and finding.task else None,
         "first_at": finding.first_at.isoformat() if finding else None,

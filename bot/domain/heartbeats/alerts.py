@@ -30,7 +30,6 @@ _MARKUP: Final = re.compile(r"[*_`~>#|]+|(?<![\s.!,;:…-])[\s.!,;:…-]+(?=\s|$
 _ID: Final = re.compile(r"[^\w.#-]+")
 _MAX_ID_CHARS: Final = 80
 
-
 FLAGS = "flags"
 MESSAGE = "message"
 RECEIPTS = "receipts"
@@ -83,17 +82,6 @@ Place = tuple[str, str]
 """Where a message stands: a channel or chat (of a webhook `webhook`), and the surface's own name for the message."""
 
 KEPT_PLACES: Final = 50
-
-
-def surface_of(place: str) -> str:
-    """Return the name of the surface that an alert stands on.
-
-    >>> surface_of("D024BE91L"), surface_of("webhook"), surface_of("-1001")
-    ('slack', 'webhook', 'telegram')
-    """
-    if place.startswith(("C", "D", "G")):
-        return "slack"
-    return "webhook" if place == "webhook" else "telegram"
 
 
 class Removal(FrozenValue):
@@ -236,19 +224,19 @@ class BeatOutcome:
 
     `findings` is what it sees now; of the checks and finding keys in `checked` everything else that was open is
     gone. `standing` are the checks that are still made: what is open of any other is closed without a word that all is
-    well (None: not known). `removals` says who took which check out; a finding whose key stands there is closed, too.
-    `what_else` happened to those of which it says nothing. `tier` is what the beat looked at (None: nothing). `ok_text`
-    is said where the session asks to hear that all is well.
+    well. `removals` says who took which check out; a finding whose key stands there is closed, too. `what_else`
+    happened to those of which it says nothing. `tier` is what the beat looked at (None: nothing). `ok_text` is said
+    where the session asks to hear that all is well.
     """
 
     findings: tuple[Finding, ...]
     checked: frozenset[str]
+    standing: frozenset[str]
     at: datetime
     tier: Tier | None
     ok_text: str = ""
     reasoning: str | None = None
     notes: tuple[str, ...] = ()
-    standing: frozenset[str] | None = None
     removals: Mapping[str, Removal] = field(default_factory=dict)
     what_else: str = "its check was removed"
 
@@ -271,7 +259,7 @@ class BeatOutcome:
 
     def _removal_of(self, finding: OpenFinding) -> Removal | None:
         """Return what became of a finding's check, or None where it is still made."""
-        if self.standing is None or finding.task in self.standing:
+        if finding.task in self.standing:
             return self.removals.get(finding.key)
         return self.removals.get(finding.task) or Removal(at=self.at, what=self.what_else)
 
@@ -329,11 +317,6 @@ class Alert(FrozenValue):
         """How urgent it is: of a list, its most urgent open finding; None where nothing is open."""
         still = [each.severity for each in self.findings if each.is_open]
         return highest(still) if still else None
-
-    @property
-    def headline(self) -> str:
-        """The first line of the text, cut to 120 characters."""
-        return headline_of(self.text)
 
 
 def headline_of(text: str) -> str:

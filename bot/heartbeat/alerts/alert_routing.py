@@ -21,7 +21,6 @@ from bot.domain.heartbeats.alerts import (
     OpenFinding,
     Place,
     headline_of,
-    surface_of,
 )
 from bot.domain.heartbeats.beats import Delivered
 from bot.domain.heartbeats.session_state import SessionState
@@ -78,6 +77,17 @@ def _sign(finding: OpenFinding) -> str:
     if not finding.is_open:
         return "➖ not checked any more:" if finding.removed else "➖ resolved:"
     return f"👀 <@{finding.acknowledged_by}> has it:" if finding.acknowledged_by else SIGNS[finding.severity]
+
+
+def surface_of(place: str) -> str:
+    """Return the name of the surface that an alert stands on.
+
+    >>> surface_of("D024BE91L"), surface_of("webhook"), surface_of("-1001")
+    ('slack', 'webhook', 'telegram')
+    """
+    if place.startswith(("C", "D", "G")):
+        return "slack"
+    return "webhook" if place == "webhook" else "telegram"
 
 
 def alert_of(session: Session, about: OpenFinding | Sequence[OpenFinding] | str, at: datetime) -> Alert:

@@ -13,12 +13,12 @@ from contextlib import suppress
 from typing import Any, Final
 
 from bot.domain.events import Event, MessageType
-from bot.domain.heartbeats.alerts import SNOOZES, OpenFinding, Place, finding_digest, surface_of
+from bot.domain.heartbeats.alerts import SNOOZES, OpenFinding, Place, finding_digest
 from bot.domain.heartbeats.beats import Delivered
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.severity import Severity
 from bot.errors import Conflict, InputError, ProviderError
-from bot.heartbeat.alerts.alert_routing import AlertRouter
+from bot.heartbeat.alerts.alert_routing import AlertRouter, surface_of
 from bot.heartbeat.sessions.session_registry import Owners, Session, SessionMemory, SessionRegistry
 from bot.ports import Clock
 

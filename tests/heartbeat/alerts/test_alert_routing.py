@@ -52,6 +52,7 @@ class Desk:
         outcome = BeatOutcome(
             findings=findings,
             checked=frozenset(checked),
+            standing=frozenset({"ci", "disk", "flags", "other"}),
             at=self.clock.now(),
             tier=Tier.QUICK,
             ok_text=ok,
@@ -257,7 +258,7 @@ def test_a_webhooks_address_is_kept_out_of_state_and_record(tmp_path: Path) -> N
     secret = "https://hooks.example.com/T0/very-secret-path"
     desk = Desk(tmp_path, deliver={"mode": "explicit", "channel": "webhook", "to": secret})
     delivery = alert_router({"webhook": WebhookSurface()}, desk.store, desk.clock)
-    outcome = BeatOutcome(findings=(RED,), checked=frozenset(), at=AT, tier=None)
+    outcome = BeatOutcome(findings=(RED,), checked=frozenset(), standing=frozenset(), at=AT, tier=None)
     with responses.RequestsMock() as web:
         web.post(secret)
         sent = delivery.deliver(desk.session, outcome)
