@@ -191,11 +191,11 @@ class SessionState(FrozenValue):
     @classmethod
     def _with_faults(cls, stored: Any) -> Any:
         """Read what earlier releases kept in a field for each kind of fault, such as `tracked_told_at`."""
-        old = {name: at for name, at in stored.items() if name.endswith(_TOLD_AT)} if isinstance(stored, dict) else {}
-        if not old:
+        if not isinstance(stored, dict):
             return stored
-        told = {name.removesuffix(_TOLD_AT): at for name, at in old.items() if at is not None}
-        return {**{name: value for name, value in stored.items() if name not in old}, "told": told}
+        old = {name for name in stored if name.endswith(_TOLD_AT)}
+        told = {name.removesuffix(_TOLD_AT): stored[name] for name in old if stored[name] is not None}
+        return {"told": told, **{name: value for name, value in stored.items() if name not in old}}
 
     @property
     def last_answer(self) -> datetime | None:

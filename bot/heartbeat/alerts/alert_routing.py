@@ -211,9 +211,9 @@ class AlertRouter:
         `clicked` is a card to show first. Returns why that, or the first place, is not up to date; what only time can
         mend stays `is_unshown`.
         """
-        is_list, places = finding.is_listed and clicked is None, finding.places
-        if clicked is not None:
-            places = (clicked, *(() if finding.is_listed else places))
+        is_list, places = finding.is_listed, finding.places
+        if clicked is not None and not is_list:
+            places = tuple(dict.fromkeys((clicked, *places)))
         shown, problem = list[OpenFinding](), None
         for _ in range(SHOWN_TWICE):
             known = self._store.load(session.id).findings
@@ -222,7 +222,7 @@ class AlertRouter:
             if now == shown:
                 break
             shown, alert = now, alert_of(session, now if is_list else now[0], self._clock.now())
-            problem = self._update(session, dict.fromkeys(places), alert)
+            problem = self._update(session, places, alert)
         if any(each.is_unshown for each in shown) and not isinstance(problem, Unavailable):
             self._store.save(session.id, lambda state: state.with_shown(each.key for each in shown))
         return problem
