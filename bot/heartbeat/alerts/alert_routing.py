@@ -151,9 +151,12 @@ class AlertRouter:
         """Say what is new, bring up to date what stands, close what is gone; the state is saved as it goes."""
         seen, state = self._look(session, outcome)
         route = self.route(session, state) or NOWHERE
-        told = [each for each in seen if each.sent_at == outcome.at]  # said by this very beat, before a crash
-        loud = [each for each in seen if each not in told and self._is_loud(session, each, route, outcome.at)]
-        quiet = [each for each in seen if each not in told and each not in loud]
+        told, loud, quiet = list[OpenFinding](), list[OpenFinding](), list[OpenFinding]()
+        for each in seen:
+            if each.sent_at == outcome.at:  # said by this very beat, before a crash
+                told.append(each)
+            else:
+                (loud if self._is_loud(session, each, route, outcome.at) else quiet).append(each)
         alone, listed = split_for_digest(loud) if route.rings_people else (loud, [])
         alerts = [alert_of(session, listed, outcome.at)] if listed else []
         alerts += [alert_of(session, each.to_ring_anew(), outcome.at) for each in alone]
