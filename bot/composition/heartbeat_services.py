@@ -18,8 +18,8 @@ from bot.composition.model_access import stall_limit_s
 from bot.composition.shared_services import SharedServices
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.heartbeat.alerts.alert_routing import AlertRouter
-from bot.heartbeat.alerts.finding_responses import FindingResponses, PageThreads
-from bot.heartbeat.alerts.page_reminders import Rings
+from bot.heartbeat.alerts.finding_responses import FindingResponses
+from bot.heartbeat.alerts.pages import PageThreads, Rings
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.run.beat_record import BeatRecorder

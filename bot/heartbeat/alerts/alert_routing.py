@@ -283,8 +283,8 @@ class AlertRouter:
 
     def _show_closed(self, session: Session) -> None:
         """Show that findings are closed; while their surface is away, that is left to the next beat."""
-        unshown = (each for each in self._store.load(session.id).findings.values() if each.is_unshown)
-        for one_of_card in {each.places: each for each in unshown}.values():
+        known = self._store.load(session.id).findings.values()
+        for one_of_card in {each.places: each for each in known if each.is_unshown and each.places}.values():
             if isinstance(self.show(session, one_of_card), Unavailable):
                 return
 
