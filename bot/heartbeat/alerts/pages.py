@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from bot.domain.events import Event, MessageType
@@ -69,12 +69,17 @@ class Rings:
         return {key: each for key, each in known.items() if each.severity is Severity.PAGE and each.waits(now)}
 
     def _ring(self, session: Session, finding: OpenFinding, now: datetime) -> None:
-        """Send the page anew to the session's owner; a webhook's receiver rings by itself."""
+        """Send the page anew to the session's owner; a webhook's receiver rings by itself.
+
+        One that could not be said when it was found is said after as long: the next beat may be hours away. After the
+        last ring it is said again after `dedupe_window`, like any other finding.
+        """
         route = self._alerts.route(session, self._store.load(session.id))
-        if route is not None and route.rings_people and is_due(finding, session, now):
-            rings = finding.rings + 1
-            alert = alert_of(session, finding.to_ring_anew().evolve(rings=rings), now)
-            self._alerts.send(session, alert, route, rung_at=now, rings=rings)
+        said_at, rings = finding.rung_at or finding.sent_at or finding.first_at, finding.rings
+        is_due = is_ring_due(now, said_at=said_at, rings=rings, again_after=session.beat.again_after)
+        if route is not None and route.rings_people and is_due:
+            alert = alert_of(session, finding.to_ring_anew().evolve(rings=rings + 1), now)
+            self._alerts.send(session, alert, route, rung_at=now, rings=rings + 1)
 
     def _escalate(self, session: Session, finding: OpenFinding, now: datetime) -> None:
         """Tell `then`, once, after the owner's second chance has passed.
@@ -85,9 +90,10 @@ class Rings:
         again, to = session.beat.again_after, session.beat.then
         since = finding.waits_since or finding.first_at
         is_due = is_escalation_due(now, first_at=since, rings=finding.rings, again_after=again)
-        if to is None or again is None or finding.escalated_at is not None or not is_due:
+        if to is None or finding.escalated_at is not None or not is_due:
             return
-        why = f"Escalated: nobody has acknowledged this for {duration(max(now - since, again))}."
+        waited = max(now - since, again or timedelta())  # at least that, though the clock was set back
+        why = f"Escalated: nobody has acknowledged this for {duration(waited)}."
         first = finding.evolve(place=None, reference=None, copies=(), notes=(why, *finding.notes))
         route = Delivered(mode="explicit", channel="slack", to=to)
         try:
@@ -175,15 +181,3 @@ def _logged(session: Session) -> Iterator[None]:
         yield
     except TriageError:
         log.warning("a page did not ring", extra={"action": "ring_failed", "session": session.id}, exc_info=True)
-
-
-def is_due(finding: OpenFinding, session: Session, now: datetime) -> bool:
-    """Whether a page that waits is to ring now.
-
-    One that could not be said when it was found is said after as long: the next beat may be hours away. After the last
-    ring it is said again after `dedupe_window`, like any other finding.
-    """
-    again, said_at = session.beat.again_after, finding.rung_at or finding.sent_at
-    if said_at is None and again is not None and now - finding.first_at < again:  # its beat may be saying it
-        return False
-    return is_ring_due(now, said_at=said_at, rings=finding.rings, again_after=again)
