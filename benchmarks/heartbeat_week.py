@@ -20,7 +20,7 @@ from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.agent.cost import DEFAULT_PRICES
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.session_settings import SessionSettings
-from bot.domain.heartbeats.alerts import Alert, Posted
+from bot.domain.heartbeats.alerts import Alert, Place
 from bot.domain.heartbeats.beats import Action, BeatReport, Receipt, Reported
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.prescreen import Decision
@@ -188,13 +188,13 @@ class Listener:
     def __init__(self) -> None:
         self.heard: set[str] = set()
 
-    def send(self, to: str, alert: Alert) -> Posted:
+    def send(self, to: str, alert: Alert) -> list[Place]:
         """Remember which finding of which session it was."""
         if alert.finding is not None:
             self.heard.add(alert.finding.key.split("/", 1)[0] + "/" + alert.finding.key.rpartition("/")[2])
-        return Posted(to, hashlib.sha256(alert.text.encode()).hexdigest()[:8])
+        return [(to, hashlib.sha256(alert.text.encode()).hexdigest()[:8])]
 
-    def update(self, to: str, posted: Posted, alert: Alert) -> None:
+    def update(self, at: Place, alert: Alert) -> None:
         """Hear nothing new."""
 
 

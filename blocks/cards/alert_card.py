@@ -50,7 +50,7 @@ def retired_blocks(alert: Alert) -> list[Block]:
     """Return what is left of the card of a finding that was said again on a new one."""
     name = escape(plain(alert.session_name, 60))
     return [
-        context(f"*{escape(plain(alert.headline, 250))}* · {name}"),
+        context(f"*{escape(plain(headline_of(alert.text), 250))}* · {name}"),
         context("Still failing; see the new alert below."),
     ]
 
@@ -61,7 +61,7 @@ def alert_text(alert: Alert) -> str:
     lead = f"{WORDS[alert.severity]}: " if alert.severity else ""
     if finding is not None and not finding.is_open:
         lead = "Closed: " if finding.removed else "Resolved: "
-    return truncate(escape(plain(f"{lead}{alert.headline} · {alert.session_name}", 250)), 300)
+    return truncate(escape(plain(f"{lead}{headline_of(alert.text)} · {alert.session_name}", 250)), 300)
 
 
 def playbook_modal(session_name: str, text: str) -> View:

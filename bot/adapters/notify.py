@@ -11,7 +11,7 @@ from typing import Any, Final
 import requests
 from pydantic import SecretStr
 
-from bot.domain.heartbeats.alerts import Alert, Posted, finding_digest, removal_words
+from bot.domain.heartbeats.alerts import Alert, Place, finding_digest, headline_of, removal_words
 from bot.domain.severity import SIGNS, WORDS
 from bot.domain.text.marks import without_marks
 from bot.errors import ProviderError, Unavailable, Unconfirmed
@@ -28,38 +28,41 @@ NOT_MODIFIED: Final = "message is not modified"
 class WebhookSurface:
     """Posts alerts to an address; `to` is an http(s) URL."""
 
-    def send(self, to: str, alert: Alert) -> Posted:
+    def send(self, to: str, alert: Alert) -> list[Place]:
         """Post an alert; raises as `_post` does."""
         _post("the webhook", to, _payload_of(alert), reads=False)
-        return Posted(place="webhook", reference=alert.finding.key if alert.finding else alert.session_id)
+        return [("webhook", alert.finding.key if alert.finding else alert.session_id)]
 
-    def update(self, to: str, posted: Posted, alert: Alert) -> None:  # noqa: ARG002 - the receiver goes by the id
+    def update(self, at: Place, alert: Alert) -> None:
         """Post that the finding is gone, under the same `id`; raises as `send` does.
 
         That it still stands is no news: whatever is behind the address may ring for each post.
         """
         if alert.finding is not None and not alert.finding.is_open:
-            self.send(to, alert)
+            self.send(at[0], alert)
 
 
 def _payload_of(alert: Alert) -> dict[str, Any]:
-    """Return an alert as JSON: `{id, session, status, severity, text, headline, task, first_at, at, wake, tier, …}`."""
-    finding = alert.finding
-    status = "ok" if finding is None else "open" if finding.is_open else "removed" if finding.removed else "resolved"
+    """Return an alert as JSON: `{id, session, status, severity, text, headline, task, first_at, at, tier, …}`.
+
+    `status` is open, removed or resolved for a finding, `ok` for the line that all is well, `notice` for any other.
+    """
+    finding, status = alert.finding, "ok" if alert.is_well else "notice"
+    if finding is not None:
+        status = "open" if finding.is_open else "removed" if finding.removed else "resolved"
     return {
         "id": f"{alert.session_id}:{finding_digest(finding.key)}" if finding else None,
         "session": alert.session_id,
         "session_name": without_marks(alert.session_name),
         "status": status,
         "severity": alert.severity,
-        "headline": without_marks(alert.headline),
+        "headline": without_marks(headline_of(alert.text)),
         "text": without_marks(alert.text),
         "task": without_marks(finding.task) if finding and finding.task else None,
         "first_at": finding.first_at.isoformat() if finding else None,
         "closed": removal_words(finding.removed) if finding and finding.removed else None,
         "at": alert.at.isoformat(),
-        "wake": alert.wake,
-        "tier": alert.tier,
+        "tier": finding.tier if finding else None,
         "reasoning": alert.reasoning and without_marks(alert.reasoning),
         "notes": list(map(without_marks, alert.notes)),
     }
@@ -71,15 +74,15 @@ class TelegramSurface:
     def __init__(self, token: SecretStr) -> None:
         self._token = token
 
-    def send(self, to: str, alert: Alert) -> Posted:
+    def send(self, to: str, alert: Alert) -> list[Place]:
         """Send an alert and return where it stands; raises as `_post` does."""
         message_id = self._call("sendMessage", chat_id=to, text=_alert_text_plain(alert), disable_web_page_preview=True)
-        return Posted(place=to, reference=message_id)
+        return [(to, message_id)]
 
-    def update(self, to: str, posted: Posted, alert: Alert) -> None:
+    def update(self, at: Place, alert: Alert) -> None:
         """Change an alert in place; raises as `send` does."""
         try:
-            self._call("editMessageText", chat_id=to, message_id=posted.reference, text=_alert_text_plain(alert))
+            self._call("editMessageText", chat_id=at[0], message_id=at[1], text=_alert_text_plain(alert))
         except ProviderError as error:
             if error.code != NOT_MODIFIED:
                 raise
@@ -119,10 +122,7 @@ def _post(who: str, url: str, fields: dict[str, Any], *, reads: bool = True) -> 
     body, status = body if isinstance(body, dict) else {}, answer.status_code
     if status < requests.codes.multiple_choices and body.get("ok"):
         return body
-    said, wait = (
-        str(body.get("description") or f"HTTP {status}")[:200],
-        (body.get("parameters") or {}).get("retry_after"),
-    )
+    said = str(body.get("description") or f"HTTP {status}")[:200]
     if status == requests.codes.too_many_requests or status >= requests.codes.server_error:
         wait = (body.get("parameters") or {}).get("retry_after")
         retry_after_s = float(wait) if isinstance(wait, int) and 0 <= wait <= LONGEST_ADVICE_S else None

@@ -18,8 +18,8 @@ from bot.composition.model_access import stall_limit_s
 from bot.composition.shared_services import SharedServices
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.heartbeat.alerts.alert_routing import AlertRouter
-from bot.heartbeat.alerts.finding_responses import FindingResponses, PageThreads
-from bot.heartbeat.alerts.page_reminders import Rings
+from bot.heartbeat.alerts.finding_responses import FindingResponses
+from bot.heartbeat.alerts.pages import PageThreads, Rings
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.run.beat_record import BeatRecorder
@@ -80,8 +80,7 @@ class Heartbeats:
     def __init__(self, on: SharedServices, models: ModelAccess | None) -> None:
         self.sessions = sessions = SessionServices(on)
         registry, store, zones, clock = sessions.registry, sessions.store, sessions.owners, on.clock
-        self.surfaces = _surfaces(on)
-        alerts = AlertRouter(self.surfaces, store, clock, say=on.ops.say)
+        self.alerts = alerts = AlertRouter(_surfaces(on), store, clock, say=on.ops.say)
         self.here = SessionDuties(on.leases, registry.all)
         elsewhere = self.here.elsewhere
         admission = Admission(zones, route=alerts.route, halted=on.pausing.words, runs_elsewhere=elsewhere)
@@ -201,7 +200,7 @@ class HeartbeatSlack:
     def __init__(self, on: SharedServices, beats: Heartbeats) -> None:
         of, say = beats.sessions, on.say()
         registry, owners, store = of.registry, of.owners, of.store
-        responses = FindingResponses(store, beats.surfaces, on.clock)
+        responses = FindingResponses(store, beats.alerts, on.clock)
         self.threads = PageThreads(registry, store, owners, responses, allows=partial(_allows, on))
         self.alerts = _alert_buttons(on, beats, responses)
         cards = SuggestionCards(on.slack.publisher, beats.suggestions.suggestions, ops_channel=on.ops_channel)

@@ -28,7 +28,7 @@ from bot.composition.shared_services import SharedServices
 from bot.domain.jobs import FollowUpArrived
 from bot.domain.threads import ThreadState, ThreadStatus
 from bot.errors import InputError
-from bot.heartbeat.alerts.finding_responses import PageThreads
+from bot.heartbeat.alerts.pages import PageThreads
 from bot.heartbeat.schedule.session_rows import rows
 from bot.intake.backfill.chat_backfill import Backfill, ChatToReadBack
 from bot.intake.backfill.gaps import Gaps

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple, Protocol
 
 from bot.domain.acknowledgement import Reaction
-from bot.domain.heartbeats.alerts import Alert, Posted
+from bot.domain.heartbeats.alerts import Alert, Place
 from bot.domain.questions.autonomy_record import AutoReply
 from bot.domain.questions.feedback import Feedback
 from bot.domain.threads import ThreadState
@@ -181,14 +181,17 @@ class Messenger(Protocol):
 class Surface(Protocol):
     """A way to reach people with alerts."""
 
-    def send(self, to: str, alert: Alert) -> Posted:
-        """Say an alert to `to` (what that is, the surface knows) and return where it stands.
+    def send(self, to: str, alert: Alert) -> Sequence[Place]:
+        """Say an alert to `to` (what that is, the surface knows) and return where it stands, at least one place.
 
         Raises ProviderError if the surface refused it, Unconfirmed if nobody can tell.
         """
 
-    def update(self, to: str, posted: Posted, alert: Alert) -> None:
-        """Bring an alert that stands up to date, in place where the surface can; raises as `send` does."""
+    def update(self, at: Place, alert: Alert) -> None:
+        """Bring an alert up to date where it stands, in place where the surface can; raises as `send` does.
+
+        Of a place whose channel is `webhook` the address is given instead.
+        """
 
 
 class PageRing(NamedTuple):

@@ -27,7 +27,7 @@ from bot.domain.jobs import (
     RunBeat,
     Work,
 )
-from bot.heartbeat.alerts.finding_responses import PageThreads
+from bot.heartbeat.alerts.pages import PageThreads
 from bot.heartbeat.run.beat_worker import BeatWorker
 
 W = TypeVar("W", bound=Work)

@@ -21,7 +21,7 @@ from blocks.cards.alert_card import (
     mark_of,
     retired_blocks,
 )
-from bot.domain.heartbeats.alerts import Alert, Posted
+from bot.domain.heartbeats.alerts import Alert, Place
 from bot.errors import ProviderError
 from handlers.cards.publisher import Card, CardPublisher, MessageRef
 from handlers.transport.poster import Part, Poster, PostInFlight
@@ -49,7 +49,7 @@ class SlackAlerts:
         self._client, self._poster, self._publisher = client, poster, publisher
         self._members, self._wait = members, wait
 
-    def send(self, to: str, alert: Alert) -> Posted:
+    def send(self, to: str, alert: Alert) -> list[MessageRef]:
         """Post an alert, or find it where a run before this one posted it; the finding's earlier cards are retired.
 
         Of a user group each member gets a card; it was sent if one of them got it.
@@ -59,8 +59,7 @@ class SlackAlerts:
         """
         placed = send_to_each(to, self._members, lambda person: self._send_one(person, alert))
         self._retire(alert, frozenset(place for place, _ in placed))
-        (place, reference), *copies = placed
-        return Posted(place=place, reference=reference, copies=tuple(copies))
+        return placed
 
     def _send_one(self, to: str, alert: Alert) -> MessageRef:
         channel = open_place(self._client, to)
@@ -72,7 +71,7 @@ class SlackAlerts:
 
     def _publish(self, channel: str, alert: Alert) -> MessageRef:
         """Post the alert, unless it was posted since the card the finding is known by."""
-        known = dict(alert.finding.posted.all).get(channel) if alert.finding and alert.finding.posted else None
+        known = dict(alert.finding.places).get(channel) if alert.finding else None
         return self._publisher.publish(
             channel,
             self._card(alert),
@@ -84,36 +83,28 @@ class SlackAlerts:
         blocks = alert_blocks(alert)
         return Card(name="an alert", text=alert_text(alert), blocks=blocks, mark=mark_of(alert))
 
-    def update(self, to: str, posted: Posted, alert: Alert) -> None:  # noqa: ARG002 - the card knows its channel
-        """Bring a card and its copies up to date; what was closed since is also said in their threads, once.
+    def update(self, at: Place, alert: Alert) -> None:
+        """Bring a card up to date; what was closed since is also said in its thread, once.
 
         Raises:
             ProviderError: Slack refused it.
         """
-        first, card = MessageRef(posted.place, posted.reference), self._card(alert)
-        stand = [first] if self._publisher.update(first, card) else []
-        stand += [at for copy in posted.copies if self._still_stands(at := MessageRef(*copy), card)]
-        said = closing_blocks(alert)
-        for at in stand if said else ():
+        card, said = MessageRef(*at), closing_blocks(alert)
+        if self._publisher.update(card, self._card(alert)) and said:
             part = Part(mark=str(said[0].block_id), text=closing_text(alert), blocks=said)
             self._poster.post_series(
-                [part], channel=at.channel, thread_ts=at.ts, what="say what is resolved", rank=LINE
+                [part], channel=card.channel, thread_ts=card.ts, what="say what is resolved", rank=LINE
             )
-
-    def _still_stands(self, at: MessageRef, card: Card) -> bool:
-        """Bring a card up to date on which nothing depends; whether it is there, up to date or not."""
-        try:
-            return self._publisher.update(at, card)
-        except ProviderError:
-            log.warning("an alert is out of date", extra={"action": "alert_stale"}, exc_info=True)
-            return True
 
     def _retire(self, alert: Alert, told: Collection[str]) -> None:
         """Take the buttons off the cards a finding had before; a copy where nothing new stands keeps them."""
-        known = alert.finding.posted if alert.finding else None
-        if known is None:
-            return
+        finding = alert.finding
+        known = finding.places if finding else ()
+        first = (finding.place, finding.reference) if finding else None
         old = Card(name="an old alert", text=alert_text(alert), blocks=retired_blocks(alert), mark=mark_of(alert))
-        first, *copies = known.all
-        for place in (first, *(copy for copy in copies if copy[0] in told)):
-            self._still_stands(MessageRef(*place), old)
+        for place in known:
+            if place == first or place[0] in told:
+                try:
+                    self._publisher.update(MessageRef(*place), old)
+                except ProviderError:
+                    log.warning("an alert is out of date", extra={"action": "alert_stale"}, exc_info=True)

@@ -12,8 +12,7 @@ import responses
 from pydantic import SecretStr
 
 from bot.adapters.notify import TelegramSurface, WebhookSurface
-from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted
-from bot.domain.heartbeats.beats import Wake
+from bot.domain.heartbeats.alerts import Alert, OpenFinding
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from tests.endless_host import endless_host
 from tests.tables import each_row
@@ -22,7 +21,8 @@ AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)
 TOKEN = "123456:very-secret"
 URL = "https://hooks.example.com/T0/very-secret"
 FINDING = OpenFinding(key="shop/ci/main-red", task="ci", text="Main is red.", first_at=AT, last_at=AT)
-ALERT = Alert(session_id="shop", session_name="Shop", text="Main is red.", finding=FINDING, at=AT, wake=Wake.INTERVAL)
+ALERT = Alert(session_id="shop", session_name="Shop", text="Main is red.", finding=FINDING, at=AT)
+FINE = ALERT.evolve(text="OK: no problem found in Shop.", finding=None, is_well=True)
 SENT = f"https://api.telegram.org/bot{TOKEN}/sendMessage"
 
 
@@ -35,7 +35,7 @@ def telegram() -> TelegramSurface:
 def test_telegram_gets_plain_text_and_says_where_it_stands(telegram: TelegramSurface) -> None:
     """No markup that a draft could break."""
     responses.post(SENT, json={"ok": True, "result": {"message_id": 42}})
-    assert telegram.send("77", ALERT) == Posted(place="77", reference="42")
+    assert telegram.send("77", ALERT) == [("77", "42")]
     body = json.loads(responses.calls[0].request.body)
     assert body["chat_id"] == "77"
     assert body["text"] == "🟠 Act: Main is red.\n\nShop"
@@ -47,7 +47,7 @@ def test_an_edit_that_changes_nothing_is_no_refusal(telegram: TelegramSurface) -
     """An alert that stands is brought up to date by every beat."""
     said = {"ok": False, "description": "Bad Request: message is not modified: specified new message content"}
     responses.post(f"https://api.telegram.org/bot{TOKEN}/editMessageText", json=said, status=400)
-    telegram.update("77", Posted("77", "42"), ALERT)
+    telegram.update(("77", "42"), ALERT)
     assert len(responses.calls) == 1
 
 
@@ -56,7 +56,7 @@ def test_telegram_changes_a_message_in_place(telegram: TelegramSurface) -> None:
     """A resolved finding says so at its first glance."""
     responses.post(f"https://api.telegram.org/bot{TOKEN}/editMessageText", json={"ok": True, "result": True})
     gone = ALERT.model_copy(update={"finding": FINDING.evolve(resolved_at=AT)})
-    telegram.update("77", Posted("77", "42"), gone)
+    telegram.update(("77", "42"), gone)
     body = json.loads(responses.calls[0].request.body)
     assert (body["message_id"], body["text"].splitlines()[0]) == ("42", "✅ Resolved: Main is red.")
 
@@ -104,14 +104,23 @@ def test_no_traceback_holds_telegrams_token_or_a_webhooks_address(
 def test_a_webhook_gets_one_object_that_says_how_the_finding_stands() -> None:
     """The same id for its end; that it still stands is not posted, for each post may ring."""
     responses.post(URL)
-    posted = WebhookSurface().send(URL, ALERT)
-    WebhookSurface().update(URL, posted, ALERT)
-    WebhookSurface().update(URL, posted, ALERT.model_copy(update={"finding": FINDING.evolve(resolved_at=AT)}))
+    [posted] = WebhookSurface().send(URL, ALERT)
+    WebhookSurface().update((URL, posted[1]), ALERT)
+    WebhookSurface().update((URL, posted[1]), ALERT.model_copy(update={"finding": FINDING.evolve(resolved_at=AT)}))
     first, second = (json.loads(call.request.body) for call in responses.calls)
     assert (first["status"], second["status"]) == ("open", "resolved")
     assert first["id"] == second["id"]
     assert first["headline"] == "Main is red."
     assert "very-secret" not in repr(posted)
+
+
+@each_row("alert, status", [(ALERT, "open"), (FINE, "ok"), (FINE.evolve(is_well=False), "notice")])
+@responses.activate
+def test_a_webhook_hears_ok_only_of_what_is_well(alert: Alert, status: str) -> None:
+    """That a playbook was deleted or a session pauses is about no finding, and nothing to be calm about."""
+    responses.post(URL)
+    WebhookSurface().send(URL, alert)
+    assert json.loads(responses.calls[0].request.body)["status"] == status
 
 
 @each_row("status, kind", [(404, ProviderError), (302, ProviderError), (503, Unavailable), (429, Unavailable)])

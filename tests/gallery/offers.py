@@ -11,7 +11,6 @@ from blocks.cards.alert_card import alert_blocks, retired_blocks
 from blocks.cards.playbook_cards import suggestion_blocks
 from blocks.views.answers import answer_blocks
 from bot.domain.heartbeats.alerts import Alert, OpenFinding
-from bot.domain.heartbeats.beats import Wake
 from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus
 from bot.domain.tiers import Tier
 from bot.heartbeat.alerts.alert_routing import digest_text
@@ -63,8 +62,6 @@ def _alert(finding: OpenFinding | None = _FOUND, **changes: Any) -> list[Block]:
         "text": _FAULT,
         "finding": finding,
         "at": NOW,
-        "wake": Wake.INTERVAL,
-        "tier": Tier.QUICK,
     }
     return alert_blocks(Alert(**{**fields, **changes}))
 
@@ -122,7 +119,6 @@ ALERTS = Chapter(
                     session_name="Shop",
                     text="Production config: query_timeout_s is 0",
                     at=NOW,
-                    wake=Wake.INTERVAL,
                 )
             ),
         ),

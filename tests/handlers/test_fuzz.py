@@ -61,7 +61,7 @@ from tests.gitrepo import make_repo
 from tests.handlers.hostile import KINDS, SECRET, Body, hostile, original
 from tests.handlers.listening import listening
 from tests.handlers.slack_stub import Answer, SlackStub
-from tests.heartbeat.builders import OWNERS
+from tests.heartbeat.builders import OWNERS, alert_router
 from tests.heartbeat.surface import FakeSurface
 from tests.tables import each_row
 
@@ -195,7 +195,9 @@ class World:
         return AlertActions(
             owners=OWNERS,
             sessions=SessionRegistry({}, in_memory(OVERRIDES)),
-            findings=FindingResponses(store, {"slack": FakeSurface()}, self.office.clock),
+            findings=FindingResponses(
+                store, alert_router({"slack": FakeSurface()}, store, self.office.clock), self.office.clock
+            ),
             wake=lambda session_id, _: session_id,
             ask=lambda _, finding, by: f"{by}: {finding.text}",
         )

@@ -109,7 +109,7 @@ class BeatRoom:
         """Have a new process go on with what is on disk."""
         self.sessions = sessions = SessionRegistry({"shop": self.settings}, in_memory(OVERRIDES))
         self.log = BeatLog(self.journal)
-        alerts = alert_router({"slack": self.surface}, self.store, self.clock, self.ops.append)
+        self.alerts = alerts = alert_router({"slack": self.surface}, self.store, self.clock, self.ops.append)
         zones = Owners(FakeWorkspace(), self.clock, local="UTC")
         self.admission = Admission(zones, route=alerts.route)
         inputs = input_collector(self.probes, self.store, self.sessions, self.clock, self.removals)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.domain.heartbeats.alerts import Alert, Posted
+from bot.domain.heartbeats.alerts import Alert, Place
 from bot.errors import ProviderError
 
 
@@ -13,7 +13,7 @@ class FakeSurface:
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, Alert]] = []
-        self.updated: list[tuple[Posted, Alert]] = []
+        self.updated: list[tuple[Place, Alert]] = []
         self.refuses: ProviderError | None = None
         self.refuses_once: ProviderError | None = None
         """The next send alone is refused."""
@@ -22,7 +22,7 @@ class FakeSurface:
         self.meanwhile: Callable[[], object] | None = None
         """Happens once, while an alert is on its way: a click, say."""
 
-    def send(self, to: str, alert: Alert) -> Posted:
+    def send(self, to: str, alert: Alert) -> list[Place]:
         if self.refuses is not None:
             raise self.refuses
         if self.refuses_once is not None:
@@ -32,13 +32,13 @@ class FakeSurface:
             raise ProviderError(f"the user group {to} has no members")
         self._happen()
         self.sent.append((to, alert))
-        return Posted(place=f"D-{to}", reference=f"ts{len(self.sent)}")
+        return [(f"D-{to}", f"ts{len(self.sent)}")]
 
-    def update(self, to: str, posted: Posted, alert: Alert) -> None:
+    def update(self, at: Place, alert: Alert) -> None:
         if self.refuses is not None:
             raise self.refuses
         self._happen()
-        self.updated.append((posted, alert))
+        self.updated.append((at, alert))
 
     def _happen(self) -> None:
         happens, self.meanwhile = self.meanwhile, None

@@ -151,6 +151,30 @@ def test_an_assignment_nobody_looked_into_stays_open_until_a_person_closes_it(tm
     assert watch.findings.fix("shop", finding_digest(finding.key), by="U0ANN").fixed_by == "U0ANN"
 
 
+@each_row(
+    "found, looked, said, result, closes",
+    [
+        ("quick", "hourly", "", "ok", True),
+        ("quick", "daily", "Two PRs wait. HEARTBEAT_OK", "ok", True),
+        ("daily", "hourly", "", "ok", False),
+        ("quick", "hourly", "The queue grows.", "ok", None),
+        ("quick", "hourly", "", "skipped", False),
+    ],
+)
+def test_what_a_message_said_is_over_once_a_run_looked_at_as_much_and_wants_nobody(
+    tmp_path: Path, found: str, looked: str, said: str, result: str, closes: bool | None
+) -> None:
+    """A lower tier does not look at what a higher one said, nor does a run that leaves a task out; None: it rings."""
+    minds = [report(f"Build is red. {'So it is. ' * 40}"), report(said * (40 if closes is None else 1), result=result)]
+    watch = Watch(tmp_path, *minds)
+    for tier, output in ((found, "A"), (looked, "B")):
+        watch.room.write_playbook(FRAME.format(tasks=f"- [ ] {LINE}"), daily_due=tier == "daily")
+        rang = watch.beat(0, output)
+        assert watch.line.tier == tier
+    assert bool(rang) is (closes is None)
+    assert watch.known[0].is_open is not bool(closes)
+
+
 def test_a_send_that_failed_and_a_check_that_is_well_by_then_ring_nobody(watch: Watch) -> None:
     """What was seen at a beat that told nobody is no measure of what changed."""
     watch.beat(0, "fine")
@@ -171,7 +195,7 @@ def test_a_deleted_playbook_is_not_made_anew_and_its_owner_hears_it_once(watch: 
     assert "HEARTBEAT.md of shop was deleted" in said
     assert "last result: failing" in said
     assert watch.shown.removed is not None
-    assert watch.shown.removed.is_file_gone
+    assert watch.shown.removed.what == "HEARTBEAT.md was deleted"
     assert watch.beat(wake=Wake.ON_DEMAND) == watch.beat() == []
     assert "HEARTBEAT.md was deleted" in str(watch.line.why)
     assert not (watch.room.cwd / "HEARTBEAT.md").exists()

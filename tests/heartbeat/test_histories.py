@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from bot.domain.heartbeats.alerts import OpenFinding, Posted
+from bot.domain.heartbeats.alerts import OpenFinding, Place
 from bot.domain.heartbeats.beats import Indicator, Wake
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import task_id
@@ -75,7 +75,7 @@ def dies_after_send(watch: Watch) -> None:
     """Have the process die once an alert is sent, before anybody writes that down."""
     was = watch.room.surface.send
 
-    def send(to: str, alert: Any) -> Posted:
+    def send(to: str, alert: Any) -> list[Place]:
         watch.room.surface.send = was  # type: ignore[method-assign]  # the fake's: a crash in the middle of a call
         was(to, alert)
         raise KeyboardInterrupt
@@ -244,7 +244,7 @@ def ending_of(finding: OpenFinding) -> str:
     """Return how a card says that its finding ended."""
     if finding.removed is not None:
         by = f" by {finding.removed.by}" if finding.removed.by else ""
-        return "file gone" if finding.removed.is_file_gone else f"removed{by}"
+        return "file gone" if "deleted" in finding.removed.what else f"removed{by}"
     return "resolved" if finding.resolved_at else ""
 
 

@@ -63,7 +63,7 @@ class Watch:
         self.probes = FakeProbes()
         self.probes.set(0, "fine")
         self.room = BeatRoom(folder, *(minds or (report_by_code,)), probes=self.probes, **beat)
-        self.findings = FindingResponses(self.room.store, {"slack": self.room.surface}, self.room.clock)
+        self.findings = FindingResponses(self.room.store, self.room.alerts, self.room.clock)
         self.says(line)
 
     def says(self, *lines: str, frame: str = FRAME) -> None:

@@ -1,25 +1,23 @@
-"""A finding on file, what a human is told of it, and whether it was told already. Pure values.
+"""A finding on file, what becomes of it at a beat, and what a human is told of it. Pure.
 
-A finding is open from the beat that first reports it until a beat finds it gone or a human says it is fixed; its card
-is updated in place as long as it is open.
-
-A message is a repeat when its finding was sent to the same place within the window. Only a confirmed send is stamped,
-so neither a failed send nor a suppressed repeat makes the silence longer. The stamps are the finding's own: when it is
-closed or becomes more urgent, they are gone.
+A finding is open from the beat that first reports it until a beat finds it gone, its check is taken out, or a human
+says it is fixed. Only a confirmed send is stamped, so neither a failed send nor a suppressed repeat makes the silence
+longer; the stamps are the finding's own: when it is closed or becomes more urgent, they are gone.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from pydantic import AwareDatetime
 
 from bot.domain.frozen_value import FrozenValue
-from bot.domain.heartbeats.beats import Wake
+from bot.domain.heartbeats.beats import Finding
 from bot.domain.severity import Severity, highest
 from bot.domain.tiers import Tier
 
@@ -32,12 +30,18 @@ _MARKUP: Final = re.compile(r"[*_`~>#|]+|(?<![\s.!,;:…-])[\s.!,;:…-]+(?=\s|$
 _ID: Final = re.compile(r"[^\w.#-]+")
 _MAX_ID_CHARS: Final = 80
 
-
 FLAGS = "flags"
 MESSAGE = "message"
 RECEIPTS = "receipts"
 ASSIGNMENTS = "assignments"
 """What was assigned and nobody looked into. No later beat can call that well: only a person can."""
+
+UNDONE_WITHIN: Final = timedelta(days=1)
+"""How long a removal of a check can be undone so that what was said of its finding still counts."""
+
+REASONING_CHARS = 1_500
+NOTES, NOTE_CHARS = 10, 900
+"""What is kept of the small print, so that a card can be drawn again as it was."""
 
 HEADLINE_CHARS = 120
 _USER: Final = re.compile(r"[UW][A-Z0-9]{2,20}")
@@ -75,32 +79,19 @@ SNOOZES: Final = {"1 h": timedelta(hours=1), "4 h": timedelta(hours=4), "24 h": 
 LONGEST_SNOOZE: Final = max(SNOOZES.values())
 
 Place = tuple[str, str]
-"""Where a message stands: a channel or chat, and the surface's own name for the message."""
+"""Where a message stands: a channel or chat (of a webhook `webhook`), and the surface's own name for the message."""
 
 KEPT_PLACES: Final = 50
 
 
-class Posted(NamedTuple):
-    """Where an alert stands: for whoever was told first, and the same for everybody else (`copies`)."""
-
-    place: str
-    reference: str
-    copies: tuple[Place, ...] = ()
-
-    @property
-    def all(self) -> tuple[Place, ...]:
-        """Every place it stands in."""
-        return ((self.place, self.reference), *self.copies)
-
-
 class Removal(FrozenValue):
-    """That a check was taken out of the playbook while something it found was open."""
+    """That a check is made no more while something it found was open: nobody knows whether that is well."""
 
     at: AwareDatetime
     by: str = ""
     """A Slack user id, or who it was in words; empty where nobody knows."""
-    is_file_gone: bool = False
-    """Whether the whole HEARTBEAT.md was deleted."""
+    what: str = "its check was removed"
+    """What was done, as it is told."""
 
 
 class OpenFinding(FrozenValue):
@@ -115,6 +106,8 @@ class OpenFinding(FrozenValue):
     task: str
     text: str
     severity: Severity = Severity.ACT
+    tier: Tier | None = None
+    """What the beat looked at that found it first; None: an earlier version's, or no beat of a tier's."""
     first_at: AwareDatetime
     last_at: AwareDatetime
     place: str | None = None
@@ -150,39 +143,47 @@ class OpenFinding(FrozenValue):
     """Set while its check stands in the playbook no more; put back, the check goes on with what was remembered."""
 
     @property
-    def posted(self) -> Posted | None:
-        """Where its alert stands; None where it was never sent."""
-        return Posted(self.place, self.reference, self.copies) if self.place and self.reference else None
+    def places(self) -> tuple[Place, ...]:
+        """Where its alert stands now, that of whoever was told first in front; nothing where it was never sent."""
+        first = ((self.place, self.reference),) if self.place and self.reference else ()
+        return (*first, *self.copies)
 
     def waiting_anew(self, since: datetime) -> Self:
         """Return it as it waits from a moment on for somebody to have it: as if it had not rung before."""
         return self.evolve(waits_since=since, rings=0, rung_at=None)
 
-    def is_at(self, place: str, reference: str) -> bool:
-        """Whether its alert, or one that was sent before it, stands there."""
-        return (place, reference) in (*(self.posted.all if self.posted else ()), *self.earlier)
-
     def to_ring_anew(self) -> Self:
         """Return it as it is sent anew: its snooze is over, and a list is nobody's earlier card."""
-        before = {"place": None, "reference": None} if self.is_listed else {}
+        before = {"place": None, "reference": None, "copies": ()} if self.is_listed else {}
         return self.evolve(snoozed_until=None, **before)
 
-    def standing_at(self, posted: Posted, *, is_listed: bool = False) -> Self:
-        """Return it with a new alert; what was posted before in other places stands there still."""
-        channels = {place for place, _ in posted.all}
-        others = tuple(copy for copy in self.copies if copy[0] not in channels)
-        gone = [each for each in (self.posted.all if self.posted else ()) if each not in (*posted.all, *others)]
+    def stamped(self, destination: str, at: datetime) -> Self:
+        """Return it as it was sent just now: its snooze is over, unless it was snoozed meanwhile."""
+        stamps = {**self.stamps, destination: at} if self.is_open else self.stamps
+        return self.evolve(stamps=stamps, snoozed_until=self.snoozed_until if self.is_snoozed(at) else None)
+
+    def standing_at(self, places: Sequence[Place], *, is_listed: bool = False) -> Self:
+        """Return it with a new alert; what was posted before in other places stands there still.
+
+        One that has an alert of its own when it is put on a list goes on being shown there.
+        """
+        if is_listed and self.places and not self.is_listed:
+            return self
+        (place, reference), *copies = places
+        channels = {channel for channel, _ in places}
+        others = [copy for copy in self.copies if copy[0] not in channels]
+        gone = [each for each in self.places if each not in (*places, *others)]
         return self.evolve(
-            place=posted.place,
-            reference=posted.reference,
+            place=place,
+            reference=reference,
             is_listed=is_listed,
-            copies=(*posted.copies, *others),
+            copies=(*copies, *others),
             earlier=(*self.earlier, *gone)[-KEPT_PLACES:],
         )
 
-    def also_at(self, posted: Posted) -> Self:
+    def also_at(self, places: Sequence[Place]) -> Self:
         """Return it with copies of its alert for others."""
-        return self.evolve(copies=tuple(dict.fromkeys((*self.copies, *posted.all))))
+        return self.evolve(copies=tuple(dict.fromkeys((*self.copies, *places))))
 
     def is_snoozed(self, at: datetime) -> bool:
         """Whether it is silenced at a moment; until a time further off than any we set is a wrong clock's."""
@@ -217,6 +218,78 @@ class OpenFinding(FrozenValue):
         return self.resolved_at is None and self.fixed_by is None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BeatOutcome:
+    """What a beat has to tell.
+
+    `findings` is what it sees now; of the checks and finding keys in `checked` everything else that was open is
+    gone. `standing` are the checks that are still made: what is open of any other is closed without a word that all is
+    well. `removals` says who took which check out; a finding whose key stands there is closed, too. `what_else`
+    happened to those of which it says nothing. `tier` is what the beat looked at (None: nothing). `ok_text` is said
+    where the session asks to hear that all is well.
+    """
+
+    findings: tuple[Finding, ...]
+    checked: frozenset[str]
+    standing: frozenset[str]
+    at: datetime
+    tier: Tier | None
+    ok_text: str = ""
+    reasoning: str | None = None
+    notes: tuple[str, ...] = ()
+    removals: Mapping[str, Removal] = field(default_factory=dict)
+    what_else: str = "its check was removed"
+
+    def seen(self, known: Mapping[str, OpenFinding]) -> list[OpenFinding]:
+        """Return what it sees as that stands then, given what is on file by key."""
+        return [self._as_seen(found, known.get(found.key)) for found in self.findings]
+
+    def ended(self, known: Mapping[str, OpenFinding]) -> list[OpenFinding]:
+        """Return what it closes: gone from a check that was made, or without it; that forgets its stamps."""
+        now, ended = {found.key for found in self.findings}, list[OpenFinding]()
+        for each in known.values():
+            if not each.is_remembered or each.key in now:
+                continue
+            closed, why = each.evolve(stamps={}, is_unshown=bool(each.places)), self._removal_of(each)
+            if not self.checked.isdisjoint((each.task, each.key)):
+                ended.append(closed.evolve(resolved_at=self.at, snoozed_until=None, removed=None))
+            elif each.is_open and why is not None:
+                ended.append(closed.evolve(removed=why))
+        return ended
+
+    def _removal_of(self, finding: OpenFinding) -> Removal | None:
+        """Return what became of a finding's check, or None where it is still made."""
+        if finding.task in self.standing:
+            return self.removals.get(finding.key)
+        return self.removals.get(finding.task) or Removal(at=self.at, what=self.what_else)
+
+    def _as_seen(self, found: Finding, known: OpenFinding | None) -> OpenFinding:
+        """Return a finding as it stands now; one that was closed begins anew.
+
+        One whose check was out of the playbook for a day at most goes on: whoever acknowledged or snoozed it has not
+        taken that back; if nobody has, it rings. One that became more urgent is nobody's yet, and rings. Either waits
+        anew, and is escalated anew. A beat with nothing to add leaves the small print of an earlier one.
+        """
+        at, removed = self.at, known.removed if known else None
+        if known is not None and removed is not None:
+            known = known.waiting_anew(max(at, known.snoozed_until or at)).evolve(first_at=at, escalated_at=None)
+        is_long_gone = removed is not None and at - removed.at > UNDONE_WITHIN
+        if known is None or not known.is_remembered or is_long_gone:
+            known = OpenFinding(**dict(found), tier=self.tier, first_at=at, last_at=at)
+        elif found.severity.rank < known.severity.rank:
+            known = known.waiting_anew(at).evolve(
+                severity=found.severity, acknowledged_by=None, snoozed_until=None, stamps={}
+            )
+        notes = tuple(note[:NOTE_CHARS] for note in self.notes[:NOTES])
+        return known.evolve(
+            text=found.text,
+            notes=notes or known.notes,
+            reasoning=(self.reasoning or "")[:REASONING_CHARS] or known.reasoning,
+            last_at=max(at, known.last_at),
+            removed=None,
+        )
+
+
 class Alert(FrozenValue):
     """One thing to tell: a finding as it stands now, a list of findings (`listed`), or a plain line.
 
@@ -228,11 +301,11 @@ class Alert(FrozenValue):
     text: str
     finding: OpenFinding | None = None
     listed: tuple[OpenFinding, ...] = ()
+    is_well: bool = False
+    """Whether it says that all is well: of no finding, and of nothing that is wrong with the beats."""
     reasoning: str | None = None
     notes: tuple[str, ...] = ()
     at: AwareDatetime
-    wake: Wake
-    tier: Tier | None = None
 
     @property
     def findings(self) -> tuple[OpenFinding, ...]:
@@ -244,11 +317,6 @@ class Alert(FrozenValue):
         """How urgent it is: of a list, its most urgent open finding; None where nothing is open."""
         still = [each.severity for each in self.findings if each.is_open]
         return highest(still) if still else None
-
-    @property
-    def headline(self) -> str:
-        """The first line of the text, cut to 120 characters."""
-        return headline_of(self.text)
 
 
 def headline_of(text: str) -> str:
@@ -268,9 +336,8 @@ def removal_words(removed: Removal) -> str:
     >>> removal_words(Removal(at=datetime(2026, 3, 1, tzinfo=UTC), by="U0ANA"))
     'its check was removed by <@U0ANA>; last result: failing'
     """
-    what = "HEARTBEAT.md was deleted" if removed.is_file_gone else "its check was removed"
     name = f"<@{removed.by}>" if _USER.fullmatch(removed.by) else removed.by
-    return f"{what}{f' by {name}' if name else ''}; last result: failing"
+    return f"{removed.what}{f' by {name}' if name else ''}; last result: failing"
 
 
 def finding_digest(key: str) -> str:

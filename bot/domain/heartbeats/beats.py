@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from operator import not_
 from typing import Annotated, Any, Final, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints, model_validator
 
@@ -131,16 +132,46 @@ class Finding(FrozenValue):
 
     key: str
     text: str
-    task: str | None = None
+    task: str
     severity: Severity = Severity.ACT
 
 
 class Delivered(FrozenValue):
-    """Where a message went."""
+    """Where a message goes, or went; the path of a webhook is a secret."""
 
     mode: Literal["last", "explicit", "none"]
     channel: Literal["slack", "telegram", "webhook"] | None = None
     to: str | None = None
+
+    @property
+    def is_private(self) -> bool:
+        """Whether only the owner reads there: a DM, or a Telegram chat with one person (its id is positive).
+
+        >>> Delivered(mode="explicit", channel="telegram", to="-1001").is_private
+        False
+        """
+        to = self.to or ""
+        if self.channel == "slack":
+            return to[:1] in ("U", "W", "D", "S")  # of a group, each member is told in their direct messages
+        return self.channel == "telegram" and to.isdigit()
+
+    @property
+    def rings_people(self) -> bool:
+        """Whether each message rings somebody; a webhook's receiver rings by itself."""
+        return bool(self.to) and self.channel != "webhook"
+
+    @property
+    def redacted(self) -> Self:
+        """It as it may be written down."""
+        if self.channel != "webhook" or not self.to:
+            return self
+        address = urlsplit(self.to)
+        return self.evolve(to=f"{address.scheme}://{address.netloc.rpartition('@')[2]}")
+
+    @property
+    def destination(self) -> str:
+        """What stamps are kept under."""
+        return f"{self.channel}:{self.redacted.to}"
 
 
 class RunUsage(FrozenValue):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, Self
@@ -191,11 +191,11 @@ class SessionState(FrozenValue):
     @classmethod
     def _with_faults(cls, stored: Any) -> Any:
         """Read what earlier releases kept in a field for each kind of fault, such as `tracked_told_at`."""
-        old = {name: at for name, at in stored.items() if name.endswith(_TOLD_AT)} if isinstance(stored, dict) else {}
-        if not old:
+        if not isinstance(stored, dict):
             return stored
-        told = {name.removesuffix(_TOLD_AT): at for name, at in old.items() if at is not None}
-        return {**{name: value for name, value in stored.items() if name not in old}, "told": told}
+        old = {name for name in stored if name.endswith(_TOLD_AT)}
+        told = {name.removesuffix(_TOLD_AT): stored[name] for name in old if stored[name] is not None}
+        return {"told": told, **{name: value for name, value in stored.items() if name not in old}}
 
     @property
     def last_answer(self) -> datetime | None:
@@ -211,6 +211,11 @@ class SessionState(FrozenValue):
             *[each for each in by_age if each.is_open][-KEPT_OPEN_FINDINGS:],
         ]
         return self.evolve(findings={each.key: each for each in newest})
+
+    def with_shown(self, keys: Iterable[str]) -> Self:
+        """Return the state where the alerts of these findings say that they are closed."""
+        known = (self.findings[key] for key in keys if key in self.findings)
+        return self.with_findings(*(each.evolve(is_unshown=False) for each in known))
 
     def comparing(self, commands: Collection[str]) -> Self:
         """Return the state with the outputs of these commands only; those of others are compared with no more."""

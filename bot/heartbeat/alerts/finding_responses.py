@@ -1,37 +1,27 @@
-"""What a human says about a finding: acknowledged, snoozed, fixed, to be looked into. Whoever comes second is told who
-was first; what changed is shown wherever the finding's alert stands.
+"""What a human clicks on the alert of a finding: acknowledged, snoozed, fixed, to be looked into.
 
-A page also ends when somebody who is answerable for it writes in the thread under its alert, in whatever words: an
-approver, the session's owner (any member of an owner group), or whoever was told next.
+Whoever comes second is told who was first; what changed is shown wherever the finding's alert stands.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any
 
-from bot.domain.events import Event, MessageType
 from bot.domain.heartbeats.alerts import SNOOZES, OpenFinding, Place, finding_digest
-from bot.domain.heartbeats.beats import Delivered, Wake
+from bot.domain.heartbeats.beats import Delivered
 from bot.domain.heartbeats.session_state import SessionState
-from bot.domain.severity import Severity
-from bot.errors import Conflict, InputError, ProviderError
-from bot.heartbeat.alerts.alert_routing import SLACK_PLACES, AlertSender
-from bot.heartbeat.sessions.session_registry import Owners, Session, SessionMemory, SessionRegistry
-from bot.ports import Clock, Surface
-
-log = logging.getLogger(__name__)
-
-_CHANGES: Final = frozenset({MessageType.EDIT, MessageType.DELETE})
+from bot.errors import Conflict, InputError
+from bot.heartbeat.alerts.alert_routing import AlertRouter
+from bot.heartbeat.sessions.session_registry import Session, SessionMemory
+from bot.ports import Clock
 
 
 class FindingResponses:
     """Carries out the buttons of an alert, each of which returns the finding as it now stands."""
 
-    def __init__(self, store: SessionMemory, surfaces: Mapping[str, Surface], clock: Clock) -> None:
-        self._store, self._surfaces, self._clock = store, surfaces, clock
+    def __init__(self, store: SessionMemory, alerts: AlertRouter, clock: Clock) -> None:
+        self._store, self._alerts, self._clock = store, alerts, clock
 
     def find(self, session_id: str, digest: str) -> OpenFinding:
         """Return the finding a button belongs to; raises InputError where it is not on file any more."""
@@ -83,10 +73,7 @@ class FindingResponses:
         Raises:
             ProviderError: a card, most likely the first one, could not be changed.
         """
-        sender = AlertSender(
-            session=session, surfaces=self._surfaces, store=self._store, at=self._clock.now(), wake=Wake.ON_DEMAND
-        )
-        if (problem := sender.show(finding, clicked)) is not None:
+        if (problem := self._alerts.show(session, finding, clicked)) is not None:
             raise problem
 
     def _claim(self, session_id: str, digest: str, field: str, by: str, already: str) -> OpenFinding:
@@ -112,67 +99,3 @@ class FindingResponses:
 
         self._store.save(session_id, apply)
         return changed[0]
-
-
-class PageThreads:
-    """The threads under alerts, of which nothing is kept in memory; hearing a message twice changes nothing.
-
-    `allows` takes a user, a team and who of a session's own people that is, or "".
-    """
-
-    def __init__(
-        self,
-        sessions: SessionRegistry,
-        store: SessionMemory,
-        owners: Owners,
-        responses: FindingResponses,
-        *,
-        allows: Callable[[str, str, str], bool],
-    ) -> None:
-        self._sessions, self._store, self._owners = sessions, store, owners
-        self._responses, self._allows = responses, allows
-
-    def holds(self, event: Event) -> bool:
-        """Whether a new message stands in the thread under an alert."""
-        return event.msg_type not in _CHANGES and any(True for _ in self._under(event))
-
-    def chats(self) -> frozenset[str]:
-        """Return the chats where pages stand that nobody has yet: what is missed there has to be read back."""
-        findings = (each for session in self._sessions.all() for each in self._store.load(session.id).findings.values())
-        pages = (each.posted.all for each in findings if each.posted and _is_unanswered(each))
-        return frozenset(place for places in pages for place, _ in places if place.startswith(SLACK_PLACES))
-
-    def hear(self, event: Event) -> None:
-        """Take a message under a page as its writer's acknowledgement, if they are answerable; the card says so.
-
-        Raises:
-            ProviderError: the chat cannot say who is answerable.
-            StoreError: the disk refuses.
-        """
-        if event.sender.type != "user" or event.msg_type in _CHANGES:
-            return
-        by = event.sender.id
-        for session, finding in self._under(event):
-            if not _is_unanswered(finding):
-                continue
-            owner = self._owners.answerable(session, by, event.chat_id)
-            if self._allows(by, event.team_id, owner):
-                with suppress(Conflict, ProviderError):  # somebody was quicker, or the card is behind, which is logged
-                    stands = self._responses.acknowledge(session.id, finding_digest(finding.key), by=by)
-                    log.info("a page was answered", extra={"action": "page_answered", "session": session.id})
-                    self._responses.show(session, stands)
-
-    def _under(self, event: Event) -> Iterator[tuple[Session, OpenFinding]]:
-        """Yield the findings under whose alert a message stands; only chats are looked at where alerts are sent."""
-        if event.thread_id is None:
-            return
-        for session in self._sessions.all():
-            beat = session.beat
-            if event.chat_id[:1] == "D" or event.chat_id in (beat.deliver.to, beat.then):
-                for finding in self._store.load(session.id).findings.values():
-                    if finding.is_at(event.chat_id, event.thread_id):
-                        yield session, finding
-
-
-def _is_unanswered(finding: OpenFinding) -> bool:
-    return finding.severity is Severity.PAGE and finding.is_open and not finding.acknowledged_by

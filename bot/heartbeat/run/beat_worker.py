@@ -17,7 +17,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from bot.agent.model_run import RunCancelled, RunStopped
-from bot.domain.heartbeats.alerts import FLAGS, OpenFinding
+from bot.domain.heartbeats.alerts import FLAGS, BeatOutcome, OpenFinding
 from bot.domain.heartbeats.beats import (
     Action,
     BeatReport,
@@ -34,7 +34,7 @@ from bot.domain.playbook import Playbook
 from bot.domain.text.humanize import LATE, counted, duration, utc_text
 from bot.domain.tiers import PERIODS, Tier, includes
 from bot.errors import InputError, ProviderError, StoreError, TriageError
-from bot.heartbeat.alerts.alert_routing import AlertRouter, BeatOutcome, DeliveryResult
+from bot.heartbeat.alerts.alert_routing import AlertRouter, DeliveryResult
 from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.run.beat_record import Beat, BeatRecorder
 from bot.heartbeat.run.beat_view import BeatStart, BeatView, FullRun
@@ -257,7 +257,6 @@ class BeatWorker:
             standing=standing(view.playbook),
             removals={**view.removals, **view.edits.removals(view.started_at)},
             at=view.started_at,
-            wake=view.wake,
             tier=view.tier,
             **said,
         )
@@ -304,9 +303,8 @@ class BeatWorker:
             findings=(),
             checked=frozenset(),
             standing=frozenset(),
-            is_file_gone=True,
+            what_else=f"{PLAYBOOK} was deleted",
             at=begun.started_at,
-            wake=begun.wake,
             tier=None,
         )
         self._alerts.deliver(session, outcome)

@@ -23,7 +23,7 @@ from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_marked_urgen
 from bot.domain.severity import Severity, highest
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
-from bot.domain.tiers import Tier
+from bot.domain.tiers import Tier, includes
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.probes import ProbeResult
 
@@ -161,16 +161,26 @@ def judge_report(view: BeatView, report: BeatReport) -> Judgement:
     if is_alert and _stands_alone(view, report, said, findings):
         text = said or "The heartbeat asks for attention and does not say why."
         findings.append(_finding(view, MESSAGE, text))
-    complete = () if missing else (RECEIPTS, MESSAGE) if view.tier is Tier.DAILY else (RECEIPTS,)
+    checked = {*_settled(view, report.receipts), *well_commands(view), FLAGS}
+    if not missing:
+        checked.add(RECEIPTS)
+        if not is_alert and all(receipt.result != "skipped" for receipt in report.receipts):
+            checked |= _said_before(view)
     return Judgement(
         findings=tuple(findings),
-        checked=frozenset({*_settled(view, report.receipts), *well_commands(view), FLAGS, *complete}),
+        checked=frozenset(checked),
         is_good=not missing and not is_bare,
         is_bare=is_bare,
         is_alert=is_alert,
         said=said,
         quiet=BeatResult.OK_EMPTY if is_empty else BeatResult.OK_TOKEN,
     )
+
+
+def _said_before(view: BeatView) -> set[str]:
+    """Return the keys of what earlier messages said, in beats that looked at no more than this one."""
+    said = (each for each in view.open_findings if each.task == MESSAGE)
+    return {each.key for each in said if (each.tier or Tier.DAILY) in includes(view.tier)}
 
 
 def _stands_alone(view: BeatView, report: BeatReport, said: str, findings: Sequence[Finding]) -> bool:

@@ -19,7 +19,6 @@ from blocks.cards.alert_card import (
 from blocks.text.outgoing_text import local_time
 from blocks.text.splitting import SECTION_CHARS
 from bot.domain.heartbeats.alerts import Alert, OpenFinding, Removal, finding_digest
-from bot.domain.heartbeats.beats import Wake
 from bot.domain.severity import Severity
 from bot.errors import InputError
 from bot.heartbeat.alerts.alert_routing import digest_text
@@ -30,7 +29,7 @@ FINDING = OpenFinding(key="shop/ci/main-red", task="ci", text="**Main** is red."
 
 
 def alert(finding: OpenFinding | None = FINDING, **changes: Any) -> Alert:
-    fields = {"session_id": "shop", "session_name": "Shop", "text": "**Main** is red.", "at": AT, "wake": Wake.INTERVAL}
+    fields = {"session_id": "shop", "session_name": "Shop", "text": "**Main** is red.", "at": AT}
     return Alert(**{**fields, "finding": finding, **changes})
 
 

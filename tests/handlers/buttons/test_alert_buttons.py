@@ -12,7 +12,7 @@ from slack_sdk.errors import SlackApiError
 from blocks import ids
 from blocks.cards.alert_card import alert_blocks
 from bot.casework.approvers import Approvers
-from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted, finding_digest
+from bot.domain.heartbeats.alerts import Alert, OpenFinding, Place, finding_digest
 from bot.domain.heartbeats.beats import Delivered, Wake
 from bot.errors import InputError, ProviderError, Unconfirmed
 from bot.heartbeat.alerts.finding_responses import FindingResponses
@@ -21,7 +21,7 @@ from bot.ports.collections import OVERRIDES
 from handlers.buttons.alert_buttons import NOT_YOURS, AlertActions, AlertButtons
 from handlers.buttons.decision_handler import say_beside
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
-from tests.heartbeat.builders import AT, OWNERS
+from tests.heartbeat.builders import AT, OWNERS, alert_router
 from tests.heartbeat.clockwork import session_settings
 from tests.payloads import payload
 from tests.tables import each_row
@@ -47,7 +47,7 @@ class Edge:
         self.playbook = folder / "HEARTBEAT.md"
         self.playbook.write_text("# Heartbeat\n\n## Quick Tasks\n\n- [ ] Look\n")
         self.told: list[tuple[str, str, str]] = []
-        self.shown: list[tuple[Posted, Alert]] = []
+        self.shown: list[tuple[Place, Alert]] = []
         self.woken: list[tuple[str, Wake]] = []
         self.asked: list[tuple[str, str]] = []
         self.opened: list[dict[str, Any]] = []
@@ -60,7 +60,7 @@ class Edge:
                 {"shop": session_settings(folder, owner=ANA, name="Shop", **beat)},
                 in_memory(OVERRIDES),
             ),
-            findings=FindingResponses(self.store, {"slack": self}, self.clock),
+            findings=FindingResponses(self.store, alert_router({"slack": self}, self.store, self.clock), self.clock),
             wake=self._wake,
             ask=self._ask,
         )
@@ -101,13 +101,13 @@ class Edge:
             raise ProviderError("user_not_in_channel")
         self.told.append(words)  # type: ignore[arg-type]
 
-    def send(self, to: str, alert: Alert) -> Posted:
+    def send(self, to: str, alert: Alert) -> list[Place]:
         """Be the surface, of which no click sends anything."""
         raise AssertionError((to, alert))
 
-    def update(self, _: str, posted: Posted, alert: Alert) -> None:
+    def update(self, at: Place, alert: Alert) -> None:
         """Be the surface that shows the cards of Ana's session."""
-        self.shown.append((posted, alert))
+        self.shown.append((at, alert))
         if self.trouble:
             raise self.trouble
 
@@ -135,7 +135,7 @@ def test_an_acknowledgement_is_on_the_card_that_was_clicked(edge: Edge) -> None:
     edge.press(ids.ACKNOWLEDGE)
     assert edge.finding.acknowledged_by == ANA
     [(place, alert)] = edge.shown
-    assert place == Posted("D0ANA", "1800000000.000001")
+    assert place == ("D0ANA", "1800000000.000001")
     assert "<@U0ANA> acknowledged it" in repr([block.to_dict() for block in alert_blocks(alert)])
     assert (edge.told, edge.acks) == ([], 1)
 
@@ -339,5 +339,4 @@ def test_whom_a_page_is_escalated_to_may_have_it_and_every_card_shows_it(tmp_pat
     edge.store.save("shop", lambda s: s.with_findings(FINDING.evolve(place="D0ANA", reference="7.0", copies=copies)))
     edge.press(ids.ACKNOWLEDGE, by="U0BOSS", channel="D0BOSS")
     assert edge.finding.acknowledged_by == "U0BOSS"
-    posted, _ = edge.shown[0]
-    assert {place for place, _ in posted.all} == {"D0ANA", "D0BOSS", "D0BEN"}
+    assert {place for (place, _), _ in edge.shown} == {"D0ANA", "D0BOSS", "D0BEN"}

@@ -12,8 +12,7 @@ from slack_sdk import WebClient
 
 from blocks import ids
 from blocks.cards.alert_card import alert_blocks
-from bot.domain.heartbeats.alerts import Alert, OpenFinding, Posted
-from bot.domain.heartbeats.beats import Wake
+from bot.domain.heartbeats.alerts import Alert, OpenFinding
 from bot.errors import ProviderError, Unconfirmed
 from handlers.cards.alert_cards import SlackAlerts
 from tests.fakes import FakeClock
@@ -28,9 +27,7 @@ GROUPS = {"S0ONCALL": ["U0BEN", "U0ANA"], "S0EMPTY": []}
 
 
 def alert(finding: OpenFinding | None = FINDING) -> Alert:
-    return Alert(
-        session_id="shop", session_name="Shop", text="Main is red.", finding=finding, at=AT, wake=Wake.INTERVAL
-    )
+    return Alert(session_id="shop", session_name="Shop", text="Main is red.", finding=finding, at=AT)
 
 
 def card(ts: str, shown: Alert | None = None) -> dict[str, Any]:
@@ -60,13 +57,13 @@ def test_a_person_is_written_to_in_their_direct_messages(slack: SlackStub, surfa
     posted = surface.send(ANA, alert())
     (sent,) = slack.of("chat.postMessage")
     assert slack.of("conversations.open")[0]["users"] == ANA
-    assert (posted.place, sent["channel"], sent["text"]) == (DM, DM, "Act: Main is red. · Shop")
+    assert (posted[0][0], sent["channel"], sent["text"]) == (DM, DM, "Act: Main is red. · Shop")
     assert ids.alert_block_id("shop", FINDING) in str(sent["blocks"])
 
 
 def test_a_channel_is_written_to_as_it_is_named(slack: SlackStub, surface: SlackAlerts) -> None:
     """No direct message is opened for it."""
-    assert surface.send("C0OPS", alert()).place == "C0OPS"
+    assert surface.send("C0OPS", alert())[0][0] == "C0OPS"
     assert slack.of("conversations.open") == []
 
 
@@ -76,7 +73,7 @@ def test_a_card_that_a_crash_left_is_found_and_not_posted_again(slack: SlackStub
         "conversations.history",
         Answer({"messages": [{"ts": "1795231000.000009", "text": "hi"}, card("1795231000.000007")]}),
     )
-    assert surface.send(ANA, alert()) == Posted(DM, "1795231000.000007")
+    assert surface.send(ANA, alert()) == [(DM, "1795231000.000007")]
     assert slack.of("chat.postMessage") == []
     assert [call["ts"] for call in slack.of("chat.update")] == ["1795231000.000007"]
 
@@ -84,7 +81,7 @@ def test_a_card_that_a_crash_left_is_found_and_not_posted_again(slack: SlackStub
 def test_a_card_that_may_yet_come_from_a_dead_process_is_waited_for(slack: SlackStub, surface: SlackAlerts) -> None:
     """The beat that it tells of was paid; looked for once more after ten seconds, it is found."""
     slack.will("conversations.history", Answer({"messages": []}), Answer({"messages": [card("1795231000.000007")]}))
-    assert surface.send(ANA, alert()) == Posted(DM, "1795231000.000007")
+    assert surface.send(ANA, alert()) == [(DM, "1795231000.000007")]
     assert slack.of("chat.postMessage") == []
 
 
@@ -102,7 +99,7 @@ def test_a_post_nobody_can_tell_of_is_looked_for_before_the_next(slack: SlackStu
     with pytest.raises(Unconfirmed):
         surface.send(ANA, new)
     slack.will("conversations.history", Answer({"messages": [card("1795231000.000007", new)]}))
-    assert surface.send(ANA, new) == Posted(DM, "1795231000.000007")
+    assert surface.send(ANA, new) == [(DM, "1795231000.000007")]
 
 
 def test_a_finding_that_is_said_again_rings_and_its_old_card_loses_its_buttons(
@@ -113,7 +110,7 @@ def test_a_finding_that_is_said_again_rings_and_its_old_card_loses_its_buttons(
     posted = surface.send(ANA, alert(FINDING.evolve(place=DM, reference="1795231000.000007", sent_at=AT)))
     assert {asked["oldest"] for asked in slack.of("conversations.history")} == {"1795231000.000007"}
     assert len(slack.of("chat.postMessage")) == 1
-    assert posted.reference != "1795231000.000007"
+    assert posted[0][1] != "1795231000.000007"
     (retired,) = slack.of("chat.update")
     assert retired["ts"] == "1795231000.000007"
     assert "see the new alert below" in str(retired["blocks"])
@@ -124,14 +121,14 @@ def test_a_crash_after_it_was_said_again_posts_no_third_card(slack: SlackStub, s
     """The newer card is found, though the finding is known by the old one."""
     slack.will("conversations.history", Answer({"messages": [card("1795231000.000010"), card("1795231000.000007")]}))
     posted = surface.send(ANA, alert(FINDING.evolve(place=DM, reference="1795231000.000007", sent_at=AT)))
-    assert posted == Posted(DM, "1795231000.000010")
+    assert posted == [(DM, "1795231000.000010")]
     assert slack.of("chat.postMessage") == []
 
 
 def test_an_old_card_that_cannot_be_retired_fails_nothing(slack: SlackStub, surface: SlackAlerts) -> None:
     """Somebody deleted it."""
     slack.will("chat.update", refusal("message_not_found"))
-    assert surface.send(ANA, alert(FINDING.evolve(place=DM, reference="1795231000.000007"))).place == DM
+    assert surface.send(ANA, alert(FINDING.evolve(place=DM, reference="1795231000.000007")))[0][0] == DM
 
 
 def test_a_list_that_a_crash_left_is_found_and_its_ends_are_said_in_its_thread(
@@ -141,10 +138,10 @@ def test_a_list_that_a_crash_left_is_found_and_its_ends_are_said_in_its_thread(
     listed = tuple(FINDING.evolve(key=f"shop/ci/n{n}", text=f"Number {n} is red.") for n in range(3))
     the_list = alert(None).model_copy(update={"listed": listed})
     slack.will("conversations.history", Answer({"messages": [card("1795231000.000007", the_list)]}))
-    assert surface.send(ANA, the_list) == Posted(DM, "1795231000.000007")
+    assert surface.send(ANA, the_list) == [(DM, "1795231000.000007")]
     assert slack.of("chat.postMessage") == []
     gone = (listed[0].evolve(resolved_at=AT, is_unshown=True), *listed[1:])
-    surface.update(ANA, Posted(DM, "1795231000.000007"), the_list.model_copy(update={"listed": gone}))
+    surface.update((DM, "1795231000.000007"), the_list.model_copy(update={"listed": gone}))
     (said,) = slack.of("chat.postMessage")
     assert (said["thread_ts"], said["text"]) == (
         "1795231000.000007",
@@ -162,9 +159,9 @@ def test_a_line_about_no_finding_is_posted_without_looking(slack: SlackStub, sur
 
 def test_an_update_is_quiet_and_the_end_is_said_once_in_the_thread(slack: SlackStub, surface: SlackAlerts) -> None:
     """While it stands the card alone changes."""
-    surface.update(ANA, Posted(DM, "1795231000.000007"), alert())
+    surface.update((DM, "1795231000.000007"), alert())
     assert slack.of("chat.postMessage") == []
-    surface.update(ANA, Posted(DM, "1795231000.000007"), alert(FINDING.evolve(resolved_at=AT, is_unshown=True)))
+    surface.update((DM, "1795231000.000007"), alert(FINDING.evolve(resolved_at=AT, is_unshown=True)))
     (said,) = slack.of("chat.postMessage")
     assert (said["thread_ts"], said["text"]) == ("1795231000.000007", ":white_check_mark: Resolved.")
 
@@ -194,11 +191,12 @@ def test_each_member_of_a_user_group_gets_a_card_and_sees_what_becomes_of_it(
     slack.will("chat.postMessage", Answer({"ts": "1795231000.000001"}), Answer({"ts": "1795231000.000002"}))
     new = alert(FINDING.evolve(first_at=BEGAN))
     posted = surface.send("S0ONCALL", new)
-    assert posted == Posted("D0ANA", "1795231000.000001", (("D0BEN", "1795231000.000002"),))
-    surface.update("S0ONCALL", posted, new)
+    assert posted == [("D0ANA", "1795231000.000001"), ("D0BEN", "1795231000.000002")]
+    for place in posted:
+        surface.update(place, new)
     assert [call["channel"] for call in slack.of("chat.update")] == ["D0ANA", "D0BEN"]
     slack.will("conversations.open", refusal("user_disabled"), Answer({"channel": {"id": "D0BEN"}}))
-    assert surface.send("S0ONCALL", alert(FINDING.evolve(key="other", first_at=BEGAN))).place == "D0BEN"
+    assert surface.send("S0ONCALL", alert(FINDING.evolve(key="other", first_at=BEGAN)))[0][0] == "D0BEN"
 
 
 def test_a_user_group_without_members_is_a_refusal(surface: SlackAlerts) -> None:

@@ -11,12 +11,12 @@ import pytest
 import responses
 
 from bot.adapters.notify import WebhookSurface
-from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
-from bot.domain.heartbeats.beats import Delivered, Finding, Wake
+from bot.domain.heartbeats.alerts import BeatOutcome, OpenFinding, finding_digest
+from bot.domain.heartbeats.beats import Delivered, Finding
 from bot.domain.heartbeats.session_state import KEPT_OPEN_FINDINGS
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
-from bot.heartbeat.alerts.alert_routing import BeatOutcome, DeliveryResult, is_private_route
+from bot.heartbeat.alerts.alert_routing import DeliveryResult
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from tests.fakes import FakeClock, MemoryStore
@@ -38,7 +38,7 @@ class Desk:
         self.clock = FakeClock(AT)
         surfaces = {"slack": self.slack, "telegram": self.telegram, "webhook": self.webhook}
         self.delivery = alert_router(surfaces, self.store, self.clock)
-        self.findings = FindingResponses(self.store, {"slack": self.slack}, self.clock)
+        self.findings = FindingResponses(self.store, self.delivery, self.clock)
 
     def beat(
         self,
@@ -52,8 +52,8 @@ class Desk:
         outcome = BeatOutcome(
             findings=findings,
             checked=frozenset(checked),
+            standing=frozenset({"ci", "disk", "flags", "other"}),
             at=self.clock.now(),
-            wake=Wake.INTERVAL,
             tier=Tier.QUICK,
             ok_text=ok,
             notes=notes,
@@ -242,7 +242,7 @@ def test_an_alert_is_closed_where_it_stands_whichever_way_leads_to_its_owner_now
     desk.session = a_session(desk.session.cwd, beat={"deliver": {"mode": "explicit", "channel": "telegram", "to": "7"}})
     desk.beat()
     [(posted, alert)] = desk.slack.updated
-    assert (posted.reference, alert.severity, desk.telegram.updated) == ("ts1", None, [])
+    assert (posted[1], alert.severity, desk.telegram.updated) == ("ts1", None, [])
 
 
 def test_an_explicit_place_is_used_and_a_channel_is_not_remembered_as_private(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_webhooks_address_is_kept_out_of_state_and_record(tmp_path: Path) -> N
     secret = "https://hooks.example.com/T0/very-secret-path"
     desk = Desk(tmp_path, deliver={"mode": "explicit", "channel": "webhook", "to": secret})
     delivery = alert_router({"webhook": WebhookSurface()}, desk.store, desk.clock)
-    outcome = BeatOutcome(findings=(RED,), checked=frozenset(), at=AT, wake=Wake.INTERVAL, tier=None)
+    outcome = BeatOutcome(findings=(RED,), checked=frozenset(), standing=frozenset(), at=AT, tier=None)
     with responses.RequestsMock() as web:
         web.post(secret)
         sent = delivery.deliver(desk.session, outcome)
@@ -271,7 +271,7 @@ def test_a_webhooks_address_is_kept_out_of_state_and_record(tmp_path: Path) -> N
 def test_visibility_keeps_alerts_back_and_lets_ok_through(tmp_path: Path) -> None:
     """Each by its own switch."""
     desk = Desk(tmp_path, visibility={"show_alerts": False, "show_ok": True})
-    assert desk.beat(RED).silent
+    assert desk.beat(RED, ok="Nothing new.").silent
     sent = desk.beat(ok="All is well.")
     assert (sent.silent, sent.says_ok, desk.slack.texts) == (False, True, ["All is well."])
 
@@ -296,7 +296,7 @@ def test_nobody_is_told_that_all_is_well_unless_they_asked(desk: Desk) -> None:
 )
 def test_a_private_place_is_read_by_one_person(channel: Any, to: str, private: bool) -> None:
     """Groups and webhooks are not."""
-    assert is_private_route(Delivered(mode="explicit", channel=channel, to=to)) is private
+    assert Delivered(mode="explicit", channel=channel, to=to).is_private is private
 
 
 def test_a_click_while_the_alert_is_on_its_way_is_not_lost(desk: Desk) -> None:
@@ -397,7 +397,7 @@ class TestMany:
         desk.later(hours=1)
         desk.beat(*many(7))
         [(posted, alert)] = [(posted, alert) for posted, alert in desk.slack.updated if alert.listed]
-        assert posted.reference == "ts1"
+        assert posted[1] == "ts1"
         assert "3 of 6 findings still open" in alert.text
         gone = [each.key for each in alert.listed if each.resolved_at == desk.clock.now()]
         assert gone == ["shop/ci/n7", "shop/ci/n8", "shop/ci/n9"]
@@ -413,7 +413,7 @@ class TestMany:
         assert "shop/ci/n0" in [each.key for each in desk.slack.sent[1][1].listed]
         desk.later(hours=1)
         desk.beat()
-        closed = [p.reference for p, alert in desk.slack.updated if alert.finding and alert.finding.key == "shop/ci/n0"]
+        closed = [p[1] for p, alert in desk.slack.updated if alert.finding and alert.finding.key == "shop/ci/n0"]
         assert set(closed) == {"ts1"}
 
     def test_one_of_a_list_that_is_said_again_alone_leaves_the_list_as_it_is(self, desk: Desk) -> None:

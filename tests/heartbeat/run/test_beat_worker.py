@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunStopped, SpendLimitReached
-from bot.domain.heartbeats.alerts import Alert, Posted, finding_digest
+from bot.domain.heartbeats.alerts import Alert, Place, finding_digest
 from bot.domain.heartbeats.beats import Action, BeatReport, BeatResult, Indicator, Receipt, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SpentToday
 from bot.domain.jobs import JobKind, RunBeat
@@ -178,7 +178,7 @@ def test_a_playbook_whose_bytes_are_no_utf_8_is_worked_and_kept(tmp_path: Path) 
     text = b"# Urgent Flags\n\n- \xff full\n\n# Quick\n\n- [x] Disk \xfe of caf\xe9\n"
     (room.cwd / "HEARTBEAT.md").write_bytes(text)
     assert room.beat().result is BeatResult.SENT
-    assert room.surface.texts == ["Disk ? of caf?", "Urgent flag: ? full"]
+    assert room.surface.texts == ["Urgent flag: ? full", "Disk ? of caf?"]
     assert (room.cwd / "HEARTBEAT.md").read_bytes() == text.replace(b"[x]", b"[ ]")
 
 
@@ -303,7 +303,7 @@ def test_one_of_two_alerts_that_cannot_be_sent_is_on_record_and_sent_by_the_next
     assert NEVER in room.playbook
     room.surface.refuses = None
     assert room.beat().result is BeatResult.SENT
-    assert room.surface.texts == ["Main is red.", "Urgent flag: Fire"]
+    assert room.surface.texts == ["Urgent flag: Fire", "Main is red."]
     assert NEVER not in room.playbook
 
 
@@ -517,7 +517,7 @@ def broken_off(folder: Path, mind: Any, **beat: Any) -> BeatRoom:
     room = BeatRoom(folder, mind, **beat)
     was = room.surface.send
 
-    def die(to: str, alert: Alert) -> Posted:
+    def die(to: str, alert: Alert) -> list[Place]:
         raise Death
 
     room.surface.send = die  # type: ignore[method-assign]  # the fake's: a crash in the middle of a call
@@ -543,7 +543,7 @@ def test_a_finding_that_was_closed_after_the_bot_looked_does_not_ring(tmp_path: 
     """Somebody fixed it between the crash and the rest of the beat; the next beat looks afresh."""
     room = broken_off(tmp_path, report(result="finding", finding="red", evidence="Main is red."))
     [known] = room.state.findings.values()
-    FindingResponses(room.store, {"slack": room.surface}, room.clock).fix("shop", finding_digest(known.key), by="U0ANN")
+    FindingResponses(room.store, room.alerts, room.clock).fix("shop", finding_digest(known.key), by="U0ANN")
     assert room.beat().silent
     assert room.surface.sent == []
     assert room.beat().result is BeatResult.SENT

@@ -9,7 +9,6 @@ from bot.domain.heartbeats.alerts import FLAGS, MESSAGE, RECEIPTS, OpenFinding
 from bot.domain.heartbeats.beats import BeatReport, BeatResult, Finding, Receipt, Reported
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.severity import Severity
-from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_view import BeatView
 from bot.heartbeat.run.findings import Judgement, boxes, judge_report, seen_by_code, still_standing
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
@@ -229,8 +228,6 @@ def test_what_a_beat_may_close(tmp_path: Path) -> None:
     skipped = judged(a_view_of(tmp_path), result="skipped")
     assert skipped.is_good
     assert {each for each in skipped.checked if "/" not in each} == {FLAGS, RECEIPTS}
-    assert MESSAGE not in judged(a_view(tmp_path, tier=Tier.HOURLY)).checked
-    assert MESSAGE in judged(a_view(tmp_path, tier=Tier.DAILY)).checked
 
 
 def test_a_box_is_ticked_if_nothing_of_its_task_is_wrong(tmp_path: Path) -> None:

@@ -11,12 +11,13 @@ from bot.domain.events import MessageType, Sender
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.severity import Severity
 from bot.errors import ProviderError
-from bot.heartbeat.alerts.finding_responses import FindingResponses, PageThreads
+from bot.heartbeat.alerts.finding_responses import FindingResponses
+from bot.heartbeat.alerts.pages import PageThreads
 from bot.heartbeat.sessions.session_registry import Owners, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.builders import an_event
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
-from tests.heartbeat.builders import AT
+from tests.heartbeat.builders import AT, alert_router
 from tests.heartbeat.clockwork import session_settings
 from tests.heartbeat.surface import FakeSurface
 from tests.tables import each_row
@@ -45,7 +46,9 @@ class Thread:
         workspace.groups["S0ONCALL"] = frozenset({"U0ANN", "U0BEN"})
         settings = {"shop": session_settings(folder, owner="S0ONCALL", **{"then": "C0WAR", **beat})}
         sessions = SessionRegistry(settings, in_memory(OVERRIDES))
-        responses = FindingResponses(self.store, {"slack": self.slack}, FakeClock(AT))
+        responses = FindingResponses(
+            self.store, alert_router({"slack": self.slack}, self.store, FakeClock(AT)), FakeClock(AT)
+        )
         self.pages = PageThreads(
             sessions,
             self.store,
@@ -79,12 +82,11 @@ def test_an_owner_an_approver_and_whoever_was_told_next_end_it(tmp_path: Path, p
     """Under whichever card, an earlier one or a copy too; every card says who has it, and it rings no more."""
     thread = Thread(tmp_path)
     assert thread.say(place, below, by) == by
-    [(posted, alert)] = thread.slack.updated
-    assert {channel for channel, _ in posted.all} == {"D0ANN", "C0WAR", "D0BEN"}
-    assert alert.finding == thread.finding
+    assert {channel for (channel, _), _ in thread.slack.updated} == {"D0ANN", "C0WAR", "D0BEN"}
+    assert all(alert.finding == thread.finding for _, alert in thread.slack.updated)
     assert not thread.finding.waits(AT)
     thread.say(place, below, "U0BEN")
-    assert (thread.finding.acknowledged_by, len(thread.slack.updated)) == (by, 1)
+    assert (thread.finding.acknowledged_by, len(thread.slack.updated)) == (by, 3)
 
 
 @each_row(
@@ -121,7 +123,7 @@ def test_of_a_list_every_page_on_it_ends_and_the_list_says_so(tmp_path: Path) ->
     """There is one thread for all of them."""
     thread = Thread(tmp_path, DOWN.evolve(is_listed=True))
     thread.say("D0ANN", "7.2")
-    [(_, alert)] = thread.slack.updated
+    _, alert = thread.slack.updated[-1]
     assert "👀 <@U0ANN> has it: The shop is down." in alert.text
 
 

@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 
-from bot.domain.heartbeats.alerts import finding_digest
-from bot.domain.heartbeats.beats import Finding, Wake
+from bot.domain.heartbeats.alerts import BeatOutcome, finding_digest
+from bot.domain.heartbeats.beats import Finding
 from bot.domain.paging import MAX_RINGS
 from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError, Unavailable
-from bot.heartbeat.alerts.alert_routing import BeatOutcome
 from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.alerts.page_reminders import Rings
+from bot.heartbeat.alerts.pages import Rings
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
@@ -45,7 +44,7 @@ class Night:
     def start(self) -> None:
         """Begin a new process on the same disk."""
         self.delivery = alert_router({"slack": self.slack}, self.store, self.clock)
-        self.findings = FindingResponses(self.store, {"slack": self.slack}, self.clock)
+        self.findings = FindingResponses(self.store, self.delivery, self.clock)
         self.rings = Rings(
             self.sessions,
             self.store,
@@ -59,9 +58,7 @@ class Night:
         """Have a beat find these; the check `removed` is not made any more."""
         standing = frozenset({"web", "ci"} - {removed})
         at = self.clock.now()
-        outcome = BeatOutcome(
-            findings=findings, checked=standing, standing=standing, at=at, wake=Wake.INTERVAL, tier=Tier.QUICK
-        )
+        outcome = BeatOutcome(findings=findings, checked=standing, standing=standing, at=at, tier=Tier.QUICK)
         self.delivery.deliver(self.sessions.get("shop"), outcome)
 
     def after(self, minutes: float) -> list[str]:
@@ -184,8 +181,7 @@ def test_a_page_nobody_acknowledged_is_escalated_once(tmp_path: Path, then: str)
     assert night.after(30) == ["U0ANN"] * 3
     night.start()
     night.beat()
-    (closed,) = {posted for posted, _ in night.slack.updated}
-    assert [place for place, _ in closed.copies] == [f"D-{then}"]
+    assert {place for (place, _), _ in night.slack.updated} == {"D-U0ANN", f"D-{then}"}
 
 
 def becomes_a_page(night: Night) -> None:
@@ -235,11 +231,13 @@ def test_a_session_that_tells_nobody_escalates_nothing(tmp_path: Path) -> None:
 
 
 def test_who_is_told_next_is_told_though_the_owner_cannot_be_reached(tmp_path: Path) -> None:
-    """A page that reached nobody is the one that matters most."""
+    """A page that reached nobody is the one that matters most; their card, too, says how it ended."""
     night = Night(tmp_path, then="U0BOSS")
     night.slack.unreachable = {"U0ANN"}
     night.beat(DOWN)
     assert night.after(25) == ["U0BOSS"]
+    night.beat()
+    assert [place for (place, _), _ in night.slack.updated] == ["D-U0BOSS"]
 
 
 def test_who_is_told_next_is_told_though_the_owner_was_reached_once_and_is_not_any_more(tmp_path: Path) -> None:
