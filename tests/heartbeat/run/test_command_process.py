@@ -29,6 +29,10 @@ DAEMONS = {
     "nohup": "os.spawnlp(os.P_NOWAIT, 'nohup', 'nohup', 'sleep', '3600')",
     "no environment": "os.spawnlp(os.P_NOWAIT, 'env', 'env', '-i', '/usr/bin/setsid', '--fork', '/bin/sleep', '3600')",
     "no pipe": "if os.fork() == 0: os.setsid(); os.closerange(0, 3); time.sleep(3600)",
+    "a chain": (
+        "if os.fork() == 0:\n  for _ in range(5000):\n    if os.fork(): os._exit(0)\n    os.setsid()\n"
+        "  open('survived', 'w')"
+    ),
 }
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only the process group ends")
 
@@ -51,6 +55,15 @@ def test_nothing_that_a_command_started_outlives_it(kind: str, tmp_path_factory:
     folder = tmp_path_factory.mktemp("run")
     assert run(folder, HOLD + DAEMONS[kind]) == Ran(b"held\n", 0, None)
     wait_for_lock(folder)
+    assert not (folder / "survived").exists()
+
+
+@linux
+def test_a_command_that_kills_its_parent_ends_with_all_it_started(tmp_path: Path) -> None:
+    """Another process than the one that ends it is there for that."""
+    code = f"{HOLD}{DAEMONS['a session']}\nos.kill(os.getppid(), 9); time.sleep(3600)"
+    assert run(tmp_path, code) == Ran(b"held\n", None, "was ended from outside")
+    wait_for_lock(tmp_path)
 
 
 @linux
