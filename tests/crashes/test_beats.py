@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.heartbeats.beats import Wake
-from bot.heartbeat.sessions.session_registry import WakeBox
 from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
@@ -107,7 +105,7 @@ def life(
     models = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": server.url}
     with withholding_proxy(slack.api_url) as proxy:
         life = Life(slack, control, proxy, config, environment=models, database=database)
-        WakeBox(life.kept.store.documents).drop(place.id, Wake.INTERVAL)
+        life.kept.store.documents.put("wakes", f"{place.id}.interval", {}, version=0)
         yield life
         life.close()
 
