@@ -70,7 +70,7 @@ STEPS = (
     BeatStep(name="beat: line written", kill=after(LINE), cards=2, lines=1),
     BeatStep(name="beat: job not removed", kill=before(DONE), cards=2, lines=1),
 )
-SAMPLE = ("beat: during a command", "beat: posted, not answered")
+SAMPLE = ("beat: during a command", "beat: second posted, not noted")
 
 
 @pytest.fixture
