@@ -28,6 +28,9 @@ ALWAYS = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
 CHECK = "python3 check.py"
 CHECK_PY = "import sys, pathlib\ntext = pathlib.Path('state').read_text()\nprint(text)\nsys.exit('bad' in text)\n"
 
+HELD_PY = "import pathlib, time\npathlib.Path('begun').touch()\nwhile pathlib.Path('hold').exists(): time.sleep(0.02)\n"
+"""A check that says it has begun, and hangs while a file `hold` is there."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:

@@ -5,16 +5,18 @@ With TRIAGE_SCREENSHOTS=<folder> the pictures README shows are written there (`m
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from playwright.sync_api import expect
 
+from bot.domain.heartbeats.session_state import SessionState
 from demo.control import Control
 from demo.slack_server import LocalSlack
-from demo.watched import SESSION
+from demo.watched import FAULTY, REPAIRED, SESSION
 from demo.watched import watched as watched_by_the_demo
 from demo.workspace import ANA, CHLOE
-from tests.journeys.beat_office import BeatOffice, Wake
+from tests.journeys.beat_office import BeatOffice, Watched
 from tests.journeys.browser import SlackPage
 from tests.journeys.office import Office
 from tests.journeys.shop import TIMEOUTS
@@ -89,21 +91,53 @@ def test_a_dismissal_in_the_browser_leaves_the_thread_alone(office: Office, page
     assert office.posted(ts) == []
 
 
-def test_an_alert_is_acknowledged_in_the_browser(
+def an_hour_passes(office: BeatOffice) -> None:
+    """End every snooze of the demo's session."""
+
+    def over(state: SessionState) -> SessionState:
+        ended = [each.evolve(snoozed_until=datetime.now(UTC)) for each in state.findings.values()]
+        return state.with_findings(*ended)
+
+    office.beats.sessions.store.save(SESSION, over)
+
+
+def test_the_life_of_an_alert_in_the_browser(
     slack: LocalSlack, control: Control, page: SlackPage, pictures: Path, tmp_path: Path, shop: Path
 ) -> None:
-    """The demo's watched repository: its failing check waits in Ana's direct messages, and she takes it."""
+    """The demo's failing check in Ana's direct messages, clicked through from its snooze to "resolved", said once."""
     sessions = watched_by_the_demo(tmp_path / "watched")
+    sessions[SESSION]["heartbeat"]["every"] = "7d"  # no beat but those of this test
+    place = Watched(id=SESSION, cwd=Path(sessions[SESSION]["cwd"]))
     office = BeatOffice(slack, control, tmp_path / "home", shop, sessions=sessions)
     office.bot.start()
     try:
-        office.beats.scheduler.wake(SESSION, Wake.ON_DEMAND)
-        office.alert("query_timeout_s is 0")
+        office.beat(place, result="sent")
         page.act_as(ANA.real_name)
         page.open_direct_messages(ANA.real_name)
-        card = page.message("query_timeout_s is 0")
+        cards = page.page.locator(".messages .msg", has_text="query_timeout_s is 0")
+        expect(cards).to_have_count(1)
         assert _is_picture(page.screenshot(pictures / "alert.png"))
-        page.click(card, "Acknowledge")
-        expect(page.message("query_timeout_s is 0")).to_contain_text("acknowledged it")
+        cards.locator("select").select_option(label="1 h")
+        expect(cards).to_contain_text("snoozed until")
+        assert office.beat(place)["silent"]
+        an_hour_passes(office)
+        office.beat(place, result="sent")
+        page.message("Still failing; see the new alert below.")
+        page.click(cards, "Investigate")
+        expect(cards).to_contain_text("started an investigation")
+        page.open_channel("triage-ops")
+        expect(page.message("A heartbeat of Storefront reports")).to_contain_text("query_timeout_s is 0")
+        page.open_direct_messages(ANA.real_name)
+        page.click(cards, "Acknowledge")
+        expect(cards).to_contain_text("acknowledged it")
+        page.click(cards, "Fixed")
+        expect(cards).to_contain_text("Fixed by")
+        office.beat(place, result="sent")
+        expect(cards).to_have_count(2)
+        (place.cwd / FAULTY).write_text("{" + REPAIRED + "}")
+        for _ in range(2):
+            office.beat(place)
+        expect(cards.last).to_contain_text("Resolved")
+        assert [office.said_below(card) for card in office.alerts()] == [[], [], [":white_check_mark: Resolved."]]
     finally:
         office.bot.stop()

@@ -17,7 +17,7 @@ from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, HELP, OPS
 from tests.cli.typed import typed
 from tests.gitrepo import git
-from tests.journeys.beat_office import BeatOffice, Wake, Watched, sessions_of, watched
+from tests.journeys.beat_office import HELD_PY, BeatOffice, Wake, Watched, sessions_of, watched
 from tests.journeys.home_files import Journal
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS
@@ -25,14 +25,6 @@ from tests.journeys.slow_proxy import slow_proxy
 from tests.journeys.test_crashes import running
 
 Open = Callable[..., BeatOffice]
-
-
-HELD = """import pathlib, sys, time
-pathlib.Path('begun').touch()
-while pathlib.Path('hold').exists():
-    time.sleep(0.02)
-sys.exit('state is bad')
-"""
 
 
 @pytest.fixture
@@ -245,10 +237,9 @@ def test_at_night_only_a_person_wakes_it(open_office: Open, tmp_path: Path) -> N
 
 def test_commands_run_beside_each_other_and_a_question_waits_for_none(open_office: Open, tmp_path: Path) -> None:
     """Two checks that hang hold up neither each other nor whoever asks in a channel meanwhile."""
-    slow = HELD.replace("sys.exit('state is bad')", "")
     places = [watched(tmp_path, name) for name in ("one", "two")]
     for place in places:
-        (place.cwd / "check.py").write_text(slow)
+        (place.cwd / "check.py").write_text(HELD_PY)
         (place.cwd / "hold").touch()
     office = open_office(*places)
     for place in places:
@@ -280,29 +271,6 @@ def leave_wake(home: Path, config: Path, place: Watched) -> None:
     assert said.returncode == 0, said.stderr
 
 
-def test_a_bot_killed_in_the_midst_of_a_beat_carries_it_out_once_after_the_restart(
-    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
-) -> None:
-    """One alert, one line of the beat that ended, its tier stamped; the wake is not lost."""
-    place, home = watched(tmp_path, "watched"), tmp_path / "home"
-    (place.cwd / "check.py").write_text(HELD)
-    (place.cwd / "hold").touch()
-    config = write_config(home, shop, sessions=sessions_of(place))
-    leave_wake(home, config, place)
-    with running(slack, control, home, config) as process:
-        control.wait_for((place.cwd / "begun").exists, "the beat to begin")
-        process.kill()
-        process.wait()
-    assert (lines(home), "(never)" in place.playbook) == ([], True)
-    (place.cwd / "hold").unlink()
-    with running(slack, control, home, config):
-        control.wait_for(lambda: lines(home), "the beat's line")
-        (ended,) = lines(home)
-        assert (ended["reason"], ended["result"]) == ("on_demand", "sent")
-        assert len(direct_messages(control)) == 1
-        assert "(never)" not in place.playbook
-
-
 def test_what_the_owner_writes_below_a_page_while_the_bot_is_down_ends_it_at_the_next_start(
     slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
 ) -> None:
@@ -319,28 +287,6 @@ def test_what_the_owner_writes_below_a_page_while_the_bot_is_down_ends_it_at_the
     with running(slack, control, home, config):
         has_it = f"<@{ANA.user_id}> acknowledged it"
         control.wait_for(lambda: any(has_it in shown_text(one) for one in direct_messages(control)), "the card")
-
-
-def test_a_bot_killed_while_its_alert_is_being_posted_posts_no_second_one(
-    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
-) -> None:
-    """The card stands, nobody noted that; the next start finds it, and it works."""
-    place, home = watched(tmp_path, "watched", state="bad"), tmp_path / "home"
-    config = write_config(home, shop, sessions=sessions_of(place))
-    leave_wake(home, config, place)
-    with (
-        slow_proxy(slack.api_url, method="chat.postMessage", marker="triage_alert") as proxy,
-        running(slack, control, home, config, SLACK_API_URL=proxy.url) as process,
-    ):
-        assert proxy.held.wait(LIMIT_S)
-        process.kill()
-        process.wait()
-        proxy.release.set()
-    control.wait_for(lambda: direct_messages(control), "the card to stand")
-    with running(slack, control, home, config):
-        control.wait_for(lambda: lines(home), "the beat's line")
-        assert [line["result"] for line in lines(home)] == ["sent"]
-        assert len(direct_messages(control)) == 1
 
 
 def test_a_bot_killed_while_its_question_is_being_posted_asks_no_second_one(

@@ -6,18 +6,15 @@ do run: large files need them, and who may write that file may run programs ther
 
 from __future__ import annotations
 
-import json
+import errno
 import os
-import select
 import signal
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from bot.agent.git.git_process import HARDENING
 from bot.config.network_variables import NETWORK_VARIABLES
@@ -31,7 +28,6 @@ _GUARD: Final = Path(__file__).with_name("command_guard.py")
 _GRACE_S: Final = 10.0
 """How long a guard may take to end its command; one that waits for a lost network drive cannot be ended."""
 
-_PIECE: Final = 1 << 16
 _SETTINGS: Final = (*HARDENING, "core.askPass=", "protocol.ext.allow=never", "gc.auto=0", "maintenance.auto=false")
 _FIXED: Final = MappingProxyType(
     {
@@ -78,58 +74,46 @@ def run_command(
 
     The limits are of time, output and memory. The same holds when this process ends meanwhile, however it ends.
     """
-    ours, theirs = socket.socketpair()
-    with ours:
-        try:
-            with theirs:
-                process = subprocess.Popen(  # noqa: S603 - an exact argv template, no shell
-                    [sys.executable, "-I", "-S", str(_GUARD), str(max_mib), *argv],
-                    cwd=cwd,
-                    env=environment,
-                    stdin=theirs.fileno(),
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                )
-        except OSError as error:
-            why = error.strerror if cwd.is_dir() else f"{cwd} is gone"
-            return Ran(b"", None, f"cannot be started: {why}")
-        with process, ours:
-            output, is_late = _printed(process, ours, seconds, max_bytes)
-            ours.shutdown(socket.SHUT_WR)
-            answer = _answer(process, ours)
-    if is_late:
-        return Ran(output, -signal.SIGKILL, f"took over {seconds:g} s")
-    if len(output) > max_bytes:
-        return Ran(output, -signal.SIGKILL, f"printed more than {max_bytes // 1024} KiB")
-    return Ran(output, answer.get("exit_code"), answer.get("unanswered", "was ended from outside"))
-
-
-def _printed(
-    process: subprocess.Popen[bytes], guard: socket.socket, seconds: float, max_bytes: int
-) -> tuple[bytes, bool]:
-    """Return what a command prints up to its end or the limit of output, and whether the limit of time came first."""
-    assert process.stdout is not None
-    pipe, output, deadline = process.stdout.fileno(), b"", time.monotonic() + seconds
-    looks = select.poll()  # select() itself takes no descriptor above 1023
-    for each in (pipe, guard.fileno()):
-        looks.register(each, select.POLLIN | select.POLLHUP)
-    while len(output) <= max_bytes:
-        left_s = deadline - time.monotonic()
-        ready = {each for each, _ in looks.poll(left_s * 1000)} if left_s > 0 else set()
-        piece = os.read(pipe, _PIECE) if pipe in ready else b""
-        if not piece:
-            return output, not ready
-        output += piece
-    return output, False
-
-
-def _answer(process: subprocess.Popen[bytes], guard: socket.socket) -> dict[str, Any]:
-    """Return what the guard says; nothing where somebody killed it, or it cannot end its command."""
-    guard.settimeout(_GRACE_S)
+    died, alive = os.pipe()
+    guard = [sys.executable, "-I", "-S", str(_GUARD), str(seconds), str(max_bytes), str(max_mib)]
     try:
-        said = guard.recv(_PIECE)
-    except OSError:
-        process.kill()
-        return {}
-    return dict(json.loads(said)) if said else {}
+        ended = subprocess.run(  # noqa: S603 - an exact argv template, no shell
+            [*guard, *argv],
+            cwd=cwd,
+            env=environment,
+            stdin=died,
+            capture_output=True,
+            start_new_session=True,
+            timeout=seconds + _GRACE_S,
+        )
+    except subprocess.TimeoutExpired:
+        return Ran(b"", None, "cannot be ended")
+    except OSError as error:
+        why = error.strerror if cwd.is_dir() else f"{cwd} is gone"
+        return Ran(b"", None, f"cannot be started: {why}")
+    finally:
+        os.close(died)
+        os.close(alive)
+    exceeded = {
+        "time": f"took over {seconds:g} s",
+        "output": f"printed more than {max_bytes // 1024} KiB",
+        "memory": f"used more than {max_mib} MiB of memory",
+    }
+    match ended.stderr.decode().split():
+        case ["exit", code]:
+            number = int(code)
+            killed = f"was ended by a signal: {signal.strsignal(-number)}" if number < 0 else None
+            return Ran(ended.stdout, number, killed)
+        case ["errno", code]:
+            return Ran(b"", None, f"cannot be started: {_why_not(argv[0], int(code))}")
+        case [limit] if limit in exceeded:
+            return Ran(ended.stdout, -signal.SIGKILL, exceeded[limit])
+    return Ran(ended.stdout, None, "was ended from outside")
+
+
+def _why_not(program: str, number: int) -> str:
+    """Return why a program cannot be started."""
+    if number != errno.ENOENT:
+        return os.strerror(number)
+    missing = "is not there, or the program in its first line is not" if "/" in program else "is not installed"
+    return f"{program} {missing}"

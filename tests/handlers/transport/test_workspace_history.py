@@ -5,15 +5,24 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import ProviderError, Unavailable
-from handlers.transport.slack_clients import history_client
+from handlers.transport.slack_clients import MAX_ADVISED_S, RateLimitRetry, history_client
 from handlers.transport.workspace import PAGE, SlackHistory
 from tests.handlers.slack_stub import Answer, SlackStub, refusal
 
 
 @pytest.fixture
-def history(slack: SlackStub) -> SlackHistory:
-    """The real history over the stub."""
-    return SlackHistory(history_client("xoxb-1", slack.url))
+def waited() -> list[float]:
+    """How long the history would have slept, each time."""
+    return []
+
+
+@pytest.fixture
+def history(slack: SlackStub, waited: list[float]) -> SlackHistory:
+    """The real history over the stub; its waits are noted instead of slept through."""
+    client = history_client("xoxb-1", slack.url)
+    retries = [each for each in client.retry_handlers if not isinstance(each, RateLimitRetry)]
+    client.retry_handlers = [*retries, RateLimitRetry(patience_s=MAX_ADVISED_S, wait=waited.append)]
+    return SlackHistory(client)
 
 
 def test_all_pages_are_read_each_when_it_is_needed(slack: SlackStub, history: SlackHistory) -> None:
@@ -52,13 +61,13 @@ def test_a_page_is_asked_for_again_as_soon_as_slack_allows_it(slack: SlackStub, 
     assert [call.get("cursor") for call in slack.of("conversations.history")] == [None, "b", "b"]
 
 
-def test_a_rate_limit_without_end_is_an_outage(slack: SlackStub, history: SlackHistory) -> None:
-    """It says how long Slack wants to be left alone."""
-    slack.will("conversations.history", *[refusal("ratelimited", status=429, Retry_After="0")] * 3)
+def test_a_rate_limit_without_end_is_an_outage(slack: SlackStub, history: SlackHistory, waited: list[float]) -> None:
+    """After three waits it says how long Slack wants to be left alone."""
     slack.will("conversations.history", refusal("ratelimited", status=429, Retry_After="30"))
     with pytest.raises(Unavailable) as caught:
         list(history.messages("C1", oldest="0"))
     assert caught.value.retry_after_s == 30
+    assert waited == [30.0] * 3
 
 
 def test_a_refusal_says_which_chat_and_what_to_do(slack: SlackStub, history: SlackHistory) -> None:

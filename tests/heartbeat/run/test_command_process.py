@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +28,10 @@ DAEMONS = {
     "nohup": "os.spawnlp(os.P_NOWAIT, 'nohup', 'nohup', 'sleep', '3600')",
     "no environment": "os.spawnlp(os.P_NOWAIT, 'env', 'env', '-i', '/usr/bin/setsid', '--fork', '/bin/sleep', '3600')",
     "no pipe": "if os.fork() == 0: os.setsid(); os.closerange(0, 3); time.sleep(3600)",
+    "a chain": (
+        "if os.fork() == 0:\n  for _ in range(5000):\n    if os.fork(): os._exit(0)\n    os.setsid()\n"
+        "  open('survived', 'w')"
+    ),
 }
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only the process group ends")
 
@@ -51,38 +54,39 @@ def test_nothing_that_a_command_started_outlives_it(kind: str, tmp_path_factory:
     folder = tmp_path_factory.mktemp("run")
     assert run(folder, HOLD + DAEMONS[kind]) == Ran(b"held\n", 0, None)
     wait_for_lock(folder)
+    assert not (folder / "survived").exists()
 
 
 @linux
-@each_row("kind", list(DAEMONS))
-def test_nothing_that_a_command_started_outlives_the_limit_of_time(
-    kind: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_command_that_kills_its_parent_ends_with_all_it_started(tmp_path: Path) -> None:
+    """Another process than the one that ends it is there for that."""
+    code = f"{HOLD}{DAEMONS['a session']}\nos.kill(os.getppid(), 9); time.sleep(3600)"
+    assert run(tmp_path, code) == Ran(b"held\n", None, "was ended from outside")
+    wait_for_lock(tmp_path)
+
+
+@linux
+def test_nothing_that_a_command_started_outlives_the_limit_of_time(tmp_path: Path) -> None:
     """Nor does the command itself."""
-    folder = tmp_path_factory.mktemp("run")
-    ran = run(folder, f"{HOLD}{DAEMONS[kind]}\ntime.sleep(3600)", seconds=1.0)
+    ran = run(tmp_path, f"{HOLD}{DAEMONS['a session']}\ntime.sleep(3600)", seconds=1.0)
     assert (ran.exit_code, ran.unanswered) == (-9, "took over 1 s")
-    if (folder / "lock").exists():  # a busy machine may not have come so far
-        wait_for_lock(folder)
+    if (tmp_path / "lock").exists():  # a busy machine may not have come so far
+        wait_for_lock(tmp_path)
 
 
 @linux
-@each_row("number", [signal.SIGKILL, signal.SIGTERM])
-def test_nothing_that_a_command_started_outlives_the_bot(
-    number: signal.Signals, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """Killed or told to stop in the middle of a command."""
-    folder = tmp_path_factory.mktemp("run")
-    os.mkfifo(folder / "began")
+def test_nothing_that_a_command_started_outlives_the_bot(tmp_path: Path) -> None:
+    """Killed in the middle of a command."""
+    os.mkfifo(tmp_path / "began")
     code = f"{HOLD}open('began', 'w').close()\n{DAEMONS['a session']}\ntime.sleep(3600)"
     bot = (
         "from pathlib import Path; from bot.heartbeat.run.command_process import run_command\n"
-        f"run_command(('python3', '-c', {code!r}), Path({str(folder)!r}), {ENVIRON!r}, seconds=3600, max_bytes=9999)"
+        f"run_command(('python3', '-c', {code!r}), Path({str(tmp_path)!r}), {ENVIRON!r}, seconds=3600, max_bytes=9999)"
     )
     with subprocess.Popen([sys.executable, "-c", bot]) as process:
-        (folder / "began").read_bytes()
-        process.send_signal(number)
-    wait_for_lock(folder)
+        (tmp_path / "began").read_bytes()
+        process.kill()
+    wait_for_lock(tmp_path)
 
 
 @linux
