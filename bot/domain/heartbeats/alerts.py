@@ -94,13 +94,15 @@ class Posted(NamedTuple):
 
 
 class Removal(FrozenValue):
-    """That a check was taken out of the playbook while something it found was open."""
+    """That a check is made no more while something it found was open: nobody knows whether that is well."""
 
     at: AwareDatetime
     by: str = ""
     """A Slack user id, or who it was in words; empty where nobody knows."""
     is_file_gone: bool = False
     """Whether the whole HEARTBEAT.md was deleted."""
+    is_refused: bool = False
+    """Whether the check stands there still, and its command was taken off `commands`."""
 
 
 class OpenFinding(FrozenValue):
@@ -269,6 +271,7 @@ def removal_words(removed: Removal) -> str:
     'its check was removed by <@U0ANA>; last result: failing'
     """
     what = "HEARTBEAT.md was deleted" if removed.is_file_gone else "its check was removed"
+    what = "its command was taken off `commands`" if removed.is_refused else what
     name = f"<@{removed.by}>" if _USER.fullmatch(removed.by) else removed.by
     return f"{what}{f' by {name}' if name else ''}; last result: failing"
 

@@ -111,6 +111,12 @@ def _fits(word: str, given: str) -> re.Match[str] | None:
 
 
 DEFAULT_COMMANDS: Final = tuple(map(parse_template, read_table(__file__, "default_commands.yml", tuple[str, ...])))
+_ACTS: Final = re.compile("--?(?:out|exe|up)")
+"""Options by which a command that reads writes a file or starts a program; git takes any beginning of a long one.
+
+`git log --output`, `git ls-remote --upload-pack` (or `--exec`), `terraform plan -out`.
+"""
+
 _READING: Final = tuple(map(parse_template, read_table(__file__, "reading_commands.yml", tuple[str, ...])))
 
 
@@ -200,7 +206,7 @@ def _warning(argv: Argv) -> str:
     """Return what a command may do as far as its words say; nothing of one that only reads."""
     dangers = commands_in_code(" ".join(argv))
     begins = any(argv[: len(reading)] == reading for reading in _READING)
-    if begins and not dangers and not any(word.startswith("--output") for word in argv):
+    if begins and not dangers and not any(map(_ACTS.match, argv)):
         return ""
     named = ", ".join(f"{danger.kind} (“{one_line(danger.words, 80)}”)" for danger in dangers)
     what = named or f"what `{one_line(' '.join(argv[:2]), 80)}` does is not known here"

@@ -119,8 +119,8 @@ class BeatOutcome:
 
     `findings` is what it sees now; of the checks and finding keys in `checked` everything else that was open is
     gone. `standing` are the checks that are still made: what is open of any other is closed without a word that all is
-    well (None: not known). `removals` says who took which check out. `ok_text` is said where the session asks to hear
-    that all is well.
+    well (None: not known). `removals` says who took which check out; a finding whose key stands there is closed, too.
+    `ok_text` is said where the session asks to hear that all is well.
     """
 
     findings: tuple[Finding, ...]
@@ -173,6 +173,8 @@ def seen_and_ended(
         closed = each.evolve(stamps={}, is_unshown=is_unshown)
         if not outcome.checked.isdisjoint((each.task, each.key)):
             ended.append(closed.evolve(resolved_at=outcome.at, snoozed_until=None, removed=None))
+        elif each.is_open and (why := outcome.removals.get(each.key)):
+            ended.append(closed.evolve(removed=why))
         elif each.is_open and outcome.standing is not None and each.task not in outcome.standing:
             ended.append(closed.evolve(removed=outcome.removals.get(each.task, unknown)))
     return seen, ended

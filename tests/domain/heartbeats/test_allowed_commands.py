@@ -142,6 +142,10 @@ def test_every_command_of_the_templates_is_allowed_by_default(name: str) -> None
         "docker ps",
         "grep -c 'DROP TABLE' app.log",
         "tail -n 5 x",
+        "git rev-parse HEAD",
+        "git ls-remote --heads origin",
+        "aws s3 ls s3://backups",
+        "terraform plan -detailed-exitcode",
     ],
 )
 def test_a_command_that_only_reads_comes_with_the_line_that_allows_it(command: str) -> None:
@@ -168,6 +172,8 @@ def test_a_command_that_only_reads_comes_with_the_line_that_allows_it(command: s
         ("npm audit fix --force", "what `npm audit` does is not known here"),
         ("./reset.sh --force", "what `./reset.sh --force` does is not known here"),
         ("git log --output=x", "what `git log` does is not known here"),
+        ("git ls-remote --upl=./x origin", "what `git ls-remote` does is not known here"),
+        ("terraform plan -out=x", "what `terraform plan` does is not known here"),
         ("git -c core.pager=x log", "what `git -c` does is not known here"),
     ],
 )
