@@ -83,6 +83,17 @@ class ActiveHours:
             moment = moment.replace(second=0, microsecond=0) + _MINUTE
         return moment
 
+    def opening_between(self, answered: datetime, now: datetime, upcoming: datetime) -> datetime | None:
+        """Return when a slot that was refused outside the window is made up for: as it opens, before the slot to come.
+
+        `answered` is the last moment a slot was; None where that was inside, or the one to come (`upcoming`) is. Of a
+        long interval all slots might be outside.
+        """
+        if self.contains(answered) or self.contains(upcoming):
+            return None
+        opening = self.next_opening(now)
+        return opening if opening < upcoming else None
+
 
 def _clock_problems(name: str, value: object) -> list[str]:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MIDNIGHT:

@@ -105,7 +105,6 @@ class BeatWorker:
             except TriageError as error:
                 beat.breaks_off(error)
         now = self._clock.now()
-        self._scheduler.closing(session.id)  # before: whoever reads the record may ask for the next beat at once
         state = self._recorder.close(beat, now)
         self._tell_of_failure(beat, state)
         try:

@@ -200,16 +200,12 @@ def _switched(session: Session) -> str:
 
 
 def next_beat(session: Session, hours: ActiveHours, now: datetime) -> datetime:
-    """Return when the session's interval makes a beat next: at a slot inside the hours, or as they open.
-
-    A slot outside them is made up for as they open, where the slot to come is outside them too.
-    """
+    """Return when the session's interval makes a beat next: at a slot inside the hours, or as they open."""
     name, every = session.id, session.beat.every
     upcoming = next_slot(name, every, now)
-    if not (hours.contains(upcoming) or hours.contains(now) or hours.contains(slot_of(name, every, now))):
-        opening = hours.next_opening(now)
-        if opening < upcoming:
-            return opening
+    answered = now if hours.contains(now) else slot_of(name, every, now)
+    if made_up := hours.opening_between(answered, now, upcoming):
+        return made_up
     opening = hours.next_opening(upcoming)
     following = next_slot(name, every, opening - timedelta(microseconds=1))
     return following if hours.contains(following) else opening

@@ -137,7 +137,7 @@ def test_a_session_is_switched_off_and_on(works: Clockwork) -> None:
 def test_a_beat_is_started_by_hand(works: Clockwork) -> None:
     """Twice is one."""
     assert "A beat of shop-api is queued" in answer(works, "heartbeat run shop-api", OWNER)
-    assert "this one runs after it" in answer(works, "heartbeat run shop-api", OWNER)
+    assert "queued behind the one that" in answer(works, "heartbeat run shop-api", OWNER)
     assert [beat_of(job).wake for job in works.run_all()] == ["on_demand"]
 
 
