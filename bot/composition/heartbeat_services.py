@@ -109,14 +109,7 @@ class Heartbeats:
         )
         self.sharing = SharingServices(on, sessions)
         self._build_worker(on, models, alerts)
-        self.faults = SessionFaults(
-            registry,
-            store,
-            clock,
-            alerts,
-            admission,
-            has_model=models is not None,
-        )
+        self.faults = SessionFaults(registry, store, clock, alerts, admission)
         self.rings = Rings(registry, store, alerts, on.service.workspace, clock, say=on.ops.say)
 
     def learn_zones(self) -> None:

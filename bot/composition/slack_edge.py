@@ -176,7 +176,7 @@ def _buttons(
 
 def _owned(sessions: SessionServices, user: str) -> frozenset[str]:
     """Return the sessions that belong to a user."""
-    return frozenset(one.id for one in sessions.registry.all() if sessions.owners.includes(one, user))
+    return frozenset(one.id for one in sessions.registry.all() if sessions.owners.claim(one, user))
 
 
 def _owns(on: SharedServices, sessions: SessionServices, name: str) -> bool:

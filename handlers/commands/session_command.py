@@ -37,7 +37,7 @@ class SlackAsker(Asker):
 
     def owns(self, session: Session) -> bool:
         """Whether they are the session's owner, or in the group that is."""
-        return self._owners.includes(session, self.id)
+        return bool(self._owners.claim(session, self.id))
 
     def require(self, refusal: str, session: Session | None = None, *, next_step: str = "") -> None:
         """Return if they are an approver or own the session; raises InputError."""

@@ -37,7 +37,7 @@ from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.domain.tiers import Stamps, Tier
 from bot.heartbeat.playbooks.task_list import TaskList
 from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus, list_answer
-from bot.heartbeat.schedule.session_wording import log_answer, remarks, why_answer
+from bot.heartbeat.schedule.session_wording import log_answer, why_answer
 from bot.heartbeat.sessions.session_registry import Session
 from demo.workspace import ANA, BEN, DEMO, HELP, OPS
 from tests.builders import NOW
@@ -321,7 +321,7 @@ ANSWERS = Chapter(
             name="heartbeat-why",
             title="/triage heartbeat why shop",
             meaning="Step by step how the latest beat went: ✓ passed, ■ where it ended.",
-            shows=answer_blocks(why_answer("shop", _BEATS, remarks([], "UTC"))),
+            shows=answer_blocks(why_answer("shop", _BEATS, is_reader=True)),
             private=True,
         ),
         Scene(

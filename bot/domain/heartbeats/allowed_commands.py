@@ -10,6 +10,7 @@ import json
 import re
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Final
@@ -73,17 +74,6 @@ def parse_template(given: object) -> tuple[str, ...]:
     return words
 
 
-def matches(template: Sequence[str], argv: Sequence[str]) -> bool:
-    """Whether an argument list is what a template allows, word for word.
-
-    >>> matches(("gh", "pr", "checks", "{number}"), ("gh", "pr", "checks", "17"))
-    True
-    >>> matches(("gh", "pr", "checks", "{number}"), ("gh", "pr", "checks", "--web"))
-    False
-    """
-    return len(template) == len(argv) and all(map(_fits, template, argv))
-
-
 def _words(given: object) -> tuple[str, ...]:
     if isinstance(given, str):
         sign = _SHELL_SIGNS.search(_SINGLE_QUOTED.sub("", given))
@@ -98,16 +88,6 @@ def _words(given: object) -> tuple[str, ...]:
     if not words or not all(isinstance(word, str) and "\0" not in word for word in words) or not words[0]:
         raise ConfigError(f"{repr(given)[:80]} is no command; {_EXAMPLE}")
     return tuple(str(word) for word in words)
-
-
-def _fits(word: str, given: str) -> re.Match[str] | None:
-    """Return how a word fills the one of a template: its groups are what stands in the `{path}` holes."""
-    pieces = _HOLE.split(word)
-    pattern = "".join(
-        f"({'' if piece == 'path' else '?:'}{PLACEHOLDERS[piece].pattern})" if number % 2 else re.escape(piece)
-        for number, piece in enumerate(pieces)
-    )
-    return re.fullmatch(pattern, given)
 
 
 DEFAULT_COMMANDS: Final = tuple(map(parse_template, read_table(__file__, "default_commands.yml", tuple[str, ...])))
@@ -162,13 +142,18 @@ def is_allowed(argv: Argv, templates: Sequence[Argv], cwd: Path) -> bool:
     >>> is_allowed(("git", "log", "--output=x"), [("git", "log", "{branch}")], Path("."))
     False
     """
-    return any(matches(template, argv) and _paths_are_inside(template, argv, cwd) for template in templates)
+    return any(len(template) == len(argv) and all(map(partial(_fits, cwd), template, argv)) for template in templates)
 
 
-def _paths_are_inside(template: Argv, argv: Argv, cwd: Path) -> bool:
-    """Look at what fills each `{path}`, alone in its word or not."""
-    filled = (found for found in map(_fits, template, argv) if found)
-    return all(_is_inside(cwd, path) for found in filled for path in found.groups())
+def _fits(cwd: Path, word: str, given: str) -> bool:
+    """Whether a word fills the one of a template."""
+    pieces = _HOLE.split(word)
+    pattern = "".join(
+        f"({'' if piece == 'path' else '?:'}{PLACEHOLDERS[piece].pattern})" if number % 2 else re.escape(piece)
+        for number, piece in enumerate(pieces)
+    )
+    found = re.fullmatch(pattern, given)
+    return found is not None and all(_is_inside(cwd, path) for path in found.groups())
 
 
 def _is_inside(cwd: Path, path: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from bot.domain.answers import Answer, sentence
@@ -26,16 +26,7 @@ from bot.domain.secrets import redact
 from bot.domain.text.sanitize import check_whole, has_visible, one_line, strip_hidden
 from bot.errors import ConfigError, InputError
 from bot.heartbeat.schedule.session_rows import list_answer, rows
-from bot.heartbeat.schedule.session_wording import (
-    CLOSED,
-    EARLIER,
-    LOG_LINES,
-    log_answer,
-    midnight_in,
-    remarks,
-    why_answer,
-    without_findings,
-)
+from bot.heartbeat.schedule.session_wording import LOOKED_AT, log_answer, why_answer, without_findings
 from bot.heartbeat.sessions.session_registry import (
     Asker,
     BeatLog,
@@ -87,7 +78,7 @@ class SessionControls:
             return list_answer(rows(self.sessions, self.store, self.zones, self.record, now), now)
         session = self.sessions.get(line.word(2))
         if verb in ("log", "why"):
-            return self._told(session, verb, by, now)
+            return self._told(session, verb, by)
         refusal = f"Only approvers and the owner of {session.id} may do that."
         by.require(refusal, session, next_step="See /triage heartbeat list")
         changed = ChangedBy(id=by.id, name=by.name, at=now)
@@ -101,17 +92,13 @@ class SessionControls:
             case _:
                 return self._switch(session, changed, on=verb == "on")
 
-    def _told(self, session: Session, verb: str, by: Asker, now: datetime) -> Answer:
+    def _told(self, session: Session, verb: str, by: Asker) -> Answer:
         """Return the latest beats; what they found is for those who may read it."""
-        zone, may_read = self.zones.hours(session).timezone, by.may(session)
-        beats = self.record.recent(session.id, LOG_LINES if verb == "log" else 1 + EARLIER)
-        today = self.record.since(session.id, midnight_in(zone, now)) if verb == "why" and may_read else []
-        shown = beats if may_read else [without_findings(beat) for beat in beats]
+        beats, is_reader = self.record.recent(session.id, LOOKED_AT), by.may(session)
+        shown = beats if is_reader else [without_findings(beat) for beat in beats]
         if not shown:
             return sentence(f"{session.id} has had no beat yet.", f"heartbeat run {session.id}", data=[])
-        if verb == "log":
-            return log_answer(session.id, shown)
-        return why_answer(session.id, shown, remarks(today, zone) if may_read else CLOSED)
+        return log_answer(session.id, shown) if verb == "log" else why_answer(session.id, shown, is_reader=is_reader)
 
     def _assign(self, session: Session, text: str, by: ChangedBy) -> str:
         """Put what is to be done into the session's inbox and wake it; return what was queued and what to type next."""

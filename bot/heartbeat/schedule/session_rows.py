@@ -116,7 +116,7 @@ def rows(
         (state, unread), hours, last = _state(store, session.id), zones.hours(session), ran.get(session.id)
         still = [finding for finding in state.findings.values() if finding.is_open]
         status = _status(session, state, last, is_open=bool(still), now=now)
-        notes = [unread, _pausing(state, now), _screening(last), _switched(session), zones.zone_note(session)]
+        notes = [unread, _pausing(state, now), _screening(last), _switched(session)]
         return SessionRow(
             id=session.id,
             name=session.name,

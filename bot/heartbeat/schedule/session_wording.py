@@ -6,9 +6,8 @@ All is read off the line in heartbeats.ndjson; nothing is escaped. What was foun
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from bot.domain.answers import Answer, Line, Part, lines_of
 from bot.domain.heartbeats.beats import Action, BeatResult, BeatStep, Delivered, Envelope, Indicator
@@ -24,11 +23,13 @@ _ENDS: Final = {BeatStep.PROBES: "Commands", BeatStep.ACK: "Answer", BeatStep.DE
 PASSED, ENDED = "✓", "■"
 """What stands before a step; at the last one the beat ended."""
 
+LOOKED_AT: Final = 50
+"""How many beats `log` and `why` read; about a day of a session that beats every half hour."""
+
 LOG_LINES: Final = 20
 EARLIER: Final = 4
 REMARKS_SHOWN: Final = 8
-CLOSED: Final = Part(lines=lines_of(["What it found is shown to its owner and to approvers."]))
-"""What stands in the place of remarks for who may not read them."""
+NOT_FOR_ALL: Final = "What it found is shown to its owner and to approvers."
 
 _SAY_ALL: Final = (BeatStep.CANCELLED, BeatStep.DEDUPE, BeatStep.DELIVERY)
 """Ends whose reason `ending` tells."""
@@ -127,16 +128,6 @@ def _given(beat: Envelope, chars: int) -> list[str]:
     return [f"assigned by {one_line(each.by, 40)}: “{one_line(each.text, chars)}”" for each in beat.assignments]
 
 
-def midnight_in(zone: str, now: datetime) -> datetime:
-    """Return when the day of a moment began in a zone, by its IANA name.
-
-    >>> from datetime import UTC
-    >>> midnight_in("Asia/Tokyo", datetime(2026, 3, 1, 16, tzinfo=UTC)).isoformat()
-    '2026-03-02T00:00:00+09:00'
-    """
-    return now.astimezone(ZoneInfo(zone)).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
-
-
 def without_findings(beat: Envelope) -> Envelope:
     """Return a beat without its texts: its message, its assignments, what changed, why its pre-screen saw nothing."""
     texts = {"preview": "", "assignments": (), "beside_ok": "", "changes": ()}
@@ -163,26 +154,25 @@ def span_ms(duration_ms: int) -> str:
 
 def log_answer(session_id: str, beats: Sequence[Envelope]) -> Answer:
     """Return beats, newest first, a line each; times are UTC where they cannot be the reader's."""
-    shown = Part(title=f"{session_id}, latest first", lines=tuple(map(beat_line, beats)))
-    return Answer(parts=(shown,), following=f"heartbeat why {session_id}", data=_data(beats))
+    newest = beats[:LOG_LINES]
+    shown = Part(title=f"{session_id}, latest first", lines=tuple(map(beat_line, newest)))
+    return Answer(parts=(shown,), following=f"heartbeat why {session_id}", data=_data(newest))
 
 
-def why_answer(session_id: str, beats: Sequence[Envelope], beside: Part) -> Answer:
-    """Return the way of the latest beat step by step, the ones before it, and what stands beside them."""
-    latest, *earlier = beats
+def why_answer(session_id: str, beats: Sequence[Envelope], *, is_reader: bool) -> Answer:
+    """Return the way of the latest beat step by step, the ones before it, and what beats said beside OK.
+
+    `is_reader`: whoever asks may read what a beat found.
+    """
+    latest, *earlier = beats[: 1 + EARLIER]
+    remarks = [Line(at=beat.ts, text=f"“{one_line(beat.beside_ok)}”") for beat in beats if beat.beside_ok]
+    beside = Part(title="Said beside OK", lines=tuple(remarks[:REMARKS_SHOWN])) if remarks else Part()
+    if not is_reader:
+        beside = Part(lines=lines_of([NOT_FOR_ALL]))
     way = Part(title=f"{session_id}, {heading(latest)}", lines=(*steps_of_beat(latest), *found_lines(latest)))
     before = Part(title="Before it", lines=tuple(map(beat_line, earlier)))
     parts = tuple(part for part in (way, before, beside) if part.lines)
-    return Answer(parts=parts, following=f"heartbeat run {session_id}", data=_data(beats))
-
-
-def remarks(beats: Sequence[Envelope], zone: str) -> Part:
-    """Return what the beats of a day said beside OK."""
-    said = [beat for beat in beats if beat.beside_ok]
-    lines = [f"{beat.ts.astimezone(ZoneInfo(zone)):%H:%M}  “{one_line(beat.beside_ok)}”" for beat in said]
-    more = [f"… and {len(said) - REMARKS_SHOWN} more"] if len(said) > REMARKS_SHOWN else []
-    title = f"{counted(len(said), 'remark')} with OK since midnight ({zone})"
-    return Part(title=title, lines=lines_of([*lines[:REMARKS_SHOWN], *more]))
+    return Answer(parts=parts, following=f"heartbeat run {session_id}", data=_data(beats[: 1 + EARLIER]))
 
 
 def _data(beats: Sequence[Envelope]) -> list[dict[str, object]]:

@@ -15,7 +15,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Final
 
-from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, PLACEHOLDERS, commands_in, matches
+from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, PLACEHOLDERS, commands_in, is_allowed
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
@@ -227,8 +227,8 @@ class Pollination:
             return text
         fixed = [one for one in session.beat.commands if not any(hole in word for word in one for hole in _FREE_HOLES)]
         named = commands_in([text])
-        is_allowed = len(named) == 1 and any(matches(one, named[0]) for one in fixed)
-        return f"`{shlex.join(named[0])}`" if is_allowed else None
+        is_fixed = len(named) == 1 and is_allowed(named[0], fixed, session.cwd)
+        return f"`{shlex.join(named[0])}`" if is_fixed else None
 
 
 def _reads_playbook(text: str) -> bool:

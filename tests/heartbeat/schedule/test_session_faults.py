@@ -33,19 +33,12 @@ class Watch:
         self.slack = FakeSurface()
         self.restart("slack", "webhook")
 
-    def restart(self, *surfaces: str, has_model: bool = True) -> None:
+    def restart(self, *surfaces: str) -> None:
         """Begin anew with these ways to reach people."""
         alerts = alert_router(dict.fromkeys(surfaces, self.slack), self.store, self.clock, self.ops.append)
         zones = Owners(FakeWorkspace(), self.clock, local="UTC")
         self.admission = Admission(zones, route=alerts.route)
-        self.faults = SessionFaults(
-            self.sessions,
-            self.store,
-            self.clock,
-            alerts,
-            self.admission,
-            has_model=has_model,
-        )
+        self.faults = SessionFaults(self.sessions, self.store, self.clock, alerts, self.admission)
 
     @property
     def told(self) -> list[tuple[str, str]]:
@@ -190,24 +183,6 @@ def test_a_check_without_a_box_under_another_heading_is_told_of_too(watch: Watch
     [(_, said)] = watch.told
     assert said.startswith("there: tasks in HEARTBEAT.md never run")
     assert said.endswith("1 in all, first “Orders: `./check orders`” in line 7.")
-
-
-def test_the_owner_is_told_once_of_tasks_that_only_a_model_could_look_at(watch: Watch) -> None:
-    """Where there is none, their silence means nothing; those of the template are its own business."""
-    watch.sessions.replace({"there": session_settings(watch.there)})
-    watch.restart("slack", has_model=False)
-    playbook = watch.there / "HEARTBEAT.md"
-    seeded = "## Quick\n- [ ] CI: `git status --porcelain`\n## Daily\n- [ ] Report to the master session\n"
-    for text in (seeded, f"{seeded}- [ ] Are the backups fresh?\n", f"{seeded}- [ ] Are the backups fresh?\n"):
-        playbook.write_text(text, encoding="utf-8")
-        watch.faults.check()
-    [(_, said)] = watch.told
-    assert said.startswith("there: tasks in HEARTBEAT.md name no command, and without a model nobody looks at")
-    assert said.endswith("1 in all, first “Are the backups fresh?” in line 5.")
-    watch.restart("slack")
-    watch.faults.check()
-    assert len(watch.told) == 1
-    assert watch.store.load("there").told == {}
 
 
 def test_the_owner_is_told_once_of_commands_that_never_run(watch: Watch) -> None:
