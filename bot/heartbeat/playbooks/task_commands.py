@@ -118,7 +118,7 @@ class TaskCommands:
 
     def _playbook(self, session: Session) -> Playbook:
         """Return the playbook; raises InputError where there is none yet."""
-        if not session.playbook_path.exists():
+        if not playbook_of(session).path.exists():
             raise InputError(
                 f"{session.id} has no {PLAYBOOK} yet; its first beat creates one: /triage heartbeat run {session.id}.",
                 next_step="If it was deleted, add a task to create it again: "

@@ -118,8 +118,7 @@ class SessionControls:
 
     def _switch(self, session: Session, by: ChangedBy, *, on: bool) -> Answer:
         """Switch a heartbeat on or off, across restarts and whatever triage.yml says; off stops the running beat."""
-        configured = self.sessions.configured(session.id).heartbeat.enabled
-        switch = EnabledOverride(value=on, by=by) if on != configured else None
+        switch = EnabledOverride(value=on, by=by) if on != session.configured.enabled else None
         self.overrides.evolve(session.id, enabled=switch)
         if on:
             return sentence(f"{session.id} is on.", f"heartbeat run {session.id}")
@@ -128,7 +127,7 @@ class SessionControls:
 
     def _pace(self, session: Session, interval: str, by: ChangedBy) -> Answer:
         """Set how often a session beats; `default` gives the word back to triage.yml."""
-        configured = self.sessions.configured(session.id).heartbeat.every
+        configured = session.configured.every
         every = configured if interval == DEFAULT else _interval(interval, session.id)
         pace = IntervalOverride(value=every, by=by) if every != configured else None
         self.overrides.evolve(session.id, every=pace)

@@ -52,13 +52,10 @@ class Session:
     """The Slack user or user group (S…) that is told; "" for nobody."""
     is_master: bool
     beat: BeatSettings
-    override: SessionOverride | None = None
+    configured: BeatSettings
+    """What triage.yml alone says of its beats."""
+    override: SessionOverride
     """What people switched by command; `beat` has it in already."""
-
-    @property
-    def playbook_path(self) -> Path:
-        """Where its HEARTBEAT.md stands."""
-        return self.cwd / PLAYBOOK
 
     def refused_commands(self, *lines: str) -> tuple[Argv, ...]:
         """Return the commands in a task's lines that it does not allow; code itself answers for the flags."""
@@ -68,11 +65,8 @@ class Session:
 
 def resolve_session(session_id: str, settings: SessionSettings, override: SessionOverride | None = None) -> Session:
     """Return a session with its overrides applied."""
-    changes: dict[str, object] = {}
-    if override and override.enabled:
-        changes["enabled"] = override.enabled.value
-    if override and override.every:
-        changes["every"] = override.every.value
+    switched = override or SessionOverride()
+    changes = {key: one.value for key, one in switched if one}
     return Session(
         id=session_id,
         name=settings.name or session_id,
@@ -80,7 +74,8 @@ def resolve_session(session_id: str, settings: SessionSettings, override: Sessio
         owner=settings.owner or "",
         is_master=settings.master,
         beat=settings.heartbeat.model_copy(update=changes),
-        override=override,
+        configured=settings.heartbeat,
+        override=switched,
     )
 
 
@@ -109,11 +104,7 @@ class SessionRegistry:
 
     def names(self) -> dict[str, str]:
         """Return the name of every session by its id."""
-        return {session_id: settings.name or session_id for session_id, settings in self._settings.items()}
-
-    def configured(self, session_id: str) -> SessionSettings:
-        """Return what triage.yml alone says of a session that exists."""
-        return self._settings[session_id]
+        return {session.id: session.name for session in self.all()}
 
     def replace(self, settings: Mapping[str, SessionSettings]) -> None:
         """Take over what a new triage.yml says."""
