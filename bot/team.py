@@ -114,7 +114,7 @@ class Team:
     def _settle_heartbeats(self) -> None:
         """Settle what the rest can do without; where that cannot be read, the ticks try it again."""
         try:
-            self.heartbeats.sharing.decisions.settle()
+            self.heartbeats.sessions.decisions.settle()
         except StoreError as error:
             self.say(f"The suggestions cannot be used: {error}. The rest works; it is tried again every minute.")
 
@@ -194,7 +194,7 @@ class Team:
 
     def checks_to_share(self) -> list[Offer]:
         """Return the checks that other teams may be offered."""
-        return self.heartbeats.sharing.pollination.checks_to_share(self.name)
+        return self.heartbeats.sessions.pollination.checks_to_share(self.name)
 
     def missed_since(self, since: datetime | None) -> None:
         """Note that messages may have been missed since then; None: the very first start."""
@@ -234,7 +234,7 @@ class Team:
             (BEAT_TICK_S, heartbeats.rings.tick),
             (TIDY_EVERY_S, heartbeats.faults.check),
             (BEAT_TICK_S, beats.suggestions.cards.tick),
-            (TIDY_EVERY_S, heartbeats.sharing.decisions.settle),
+            (TIDY_EVERY_S, heartbeats.sessions.decisions.settle),
         ):
             every(seconds, self._beating.when_ours(tick))
         self._reading_back.every(CATCH_UP_EVERY_S, self.edge.backfill.tick)

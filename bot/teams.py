@@ -192,7 +192,7 @@ class Teams:
             notes = {other.name: other.shared.storage.notes for other in others if "notes" in other.reload.shared}
             copy_shared_notes(team.shared.storage.notes, notes)
             offered = [check for other in others for check in checks.get(other.name, ())]
-            team.heartbeats.sharing.pollination.take_checks(offered)
+            team.heartbeats.sessions.pollination.take_checks(offered)
 
     def say(self, text: str) -> None:
         """Tell every team's ops channel what concerns the process."""

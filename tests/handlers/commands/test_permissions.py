@@ -33,7 +33,7 @@ from handlers.commands.casework_commands import (
 )
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
 from handlers.commands.notes_command import notes_command
-from handlers.commands.session_command import Answers, SessionCommand
+from handlers.commands.session_command import SessionCommand
 from tests.blocks.limits import texts
 from tests.builders import in_status
 from tests.casework.four_weeks import AT_WORK, live_four_weeks
@@ -135,7 +135,7 @@ class Everything:
             works.sessions, works.store, works.zones, works.clock, MemorySingle(), Removals(MemorySingle())
         )
         pollinate = SuggestionAnswers(garden.desk, garden.pollination)
-        sessions: dict[str, Answers] = {"heartbeat": heartbeat, "tiers": tiers, "pollinate": pollinate}
+        sessions = {"heartbeat": heartbeat.answer, "tiers": tiers.answer, "pollinate": pollinate.answer}
         return {
             "status": status_command(FileStore(self.home), self.approvers, works.clock, ()),
             "metrics": metrics_command(metrics_of(self.home, works.clock)),
