@@ -72,7 +72,7 @@ class SessionRow:
         session, last = self.session, self.last
         name, owner = session.name if session.name != session.id else "", "" if session.owner else "no owner"
         about = [name, owner, _pace(session), self.hours, "master" if session.is_master else ""]
-        did = f"last beat {time_ago(now, last.ts)}: {ending(last, is_open=bool(self.found))}" if last else "no beat yet"
+        did = f"last beat {time_ago(now, last.ts)}: {ending(last)}" if last else "no beat yet"
         coming = f"next in {duration(self.next_at - now)}" if self.next_at else ""
         pages = f" ({counted(self.pages, 'page')})" if self.pages else ""
         is_open = f"{counted(len(self.found), 'finding')} open{pages}" if self.found else ""

@@ -40,30 +40,25 @@ def has_run(beat: Envelope) -> bool:
     return beat.result is not BeatResult.SKIPPED or not (beat.step is None or beat.step in GATE)
 
 
-def ending(beat: Envelope, *, is_open: bool) -> str:
-    """Return what a beat did in the end; nothing is well while a finding is open (`is_open`)."""
-    match beat.result:
-        case BeatResult.FAILED:
-            return "failed" if beat.silent else "failed, alert sent"
-        case BeatResult.SENT if beat.delivered is None:
-            return f"told nobody, {_place(None)}"
-        case BeatResult.SENT if beat.step is BeatStep.ACK or beat.indicator is Indicator.OK:
-            return "said that nothing is new" if is_open else "said that all is well"
-        case BeatResult.SENT:
-            return "alert sent"
-        case BeatResult.SKIPPED if beat.step is BeatStep.CANCELLED:
+def ending(beat: Envelope) -> str:
+    """Return what a beat did in the end; never that all is well, for a finding may be open."""
+    if beat.result is BeatResult.FAILED:
+        return "failed" if beat.silent else "failed, alert sent"
+    match beat.step:
+        case BeatStep.CANCELLED:
             return "cancelled"
-        case BeatResult.SKIPPED if beat.step is BeatStep.DELIVERY:
-            return f"told nobody, {beat.detail or _place(None)}"
-        case BeatResult.SKIPPED if beat.step is BeatStep.DEDUPE:
+        case BeatStep.DELIVERY:
+            return f"told nobody, {beat.detail}"
+        case BeatStep.DEDUPE:
             return "nothing new to tell"
-        case BeatResult.SKIPPED:
-            return "skipped"
+    if beat.result is BeatResult.SENT:
+        says_ok = beat.step is BeatStep.ACK or beat.indicator is Indicator.OK
+        return "said that nothing is new" if says_ok else "alert sent"
+    if beat.result is BeatResult.SKIPPED:
+        return "skipped"
     if beat.changes:
         return f"{counted(len(beat.changes), 'change')} for the daily report"
-    if beat.prescreen is Action.HANDLE:
-        return "handled by the pre-screen"
-    return "all well" if beat.result is BeatResult.OK_TOKEN and not is_open else "nothing new"
+    return "handled by the pre-screen" if beat.prescreen is Action.HANDLE else "nothing new"
 
 
 def steps_of_beat(beat: Envelope) -> tuple[Line, ...]:
@@ -97,8 +92,8 @@ def _end(beat: Envelope) -> tuple[str, str]:
 
 
 def _place(delivered: Delivered | None) -> str:
-    if delivered is None or delivered.mode == "none":
-        return "only to the log"
+    if delivered is None:
+        return "sent"
     if delivered.channel == "slack" and (delivered.to or "")[:1] in ("D", "U", "W"):
         return "sent as a direct message in Slack"
     return f"sent to {delivered.channel} {delivered.to or ''}".rstrip()
@@ -110,17 +105,13 @@ def beat_line(beat: Envelope) -> Line:
     is_told = beat.result is BeatResult.SENT or beat.step in _SAY_ALL
     why = "" if is_told else beat.error or beat.why or ""
     said = [*_given(beat, 60), one_line(why or beat.preview, 200)]
-    return Line(at=beat.ts, text=" · ".join(filter(None, [f"{beat.reason}{tier}", _did(beat), *said])))
+    return Line(at=beat.ts, text=" · ".join(filter(None, [f"{beat.reason}{tier}", ending(beat), *said])))
 
 
 def found_lines(beat: Envelope) -> tuple[Line, ...]:
     """Return what a beat was given, found and said."""
     preview = [f"{'sent' if beat.delivered else 'not sent'}: {beat.preview}"] if beat.preview else []
     return lines_of([*_given(beat, 200), *preview, *(f"changed: {change}" for change in beat.changes)])
-
-
-def _did(beat: Envelope) -> str:
-    return ending(beat, is_open=beat.indicator is Indicator.ALERT)
 
 
 def _given(beat: Envelope, chars: int) -> list[str]:
@@ -140,7 +131,7 @@ def heading(beat: Envelope) -> str:
     """Return the line above the way a beat went."""
     took = f", {span_ms(beat.duration_ms)}" if has_run(beat) else ""
     run = f", run {beat.trace_id}" if beat.trace_id else ""
-    return f"{utc_text(beat.ts)}, {beat.reason}: {_did(beat)}{took}{run}"
+    return f"{utc_text(beat.ts)}, {beat.reason}: {ending(beat)}{took}{run}"
 
 
 def span_ms(duration_ms: int) -> str:

@@ -235,7 +235,7 @@ def test_what_a_beat_found_is_for_the_owner_and_approvers(works: Clockwork) -> N
         assert "leaked" not in answer(works, f"heartbeat {verb} shop-api", OTHER)
     seen = answer(works, "heartbeat why shop-api", OTHER)
     assert "■ *Delivery*" in seen
-    assert "interval · all well" in seen
+    assert "interval · nothing new" in seen
     assert "had no beat yet" in answer(works, "heartbeat why tooling")
     assert "had no beat yet" in answer(works, "heartbeat log tooling")
 
