@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from bot.config.heartbeat_settings import LONGEST_INTERVAL
 from bot.domain.answers import Answer, sentence
 from bot.domain.commands.command_line import CommandLine
 from bot.domain.heartbeats.beats import Wake
@@ -39,7 +40,6 @@ from bot.heartbeat.sessions.session_registry import (
 from bot.ports import Clock, collections
 
 SHORTEST: Final = timedelta(minutes=1)
-LONGEST: Final = timedelta(days=366)
 DEFAULT: Final = "default"
 MAX_CHARS: Final = 2_000
 """How long an assignment may be."""
@@ -137,13 +137,11 @@ class SessionControls:
 
 def _interval(text: str, session_id: str) -> timedelta:
     """Return an interval as typed; raises InputError for none, and for one that is too short or too long."""
-    if not text:
-        raise InputError("How often?", next_step=f"Type /triage heartbeat every {session_id} 15m")
     try:
         every = parse_interval(text)
     except ConfigError as error:
         raise InputError(f"{error};", next_step=f"type /triage heartbeat every {session_id} 30m") from error
-    if not SHORTEST <= every <= LONGEST:
+    if not SHORTEST <= every <= LONGEST_INTERVAL:
         stop = f"to stop the beats: /triage heartbeat off {session_id}"
         raise InputError(f"{text} is not between 1m and 366d;", next_step=stop)
     return every

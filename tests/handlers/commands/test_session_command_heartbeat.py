@@ -245,7 +245,7 @@ def test_what_a_beat_found_is_for_the_owner_and_approvers(works: Clockwork) -> N
     [
         ("why shop-apy", "There is no session 'shop-apy'; did you mean shop-api?"),
         ("why", "Name a session; there are shop-api, tooling"),
-        ("every shop-api", "How often? Type /triage heartbeat every shop-api 15m"),
+        ("every shop-api", "'' is not an interval; write for example"),
         ("every shop-api often", "'often' is not an interval; write for example"),
         ("every shop-api 5s", "5s is not between 1m and 366d"),
         ("lst", "There is no `/triage heartbeat lst`, and nothing was done. Did you mean `/triage heartbeat list`?"),
