@@ -156,7 +156,7 @@ class BeatWorker:
         session = begun.session
         if begun.paid is None:
             state = self._store.load(session.id)
-            refusal = self._scheduler.admission.refusal(session, state, begun.wake, begun.started_at)
+            refusal = next(self._scheduler.admission.refusals(session, state, begun.wake, begun.started_at), None)
             if refusal is not None:
                 beat.step, beat.detail = refusal.step, refusal.detail
                 return

@@ -75,19 +75,14 @@ class Admission:
     halted: Callable[[], str | None] = lambda: None
     runs_elsewhere: Callable[[str], bool] = lambda _: False
 
-    def refusal(
-        self, session: Session, state: SessionState, wake: Wake, now: datetime, *, is_held: bool = False
-    ) -> BeatRefusal | None:
-        """Return the first reason not to run now, or None; disk and chat are asked only if all before allows the beat.
-
-        `is_held` says that another beat of the session waits or runs; a beat that starts is not in its own way.
-        """
-        return next(self.refusals(session, state, wake, now, is_held=is_held), None)
-
     def refusals(
         self, session: Session, state: SessionState, wake: Wake, now: datetime, *, is_held: bool = False
     ) -> Iterator[BeatRefusal]:
-        """Yield every reason not to run now, in the order of the gate; each is looked for as it is asked for."""
+        """Yield every reason not to run now, in the order of the gate; the first is the one that is told.
+
+        Each is looked for as it is asked for: disk and chat are asked only if all before allows the beat. `is_held`
+        says that another beat of the session waits or runs; a beat that starts is not in its own way.
+        """
         name, beat, shown, failures = session.id, session.beat, session.beat.visibility, state.failures
         if not beat.enabled:
             yield BeatRefusal(BeatStep.DISABLED, f"to switch it on: /triage heartbeat on {name}")
@@ -238,7 +233,8 @@ class Scheduler:
     ) -> BeatRefusal | None:
         """Queue a beat for these wakes, or say why not; a busy session's slot waits as a wake, and is recorded once."""
         reason, is_interval = strongest(wakes), Wake.INTERVAL in wakes
-        refusal = self.admission.refusal(session, state, reason, now, is_held=self._jobs.holds(session.id))
+        is_held = self._jobs.holds(session.id)
+        refusal = next(self.admission.refusals(session, state, reason, now, is_held=is_held), None)
         changes: dict[str, datetime] = {} if slot is None else {"last_slot": slot}
         if refusal is None:
             at = (slot or state.last_slot) if is_interval else None

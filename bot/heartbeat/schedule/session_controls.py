@@ -150,13 +150,9 @@ def _interval(text: str, session_id: str) -> timedelta:
 def _checked(text: str, session_id: str) -> str:
     """Return the text, stripped, without characters that its readers do not see."""
     said = strip_hidden(check_whole(text))[0].strip()
-    if not has_visible(said):
-        raise InputError(
-            "What is to be done?", next_step=f"Type /triage heartbeat assign {session_id} Look at the error rate"
-        )
-    if len(said) > MAX_CHARS:
-        raise InputError(
-            f"The text has {len(said):,} characters, so nothing was assigned; at most {MAX_CHARS:,}:",
-            next_step=f"/triage heartbeat assign {session_id} <text>",
-        )
-    return said
+    if has_visible(said) and len(said) <= MAX_CHARS:
+        return said
+    raise InputError(
+        f"What is to be done? Say it in at most {MAX_CHARS:,} characters:",
+        next_step=f"/triage heartbeat assign {session_id} Look at the error rate",
+    )

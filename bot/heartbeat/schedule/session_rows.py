@@ -159,9 +159,7 @@ def _status(
 def _pausing(state: SessionState, now: datetime) -> str:
     """Return why a session pauses; "" if it does not."""
     failures = state.failures
-    if failures.paused_until is None or now >= failures.paused_until:
-        return ""
-    return f"paused after {failures.count} failures: {failures.key}"
+    return f"paused after {failures.count} failures: {failures.key}" if failures.pause_at(now) else ""
 
 
 def _pace(session: Session) -> str:

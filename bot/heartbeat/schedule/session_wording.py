@@ -129,18 +129,9 @@ def without_findings(beat: Envelope) -> Envelope:
 
 def heading(beat: Envelope) -> str:
     """Return the line above the way a beat went."""
-    took = f", {span_ms(beat.duration_ms)}" if has_run(beat) else ""
+    took = f", {duration(timedelta(milliseconds=beat.duration_ms))}" if has_run(beat) else ""
     run = f", run {beat.trace_id}" if beat.trace_id else ""
     return f"{utc_text(beat.ts)}, {beat.reason}: {ending(beat)}{took}{run}"
-
-
-def span_ms(duration_ms: int) -> str:
-    """Return how long a beat took, as people read it.
-
-    >>> span_ms(2140), span_ms(75_000)
-    ('2.1 s', '1 min')
-    """
-    return f"{duration_ms / 1000:.1f} s" if duration_ms < 60_000 else duration(timedelta(milliseconds=duration_ms))
 
 
 def log_answer(session_id: str, beats: Sequence[Envelope]) -> Answer:

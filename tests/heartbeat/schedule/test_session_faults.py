@@ -86,10 +86,15 @@ def test_it_does_not_beat_meanwhile_and_does_again_by_itself(watch: Watch) -> No
     """The gate says why, for it alone."""
     admission = watch.admission
     for name, why in (("gone", "no folder: "), ("there", None)):
-        refused = admission.refusal(watch.sessions.get(name), SessionState(), Wake.ON_DEMAND, watch.clock.now())
+        refused = next(
+            admission.refusals(watch.sessions.get(name), SessionState(), Wake.ON_DEMAND, watch.clock.now()), None
+        )
         assert (refused is None) if why is None else (refused is not None and refused.why.startswith(why))
     watch.gone.mkdir()
-    assert admission.refusal(watch.sessions.get("gone"), SessionState(), Wake.ON_DEMAND, watch.clock.now()) is None
+    assert (
+        next(admission.refusals(watch.sessions.get("gone"), SessionState(), Wake.ON_DEMAND, watch.clock.now()), None)
+        is None
+    )
 
 
 def test_a_session_whose_alerts_have_no_way_to_go_is_told_of_once(watch: Watch) -> None:

@@ -179,7 +179,7 @@ def test_the_way_of_a_beat_holds_what_its_steps_found_out() -> None:
     ]
     assert shown(*found_lines(beat(BeatResult.OK_EMPTY, preview="CI is red"))) == ["not sent: CI is red"]
     assert found_lines(without_findings(envelope)) == ()
-    assert heading(envelope) == "2026-11-21 12:00 UTC, interval: alert sent, 2.1 s, run beat-1"
+    assert heading(envelope) == "2026-11-21 12:00 UTC, interval: alert sent, 2 s, run beat-1"
     assert beat_line(envelope).text == "interval hourly · alert sent · CI is red on main"
     assert beat_line(without_findings(envelope)).text == "interval hourly · alert sent"
 
