@@ -104,7 +104,7 @@ class SessionRegistry:
 
     def names(self) -> dict[str, str]:
         """Return the name of every session by its id."""
-        return {session.id: session.name for session in self.all()}
+        return {session_id: settings.name or session_id for session_id, settings in self._settings.items()}
 
     def replace(self, settings: Mapping[str, SessionSettings]) -> None:
         """Take over what a new triage.yml says."""
