@@ -6,10 +6,10 @@ from datetime import timedelta
 from typing import Any, Final
 
 from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
 from pydantic.json_schema import GenerateJsonSchema
 
 from bot.config.settings import Settings
-from bot.config.written_keys import camel_case
 from bot.domain.intervals import format_interval
 
 Schema = dict[str, Any]
@@ -49,10 +49,10 @@ def editor_schema() -> Schema:
 
 
 def _in_both_spellings(block: Schema, place: str) -> Schema:
-    twins = {camel_case(key): {"$ref": f"{place}/properties/{key}"} for key in block.get("properties", {})}
+    twins = {to_camel(key): {"$ref": f"{place}/properties/{key}"} for key in block.get("properties", {})}
     if not twins:
         return block
-    spellings = [dict.fromkeys([key, camel_case(key)]) for key in block.get("required", [])]
+    spellings = [dict.fromkeys([key, to_camel(key)]) for key in block.get("required", [])]
     needed = [{"anyOf": [{"required": [one]} for one in both]} for both in spellings]
     rest = {key: value for key, value in block.items() if key != "required"}
     return {**rest, "properties": {**twins, **block["properties"]}, **({"allOf": needed} if needed else {})}

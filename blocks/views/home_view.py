@@ -24,7 +24,7 @@ from blocks.views.brief_view import card_link, draft_lines
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
 from bot.domain.text.humanize import counted, time_ago
 from bot.domain.threads import ThreadState
-from bot.heartbeat.schedule.session_rows import SessionRow
+from bot.heartbeat.schedule.session_rows import NO_BEATS, SessionRow
 
 MAX_SECTIONS: Final = 3
 """Enough for what somebody typed into a dialogue and gets back."""
@@ -202,12 +202,14 @@ def _sessions(home: HomeData, user: str, may_approve: bool) -> list[Block]:
 
 def session_rows(home: HomeData, user: str, may_approve: bool) -> list[Block]:
     """Return a block for each session, as many as a page holds at most."""
-    return [_session(row, home.now, may_run=may_approve or user == row.owner) for row in home.sessions[:MAX_SESSIONS]]
+    shown = home.sessions[:MAX_SESSIONS]
+    return [_session(row, home.now, may_run=may_approve or user == row.session.owner) for row in shown]
 
 
 def _session(row: SessionRow, now: datetime, *, may_run: bool) -> Block:
-    run = button("Run now", ids.RUN_SESSION, row.id) if may_run and row.status.beats else None
-    return section(line_text(row.line(now)), block_id=ids.session_block_id(row.id), accessory=run, limit=SESSION_CHARS)
+    name, runs = row.session.id, may_run and row.status not in NO_BEATS
+    run = button("Run now", ids.RUN_SESSION, name) if runs else None
+    return section(line_text(row.line(now)), block_id=ids.session_block_id(name), accessory=run, limit=SESSION_CHARS)
 
 
 def numbers_text(day: DayCounts, seen: Overview) -> str:

@@ -91,7 +91,7 @@ def teams_home_view(teams: Sequence[TeamHome], *, user: str, notice: Notice | No
 def _part(team: TeamHome, home: HomeData) -> _Part:
     name = HeaderBlock(text=f"Team {team.name}")
     if team.only is not None:
-        home = replace(home, sessions=[row for row in home.sessions if row.id in team.only])
+        home = replace(home, sessions=[row for row in home.sessions if row.session.id in team.only])
         return _Part(
             name=team.name, home=home, above=[name, context(OWNER_ONLY)], below=[DividerBlock()], drafts=[], sessions=[]
         )

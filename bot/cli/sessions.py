@@ -20,6 +20,7 @@ from bot.cli.data_directory import environment_at, store_at
 from bot.cli.options import json_option
 from bot.cli.output import show, to_json
 from bot.cli.verb_group import VerbGroup
+from bot.composition.session_services import SessionServices
 from bot.config.environment import process_home
 from bot.config.settings import Settings
 from bot.domain.answers import Answer
@@ -27,21 +28,8 @@ from bot.domain.commands.command_line import CommandLine
 from bot.domain.commands.command_specs import NOTHING, CommandSpec, subcommands
 from bot.domain.heartbeats.beats import Wake
 from bot.errors import InputError
-from bot.heartbeat.playbooks.playbook_file import Removals
-from bot.heartbeat.playbooks.task_commands import TaskCommands
-from bot.heartbeat.schedule.session_controls import SessionControls
-from bot.heartbeat.sessions.session_registry import Asker, BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
-from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
-from bot.ports.collections import (
-    HEARTBEATS,
-    HOME,
-    OVERRIDES,
-    REMOVED_CHECKS,
-    SUGGESTIONS,
-    TASK_LISTS,
-    Collection,
-    SingleDocument,
-)
+from bot.heartbeat.sessions.session_registry import Asker, Owners
+from bot.ports.collections import HOME
 
 _TIERS: Final = "tiers"
 
@@ -54,44 +42,26 @@ def report_damage(where: str) -> None:
 
 def answer_at(home: Path, settings: Settings, line: CommandLine) -> Answer:
     """Return what the sessions of a data directory answer; raises TriageError for what cannot be done."""
-    environment, clock, storage = environment_at(home), SystemClock(), store_at(home, is_reader=False)
-    documents, secrets = storage.documents, environment.secrets()
-    overrides, wakes = Collection(documents, OVERRIDES, on_damage=report_damage), WakeBox(documents)
-    registry = SessionRegistry(settings.sessions, overrides)
-    states = SessionMemory(storage, on_damage=report_damage)
-    zones = Owners(None, clock, local=local_zone(environment.variables))
+    environment, clock = environment_at(home), SystemClock()
+    of = SessionServices(
+        store_at(home, is_reader=False),
+        settings.sessions,
+        Owners(None, clock, local=local_zone(environment.variables)),
+        clock,
+        on_damage=report_damage,
+        known_secrets=environment.secrets(),
+    )
 
     def drop(session_id: str, wake: Wake) -> str:
         """Leave a wake for the bot; return what becomes of it."""
-        wakes.drop(session_id, wake)
+        of.wakes.drop(session_id, wake)
         process = FileLeases(process_home(home)).holder(HOME)
         if process is None:
             return f"triage is not running on {home}; the beat of {session_id} starts when it does: `triage run`"
         return f"triage (process {process}) starts it in a few seconds. Next: `triage heartbeat why {session_id}`"
 
     by = Asker(f"terminal:{getpass.getuser()}", f"{getpass.getuser()} at the terminal")
-    match line.word(0):
-        case "heartbeat":
-            controls = SessionControls(
-                sessions=registry,
-                store=states,
-                zones=zones,
-                record=BeatLog(storage.journal(HEARTBEATS)),
-                overrides=overrides,
-                wakes=wakes,
-                wake=drop,
-                cancel=lambda _: False,
-                clock=clock,
-                known_secrets=secrets,
-            )
-            return controls.answer(line, by)
-        case "tiers":
-            shown, removed = (SingleDocument(documents, name) for name in (TASK_LISTS, REMOVED_CHECKS))
-            return TaskCommands(registry, states, zones, clock, shown, Removals(removed)).answer(line, by)
-        case _:
-            suggestions = Collection(documents, SUGGESTIONS, on_damage=report_damage)
-            desk = SuggestionDesk(registry, states, suggestions, storage.decisions, clock, secrets)
-            return desk.answer(line, by)
+    return of.answering(drop, lambda _: False)[line.word(0)](line, by)
 
 
 def _type(scope: Scope, session: str, *words: str, as_json: bool) -> int:

@@ -15,13 +15,12 @@ from bot.agent.model_run import RunLimits
 from bot.agent.prompts import prompt
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.composition.model_access import stall_limit_s
+from bot.composition.session_services import SessionServices
 from bot.composition.shared_services import SharedServices
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.pages import PageThreads, Rings
-from bot.heartbeat.playbooks.playbook_file import Removals
-from bot.heartbeat.playbooks.task_commands import TaskCommands
 from bot.heartbeat.run.beat_record import BeatRecorder
 from bot.heartbeat.run.beat_tools import BeatTools
 from bot.heartbeat.run.beat_view import FullRun
@@ -40,35 +39,20 @@ from bot.heartbeat.run.model_steps import (
 )
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.scheduler import Admission, Scheduler
-from bot.heartbeat.schedule.session_controls import SessionControls
 from bot.heartbeat.schedule.session_faults import SessionFaults
-from bot.heartbeat.sessions.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry, WakeBox
+from bot.heartbeat.sessions.session_registry import Owners, Session
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
-from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 from bot.ports import Surface
-from bot.ports.collections import HEARTBEATS, OVERRIDES, REMOVED_CHECKS, SUGGESTIONS, TASK_LISTS
 from bot.runtime.duties import SessionDuties
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
 from handlers.buttons.playbook_buttons import SuggestionButtons
 from handlers.cards.alert_cards import SlackAlerts
 from handlers.cards.ops_cards import SuggestionCards
-from handlers.commands.session_command import Answers, SessionCommand
+from handlers.commands.session_command import SessionCommand
 
 BEAT_LIMIT_S = 600.0
 ANSWER_TOKENS = 8_000
 WHAT_TO_FIND_OUT = "What is the cause, and what should be done?"
-
-
-class SessionServices:
-    """The sessions, what is remembered of them, whose they are, and the log of their beats."""
-
-    def __init__(self, on: SharedServices) -> None:
-        self.overrides = on.collection(OVERRIDES)
-        self.registry = SessionRegistry(on.settings.sessions, self.overrides)
-        self.store = SessionMemory(on.storage, on_damage=on.note_damage)
-        self.owners = Owners(on.service.workspace, on.clock, local=on.zone("local"))
-        self.log = BeatLog(on.storage.journal(HEARTBEATS))
-        self.removals = Removals(on.single(REMOVED_CHECKS))
 
 
 class Heartbeats:
@@ -78,32 +62,23 @@ class Heartbeats:
     """
 
     def __init__(self, on: SharedServices, models: ModelAccess | None) -> None:
-        self.sessions = sessions = SessionServices(on)
+        self.sessions = sessions = SessionServices(
+            on.storage,
+            on.settings.sessions,
+            Owners(on.service.workspace, on.clock, local=on.zone("local")),
+            on.clock,
+            on_damage=on.note_damage,
+            known_secrets=on.environment.secrets(),
+        )
         registry, store, zones, clock = sessions.registry, sessions.store, sessions.owners, on.clock
         self.alerts = alerts = AlertRouter(_surfaces(on), store, clock, say=on.ops.say)
         self.here = SessionDuties(on.leases, registry.all)
         elsewhere = self.here.elsewhere
         admission = Admission(zones, route=alerts.route, halted=on.pausing.words, runs_elsewhere=elsewhere)
-        self.scheduler = Scheduler(
-            registry, store, on.jobs, admission, sessions.log, WakeBox(on.storage.documents), clock
-        )
-        self.suggestions = SuggestionDesk(
-            sessions=registry,
-            states=store,
-            suggestions=on.collection(SUGGESTIONS),
-            decisions=on.storage.decisions,
-            clock=clock,
-            known_secrets=on.environment.secrets(),
-        )
+        self.scheduler = Scheduler(registry, store, on.jobs, admission, sessions.log, sessions.wakes, clock)
+        self.suggestions = sessions.suggestions
         self._build_worker(on, models, alerts)
-        self.faults = SessionFaults(
-            registry,
-            store,
-            clock,
-            alerts,
-            admission,
-            has_model=models is not None,
-        )
+        self.faults = SessionFaults(registry, store, clock, alerts, admission)
         self.rings = Rings(registry, store, alerts, on.service.workspace, clock, say=on.ops.say)
 
     def learn_zones(self) -> None:
@@ -203,24 +178,11 @@ class HeartbeatSlack:
         responses = FindingResponses(store, beats.alerts, on.clock)
         self.threads = PageThreads(registry, store, owners, responses, allows=partial(_allows, on))
         self.alerts = _alert_buttons(on, beats, responses)
-        cards = SuggestionCards(on.slack.publisher, beats.suggestions.suggestions, ops_channel=on.ops_channel)
-        self.suggestions = SuggestionButtons(beats.suggestions, owners, cards, on.approvers, say=say)
-        controls = SessionControls(
-            sessions=registry,
-            store=store,
-            zones=owners,
-            record=of.log,
-            overrides=of.overrides,
-            wakes=beats.scheduler.wakes,
-            wake=beats.scheduler.wake,
-            cancel=beats.worker.cancel,
-            clock=on.clock,
-            known_secrets=on.environment.secrets(),
-        )
-        tasks = TaskCommands(registry, store, owners, on.clock, on.single(TASK_LISTS), of.removals)
-        answering: dict[str, Answers] = {"heartbeat": controls, "tiers": tasks, "pollinate": beats.suggestions}
+        cards = SuggestionCards(on.slack.publisher, of.suggestions.suggestions, ops_channel=on.ops_channel)
+        self.suggestions = SuggestionButtons(of.suggestions, owners, cards, on.approvers, say=say)
         self.commands = {
-            name: SessionCommand(name, answers, owners, on.approvers) for name, answers in answering.items()
+            name: SessionCommand(name, answering, owners, on.approvers)
+            for name, answering in of.answering(beats.scheduler.wake, beats.worker.cancel).items()
         }
 
 

@@ -22,8 +22,9 @@ from bot.casework.checks.shown_evidence import EvidenceReader
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.reports.status_overview import count_today, overview
 from bot.composition.casework_services import CaseworkServices
-from bot.composition.heartbeat_services import Heartbeats, HeartbeatSlack, SessionServices
+from bot.composition.heartbeat_services import Heartbeats, HeartbeatSlack
 from bot.composition.process_services import ProcessServices
+from bot.composition.session_services import SessionServices
 from bot.composition.shared_services import SharedServices
 from bot.domain.jobs import FollowUpArrived
 from bot.domain.threads import ThreadState, ThreadStatus
@@ -176,7 +177,7 @@ def _buttons(
 
 def _owned(sessions: SessionServices, user: str) -> frozenset[str]:
     """Return the sessions that belong to a user."""
-    return frozenset(one.id for one in sessions.registry.all() if sessions.owners.includes(one, user))
+    return frozenset(one.id for one in sessions.registry.all() if sessions.owners.claim(one, user))
 
 
 def _owns(on: SharedServices, sessions: SessionServices, name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from bot.config.written_keys import KeyPath, WrittenKeys, camel_case, is_camel_case, known_keys
+from bot.config.written_keys import KeyPath, WrittenKeys, known_keys
 from bot.domain.text.did_you_mean import near_ones
 
 EXAMPLE = "triage.example.yml"
@@ -36,18 +36,16 @@ _IN_OUR_WORDS: Final = {
 def explain_validation_error(detail: ErrorDetails, model: type[BaseModel], keys: WrittenKeys, *inside: str) -> str:
     """Return one problem as `key: what is wrong and what would be right`; `inside` leads to the block it lies in."""
     path = tuple(part for part in (*inside, *detail["loc"]) if not _is_a_kind(part))
-    return keys.explain(path, _wrong(detail, path, model, keys))
+    return keys.explain(path, _wrong(detail, path, model))
 
 
-def _wrong(detail: ErrorDetails, path: KeyPath, model: type[BaseModel], keys: WrittenKeys) -> str:
+def _wrong(detail: ErrorDetails, path: KeyPath, model: type[BaseModel]) -> str:
     if detail["type"] == "missing":
         return f"is required; see {EXAMPLE}"
     if detail["type"] != "extra_forbidden":
         return f"{message_of(detail)}{_given(detail)}"
-    typed, known = keys.typed(path), known_keys(path[:-1], model)
-    if is_camel_case(typed):
-        known = [camel_case(key) for key in known]
-    near = near_ones(typed, known, most=1)
+    known = known_keys(path[:-1], model)
+    near = near_ones(str(path[-1]), known, most=1)
     return "unknown key; " + (f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}")
 
 

@@ -29,6 +29,7 @@ REMOVED: Final = {
     "fixes.max_files": "a patch may change 20 files.",
     "fixes.max_lines": "a patch may add and remove 500 lines.",
     "heartbeat.suggestions_per_day": "a session is offered at most three tasks of others a day; 0 is not possible.",
+    "sessions.*.channels": "checks are changed by `/triage tiers`, in any channel.",
     "sessions.*.owner.rota": "an owner is a user or a user group. Without `owner: U0123ANN` or `owner: S0123ONCALL` "
     "the session has none, and does not beat where its alerts would go to one.",
 }

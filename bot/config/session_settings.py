@@ -13,13 +13,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from bot.config.casework_settings import PageSettings
-from bot.config.field_types import (
-    ApproverId,
-    ChannelId,
-    PerhapsFolder,
-    SettingsBlock,
-    look_up,
-)
+from bot.config.field_types import ApproverId, PerhapsFolder, SettingsBlock, look_up
 from bot.config.heartbeat_settings import BeatSettings, DeliverSettings
 from bot.config.strict_yaml import blocks_in, merged_blocks
 from bot.config.written_keys import Problem
@@ -57,8 +51,6 @@ class SessionSettings(SettingsBlock):
     `none` lets beats run."""
     team: str | None = None
     """Whose it is; needed with several `teams`, and then its alerts, suggestions and commands are that team's."""
-    channels: tuple[ChannelId, ...] = ()
-    """The channels where people talk about this session; noted for readers of the file, nothing else depends on it."""
     master: bool = False
     """Whether it looks after the other sessions' playbooks; one may."""
     heartbeat: BeatSettings = BeatSettings()

@@ -52,7 +52,7 @@ from bot.config.team_settings import (
     across_teams,
     inherit_teams,
 )
-from bot.config.written_keys import Problem, WrittenKeys, read_keys
+from bot.config.written_keys import WrittenKeys, spell_keys
 from bot.domain.citations.links import CodeHost
 from bot.domain.languages.packs import LANGUAGES, Language
 from bot.domain.text.linear_patterns import LinearPattern
@@ -266,7 +266,7 @@ def load_settings(path: Path) -> Settings:
     """
     written = read_config(path)
     config, keys = written.config, written.keys
-    found = [*written.problems, *across(config, path.parent), *across_teams(config), *across_codebases(config)]
+    found = [*across(config, path.parent), *across_teams(config), *across_codebases(config)]
     problems = [keys.explain(*problem) for problem in found]
     try:
         settings = Settings.model_validate(inherit_teams(inherit(config)), context={"base": path.parent})
@@ -319,8 +319,6 @@ class WrittenConfig:
     config: dict[str, Any]
     keys: WrittenKeys
     """How the keys were typed, and where."""
-    problems: tuple[Problem, ...]
-    """Keys that stand there in both spellings."""
     removed: tuple[str, ...]
     """A sentence for each removed key, which is left out."""
 
@@ -332,7 +330,8 @@ def read_config(path: Path) -> WrittenConfig:
         ConfigError: it cannot be read, or is no YAML that holds keys and values.
     """
     try:
-        document, keys, twice = read_keys(compose_strict(path.read_text(encoding="utf-8")), Settings)
+        document, keys = compose_strict(path.read_text(encoding="utf-8")), WrittenKeys()
+        spell_keys(document, Settings, keys)
         removed = drop_removed(document, keys)
         data = construct_strict(document)
     except IsADirectoryError as error:  # Docker makes a folder where a file to be mounted is missing
@@ -349,4 +348,4 @@ def read_config(path: Path) -> WrittenConfig:
         raise ConfigError(f"{path} is not valid YAML{where}: {getattr(error, 'problem', None) or error}") from error
     if not isinstance(data, dict | None):
         raise ConfigError(f"{path} must hold keys and values; see triage.example.yml")
-    return WrittenConfig(config=data or {}, keys=keys, problems=tuple(twice), removed=removed)
+    return WrittenConfig(config=data or {}, keys=keys, removed=removed)

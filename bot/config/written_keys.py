@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.alias_generators import to_snake
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from bot.domain.secrets import redact
@@ -18,8 +19,6 @@ from bot.domain.secrets import redact
 KeyPath = tuple[int | str, ...]
 
 _CAMEL: Final = re.compile("[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+")
-_WORD_BEGINS: Final = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z])(?=[0-9])")
-_NEXT_WORD: Final = re.compile("_([a-z0-9])")
 
 
 class Problem(NamedTuple):
@@ -29,27 +28,13 @@ class Problem(NamedTuple):
     says: str
 
 
-def is_camel_case(key: str) -> bool:
-    """Whether a key is written like `activeHours`."""
-    return _CAMEL.fullmatch(key) is not None
-
-
 def snake_case(key: str) -> str:
     """Return a camelCase key as the settings spell it, and any other as it is.
 
     >>> [snake_case(key) for key in ("activeHours", "dailyBudgetUSD", "active_hours", "Model-X")]
     ['active_hours', 'daily_budget_usd', 'active_hours', 'Model-X']
     """
-    return _WORD_BEGINS.sub("_", key).lower() if is_camel_case(key) else key
-
-
-def camel_case(key: str) -> str:
-    """Return a key of the settings in camelCase.
-
-    >>> camel_case("daily_budget_usd")
-    'dailyBudgetUsd'
-    """
-    return _NEXT_WORD.sub(lambda match: match[1].upper(), key)
+    return to_snake(key) if _CAMEL.fullmatch(key) else key
 
 
 class WrittenKeys:
@@ -58,9 +43,9 @@ class WrittenKeys:
     def __init__(self) -> None:
         self._typed: dict[tuple[str, ...], tuple[str, int]] = {}
 
-    def add(self, path: KeyPath, typed: str, line: int) -> bool:
-        """Note a key; False where it stood there before in the other spelling."""
-        return self._typed.setdefault(tuple(map(str, path)), (typed, line))[0] == typed
+    def add(self, path: KeyPath, typed: str, line: int) -> None:
+        """Note a key; of one that stands there twice the first counts."""
+        self._typed.setdefault(tuple(map(str, path)), (typed, line))
 
     def typed(self, path: KeyPath) -> str:
         """Return the last key of a path as it was typed."""
@@ -82,35 +67,23 @@ class WrittenKeys:
         return redact(f"{self.name(path) or 'triage.yml'}: {says}" + (f" (line {line})" if line else ""))
 
 
-def read_keys(document: Node | None, model: type[BaseModel]) -> tuple[Node | None, WrittenKeys, list[Problem]]:
-    """Return the document with its keys as `model` spells them, how they were typed, and which stand there twice."""
-    reader = _KeyReader()
-    return document and reader.read(document, model, ()), reader.keys, reader.problems
+def spell_keys(node: Node | None, kind: Any, keys: WrittenKeys, path: KeyPath = ()) -> None:
+    """Write the keys of a document as the settings spell them, and note in `keys` how they were typed.
 
-
-class _KeyReader:
-    def __init__(self) -> None:
-        self.keys, self.problems = WrittenKeys(), list[Problem]()
-
-    def read(self, node: Node, kind: Any, path: KeyPath) -> Node:
-        """Return a copy of a node, for an alias may stand at places of several kinds."""
-        if isinstance(node, SequenceNode):
-            items = [self.read(item, kind, (*path, number)) for number, item in enumerate(node.value)]
-            return SequenceNode(node.tag, items, node.start_mark, node.end_mark)
-        if not isinstance(node, MappingNode):
-            return node
-        pairs = [pair for key, value in node.value for pair in self._pair(key, value, kind, path)]
-        return MappingNode(node.tag, pairs, node.start_mark, node.end_mark)
-
-    def _pair(self, key: Node, value: Node, kind: Any, path: KeyPath) -> Iterator[tuple[Node, Node]]:
+    `kind` is what the node is to be: a block of the settings, or what holds some.
+    """
+    if isinstance(node, SequenceNode):
+        for number, item in enumerate(node.value):
+            spell_keys(item, kind, keys, (*path, number))
+    if not isinstance(node, MappingNode):
+        return
+    for key, value in node.value:
         typed = str(key.value)
-        name = snake_case(typed) if block_of(kind) else typed
-        here, line = (*path, name), key.start_mark.line + 1
-        if not self.keys.add(here, typed, line):
-            self.problems.append(Problem(here, f"stands there as {typed} too, at line {line}; keep one of the two"))
-            return
-        spelt = ScalarNode(key.tag, name, key.start_mark, key.end_mark) if name != typed else key
-        yield spelt, self.read(value, kind_below(kind, name), here)
+        if isinstance(key, ScalarNode) and block_of(kind):
+            key.value = snake_case(typed)
+        here = (*path, str(key.value))
+        keys.add(here, typed, key.start_mark.line + 1)
+        spell_keys(value, kind_below(kind, str(key.value)), keys, here)
 
 
 def block_of(kind: Any) -> type[BaseModel] | None:

@@ -8,7 +8,7 @@ an hour that a clock change skips is never inside, one that it repeats counts bo
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -40,7 +40,6 @@ class ActiveHours:
     end: str
     timezone: str
     days: frozenset[int] = frozenset(range(7))
-    _zone: ZoneInfo = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         problems = [*_clock_problems("start", self.start), *_clock_problems("end", self.end)]
@@ -48,16 +47,13 @@ class ActiveHours:
             problems = ['start is "24:00"; a window that begins at midnight starts at "00:00"', *problems]
         elif not problems and self.start == self.end:
             problems.append(f'start and end are both "{self.start}"; for the whole day write "00:00" and "24:00"')
-        try:
-            object.__setattr__(self, "_zone", _zone(self.timezone))
-        except ConfigError as error:
-            problems += error.problems
+        problems += _zone_problems(self.timezone)
         if problems:
             raise ConfigError(*problems)
 
     def contains(self, at: datetime) -> bool:
         """Whether the window is open at a moment; raises ValueError if `at` is naive."""
-        local = _aware(at).astimezone(self._zone)
+        local = _aware(at).astimezone(ZoneInfo(self.timezone))
         minute = local.hour * 60 + local.minute
         start, end = _minutes(self.start), _minutes(self.end)
         if start < end:
@@ -83,6 +79,17 @@ class ActiveHours:
             moment = moment.replace(second=0, microsecond=0) + _MINUTE
         return moment
 
+    def opening_between(self, answered: datetime, now: datetime, upcoming: datetime) -> datetime | None:
+        """Return when a slot that was refused outside the window is made up for: as it opens, before the slot to come.
+
+        `answered` is the last moment a slot was; None where that was inside, or the one to come (`upcoming`) is. Of a
+        long interval all slots might be outside.
+        """
+        if self.contains(answered) or self.contains(upcoming):
+            return None
+        opening = self.next_opening(now)
+        return opening if opening < upcoming else None
+
 
 def _clock_problems(name: str, value: object) -> list[str]:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MIDNIGHT:
@@ -97,13 +104,13 @@ def _minutes(clock: str) -> int:
     return int(clock[:2]) * 60 + int(clock[3:])
 
 
-def _zone(name: object) -> ZoneInfo:
+def _zone_problems(name: object) -> list[str]:
     try:
-        if isinstance(name, str):
-            return ZoneInfo(name)
+        if isinstance(name, str) and ZoneInfo(name):
+            return []
     except (KeyError, ValueError, OSError):  # unknown; a path or a NUL; a folder such as "Europe"
         pass
-    raise ConfigError(f'timezone {repr(name)[:60]} is unknown; write an IANA name such as "Europe/Berlin" or "UTC"')
+    return [f'timezone {repr(name)[:60]} is unknown; write an IANA name such as "Europe/Berlin" or "UTC"']
 
 
 def _aware(at: datetime) -> datetime:

@@ -122,7 +122,7 @@ class AlertButtons:
         except Conflict:
             self._show(click, one.session, self._actions.findings.find(one.session.id, one.digest))
             raise
-        if click.channel.startswith("D") and self._actions.owners.includes(one.session, click.user):
+        if click.channel.startswith("D") and self._actions.owners.claim(one.session, click.user):
             self._actions.findings.owner_acted(one.session.id, click.user)  # alerts go where the owner acted last
         self._show(click, one.session, finding)
 

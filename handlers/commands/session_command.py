@@ -5,8 +5,8 @@ What each answers and who may ask stands in bot/heartbeat, the same for Slack an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from slack_sdk.models.blocks import Block
 
@@ -21,13 +21,6 @@ from bot.heartbeat.sessions.session_registry import Asker, Owners, Session
 from handlers.commands.dispatcher import TypedCommand, reject_extra_words
 
 
-class Answers(Protocol):
-    """Answers every verb of one command."""
-
-    def answer(self, line: CommandLine, by: Asker) -> Answer:
-        """Return the answer; raises InputError where it cannot be done or they may not, StoreError for the disk."""
-
-
 class SlackAsker(Asker):
     """A user of Slack; the chat is asked now whether they may."""
 
@@ -37,7 +30,7 @@ class SlackAsker(Asker):
 
     def owns(self, session: Session) -> bool:
         """Whether they are the session's owner, or in the group that is."""
-        return self._owners.includes(session, self.id)
+        return bool(self._owners.claim(session, self.id))
 
     def require(self, refusal: str, session: Session | None = None, *, next_step: str = "") -> None:
         """Return if they are an approver or own the session; raises InputError."""
@@ -50,7 +43,7 @@ class SessionCommand:
     """One of the three commands; a Command of handlers/commands."""
 
     name: str
-    answers: Answers
+    answers: Callable[[CommandLine, Asker], Answer]
     owners: Owners
     approvers: Approvers
 
@@ -63,4 +56,4 @@ class SessionCommand:
             return usage_blocks(self.name, unknown_text(verb, near, after=before))
         if verb:
             reject_extra_words(f"{self.name} {verb}", line.words[place + 1 :])
-        return answer_blocks(self.answers.answer(line, SlackAsker(typed, self.owners, self.approvers)))
+        return answer_blocks(self.answers(line, SlackAsker(typed, self.owners, self.approvers)))

@@ -184,10 +184,9 @@ def sessions(text: str) -> Iterator[Any]:
     beats, rows = filled(answers._BEATS, text), filled(answers._ROWS, text)
     playbook = parse(f"## Quick\n\n- [ ] {' '.join(text.split())}\n")
     tasks = replace(answers._tasks(), tasks=tuple(numbered(playbook)))
-    remarks = Part(title=text, lines=lines_of([text]))
     changed = tasks.answer(Part(lines=lines_of([text]), quoted=text), undo=("tiers", text))
     said = (list_answer(rows, NOW), log_answer("shop", beats), tasks.answer(problem=text))
-    yield from map(answer_blocks, (*said, why_answer("shop", beats, remarks), changed))
+    yield from map(answer_blocks, (*said, why_answer("shop", beats, is_reader=True), changed))
     yield message_blocks(text)
 
 

@@ -49,7 +49,7 @@ def test_the_list_fits_eighty_columns(home: Path, capsys: pytest.CaptureFixture[
     seen = typed(capsys, "list")
     assert max(map(len, seen.splitlines())) <= 80
     assert "config says 30m" in " ".join(seen.split())
-    assert "hours as in Asia/Tokyo" in seen
+    assert "08:00-22:00 Asia/Tokyo" in " ".join(seen.split())
     assert "off tooling" in seen
     assert "Next: triage heartbeat why shop-api" in seen
     assert "\x1b" not in seen
@@ -108,8 +108,8 @@ def test_an_assignment_is_left_for_the_bot(home: Path, capsys: pytest.CaptureFix
     assert [path.name for path in (home / "wakes").glob("[!.]*")] == ["shop-api.assignment"]
 
 
-def test_why_gathers_what_stood_beside_ok_since_midnight(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """In the zone of this machine, where the chat cannot be asked."""
+def test_why_gathers_what_stood_beside_ok(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each on lines that fit."""
     record = BeatLog(NdjsonJournal(home / "heartbeats.ndjson"))
     for said in ("two PRs wait " * 8, "a branch is old", ""):
         record.append(
@@ -124,7 +124,7 @@ def test_why_gathers_what_stood_beside_ok_since_midnight(home: Path, capsys: pyt
             )
         )
     seen = typed(capsys, "why", "shop-api")
-    assert "2 remarks with OK since midnight (Asia/Tokyo)" in seen
+    assert "Said beside OK" in seen
     assert "“a branch is old”" in seen
     assert max(map(len, seen.splitlines())) <= 80
 

@@ -166,7 +166,6 @@ def test_a_session_whose_folder_is_missing_does_not_stop_the_others(folder: Path
         ),
         ("{shop: {cwd: shop, heartbeat: {again_after: soon}}}", "sessions.shop.heartbeat.again_after: "),
         ("{shop: {cwd: shop, owner: C0OPS}}", "sessions.shop.owner: 'C0OPS' is no user or user-group id"),
-        ("{shop: {cwd: shop, channels: [general]}}", "sessions.shop.channels.0: 'general' is no channel id"),
         ("{shop: {cwd: shop, ownr: U0ANN}}", "sessions.shop.ownr: unknown key; did you mean owner?"),
         ("{Shop 1: {cwd: shop}}", "sessions.Shop 1: 'Shop 1' is not a session id"),
         ("{5: {cwd: shop}}", "sessions.5: must be a text"),

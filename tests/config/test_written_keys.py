@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic.alias_generators import to_camel
 
 from bot.config.settings import Settings, load_classifier, load_settings
-from bot.config.written_keys import block_of, camel_case, kind_below, snake_case
+from bot.config.written_keys import block_of, kind_below, snake_case
 from bot.errors import ConfigError
 from tests.tables import each_row
 
@@ -40,7 +41,7 @@ def fields(kind: Any) -> Iterator[str]:
 def test_every_key_of_the_settings_is_found_by_its_camel_case() -> None:
     names = set(fields(Settings))
     assert {"active_hours", "chat_id", "cache_read", "hard_cap_runtime_min", "allow_tracked_playbook"} <= names
-    assert {name: snake_case(camel_case(name)) for name in names} == {name: name for name in names}
+    assert {name: snake_case(to_camel(name)) for name in names} == {name: name for name in names}
 
 
 PASTED = """
@@ -93,11 +94,7 @@ watcher: {allow_bots: {aBot: grafana}}
 @each_row(
     "text, problem",
     [
-        (
-            "heartbeat:\n  active_hours: {start: '09:00'}\n  activeHours: {end: '17:00'}\n",
-            "heartbeat.active_hours: stands there as activeHours too, at line 5; keep one of the two (line 4)",
-        ),
-        ("heartbeat:\n  ackMaxChar: 3\n", "heartbeat.ackMaxChar: unknown key; did you mean ackMaxChars? (line 4)"),
+        ("heartbeat:\n  ackMaxChar: 3\n", "heartbeat.ackMaxChar: unknown key; did you mean ack_max_chars? (line 4)"),
         ("heartbeat: {ack_max_char: 3}\n", "heartbeat.ack_max_char: unknown key; did you mean ack_max_chars? (line 3)"),
         ("heartbeat: {ackMaxChars: -1}\n", "heartbeat.ackMaxChars: must be at least 0 (it is '-1') (line 3)"),
         ("watchedChats:\n- name: x\n", "watchedChats.0.chat_id: is required; see triage.example.yml (line 3)"),
@@ -112,6 +109,12 @@ def test_a_problem_names_the_key_as_typed_and_its_line(folder: Path, text: str, 
     with pytest.raises(ConfigError) as refused:
         load(folder, f"codebase: shop\nops_channel: C0OPS\n{text}")
     assert refused.value.problems == (problem,)
+
+
+def test_a_key_in_both_spellings_is_refused(folder: Path) -> None:
+    text = "heartbeat:\n  active_hours: {start: '09:00'}\n  activeHours: {end: '17:00'}\n"
+    with pytest.raises(ConfigError, match=r"at line 5.*'active_hours' stood at line 4 already; keep one of the two"):
+        load(folder, f"codebase: shop\nops_channel: C0OPS\n{text}")
 
 
 def test_a_removed_key_is_known_in_camel_case(folder: Path) -> None:

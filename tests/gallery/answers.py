@@ -23,9 +23,9 @@ from bot.casework.reports.daily_brief import BriefKind, DailyBrief
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import build_metrics
 from bot.casework.reports.status_overview import QUESTION_CHARS, DayCounts, Overview, ThreadLine
-from bot.config.heartbeat_settings import BeatSettings
 from bot.domain.citations.links import code_links
 from bot.domain.commands.command_specs import commands
+from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import BeatResult, BeatUsage, Delivered, Envelope, Indicator, RunUsage, Wake
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_edits import numbered
@@ -37,14 +37,15 @@ from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.domain.tiers import Stamps, Tier
 from bot.heartbeat.playbooks.task_commands import TaskList
 from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus, list_answer
-from bot.heartbeat.schedule.session_wording import log_answer, remarks, why_answer
-from bot.heartbeat.sessions.session_registry import Session
+from bot.heartbeat.schedule.session_wording import log_answer, why_answer
+from bot.heartbeat.sessions.session_registry import Session, resolve_session
 from demo.workspace import ANA, BEN, DEMO, HELP, OPS
 from tests.builders import NOW
 from tests.casework.past import GOOD, a_round, decided, heard, history, reply
 from tests.gallery.cards import QUESTION, drafted
 from tests.gallery.dialogues import PLAYBOOK
 from tests.gallery.scene import Chapter, Scene
+from tests.heartbeat.clockwork import session_settings
 
 _LINK = f"https://acme.slack.com/archives/{HELP.channel_id}/p1795165200000100"
 _OTHER = "Does the export count refunds, or only orders?"
@@ -137,50 +138,40 @@ _SENT = _beat(
 _BEATS = (_SENT, _QUIET, _NIGHT)
 
 
-def _row(session_id: str, name: str, **changes: Any) -> SessionRow:
+def _session(session_id: str, **given: Any) -> Session:
+    return resolve_session(session_id, session_settings(Path("/srv") / session_id, **{"owner": ANA.user_id, **given}))
+
+
+def _row(session: Session, **changes: Any) -> SessionRow:
     known: dict[str, Any] = {
-        "id": session_id,
-        "name": name,
-        "owner": ANA.user_id,
-        "is_master": False,
+        "session": session,
         "status": SessionStatus.OK,
-        "every": "every 30m",
         "hours": "08:00-22:00 UTC",
         "last": _QUIET,
         "next_at": NOW + timedelta(minutes=20),
-        "open_findings": 0,
-        "notes": (),
     }
     return SessionRow(**{**known, **changes})
 
 
+_RED = OpenFinding(key="shop/t/k", task="t", text=_SENT.preview, first_at=_SENT.ts, last_at=_SENT.ts)
 _ROWS = (
-    _row("shop", "Shop", status=SessionStatus.ALERT, last=_SENT, open_findings=1, told_at=_SENT.ts),
-    _row("shop-api", "shop-api", owner=BEN.user_id, is_master=True),
+    _row(_session("shop", name="Shop"), status=SessionStatus.ALERT, last=_SENT, found=(_RED,)),
+    _row(_session("shop-api", owner=BEN.user_id, master=True)),
     _row(
-        "storefront",
-        "Storefront",
+        _session("storefront", name="Storefront"),
         status=SessionStatus.PAUSED,
         last=_beat(90, BeatResult.FAILED, Indicator.ERROR, error="the model sent nothing for 60 s"),
         next_at=None,
         notes=("paused after 3 failures: the model sent nothing for 60 s",),
     ),
-    _row("docs", "docs", owner="", status=SessionStatus.OFF, last=None, next_at=None),
+    _row(_session("docs", owner=None), status=SessionStatus.OFF, last=None, next_at=None),
 )
 
 
 def _tasks() -> TaskList:
     playbook = parse(PLAYBOOK)
-    session = Session(
-        id="shop",
-        name="Shop",
-        cwd=Path("/srv/shop"),
-        owner=ANA.user_id,
-        is_master=False,
-        beat=BeatSettings(),
-    )
     return TaskList(
-        session=session,
+        session=_session("shop", name="Shop"),
         at=NOW,
         tasks=tuple(numbered(playbook)),
         due=Tier.QUICK,
@@ -321,7 +312,7 @@ ANSWERS = Chapter(
             name="heartbeat-why",
             title="/triage heartbeat why shop",
             meaning="Step by step how the latest beat went: ✓ passed, ■ where it ended.",
-            shows=answer_blocks(why_answer("shop", _BEATS, remarks([], "UTC"))),
+            shows=answer_blocks(why_answer("shop", _BEATS, is_reader=True)),
             private=True,
         ),
         Scene(

@@ -17,7 +17,7 @@ from bot.casework.reports.status_overview import overview
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason
-from bot.heartbeat.schedule.session_wording import log_answer, remarks, why_answer
+from bot.heartbeat.schedule.session_wording import log_answer, why_answer
 from bot.ports.threads import Threads
 from tests.builders import NOW
 from tests.gallery.cards import RETURN, card, drafted
@@ -57,7 +57,7 @@ def _crowded(home: Path) -> dict[str, Sequence[Block]]:
         "status": status_blocks(seen, may_see_drafts=True),
         "open": open_blocks(seen, NOW, may_see_drafts=True),
         "log": answer_blocks(log_answer("shop", [_beat()])),
-        "why": answer_blocks(why_answer("shop", [_beat()], remarks([], "UTC"))),
+        "why": answer_blocks(why_answer("shop", [_beat()], is_reader=True)),
     }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.config.heartbeat_settings import BeatSettings
 from bot.domain.heartbeats.beats import Wake
+from bot.domain.heartbeats.session_state import SessionOverride
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier, includes
 from bot.heartbeat.alerts.alert_routing import AlertRouter
@@ -99,6 +100,8 @@ def a_session(cwd: Path, **changes: Any) -> Session:
         "owner": "U0ANA",
         "is_master": False,
         "beat": beat,
+        "configured": beat,
+        "override": SessionOverride(),
     }
     return Session(**{**fields, **changes})
 

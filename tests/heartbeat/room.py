@@ -93,8 +93,6 @@ class BeatRoom:
         self.surface, self.screen = FakeSurface(), screen
         self.full = Scripted(*(minds or (report(),)))
         self.removals = Removals(MemorySingle())
-        self.closed: list[tuple[str, int]] = []
-        """The sessions whose beat was about to go on record, and how many lines were written by then."""
         self.ran_ahead = threading.Semaphore(0)
         """Told whenever commands of a waiting beat have run."""
         self.ops: list[str] = []
@@ -127,10 +125,6 @@ class BeatRoom:
             peer_sessions(self.sessions, self.store, self.clock),
             self.clock,
         )
-
-    def closing(self, session_id: str) -> None:
-        """Note that a beat is about to go on record, as the scheduler does."""
-        self.closed.append((session_id, len(self.journal.lines)))
 
     def write_playbook(self, text: str = QUIET, *, daily_due: bool = False) -> None:
         past = f"{AT - timedelta(minutes=30):%Y-%m-%dT%H:%M:%SZ}"

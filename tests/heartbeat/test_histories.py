@@ -39,7 +39,7 @@ class Step:
     shows: str = ""
     """What the newest alert or card says."""
     closes: str = ""
-    """How the last card that was changed says it ended: `resolved`, `removed`, `file gone`."""
+    """How the last card that was changed says it ended: `resolved`, `removed`, `file gone`, `not allowed`."""
     opens: int | None = None
     """How many findings are open afterwards."""
 
@@ -216,6 +216,14 @@ HISTORIES: Final[dict[str, tuple[Step, ...]]] = {
         then(lambda watch: watch.probes.late.clear(), closes="resolved", opens=0),
     ),
     "not allowed": (then(lambda watch: watch.probes.refused.add(CHECK), opens=0),),
+    "taken off the allowed commands, put back": (
+        RED,
+        then(Watch.acknowledge),
+        then(lambda watch: watch.probes.refused.add(CHECK), closes="not allowed", opens=0),
+        Step(opens=0),
+        then(lambda watch: watch.probes.refused.clear(), opens=1),
+        exits(0, closes="resolved", opens=0),
+    ),
     "git fails": (
         then(lambda watch: (watch.probes.set(0, "", ("git", "fetch")), watch.says("Fetch: `git fetch`"))),
         exits(128, "fatal", ("git", "fetch"), rings=("Fetch: `git fetch` fails (exit code 128)",), opens=1),
@@ -244,6 +252,8 @@ def ending_of(finding: OpenFinding) -> str:
     """Return how a card says that its finding ended."""
     if finding.removed is not None:
         by = f" by {finding.removed.by}" if finding.removed.by else ""
+        if "taken off" in finding.removed.what:
+            return "not allowed"
         return "file gone" if "deleted" in finding.removed.what else f"removed{by}"
     return "resolved" if finding.resolved_at else ""
 

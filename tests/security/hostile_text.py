@@ -371,7 +371,6 @@ _OURS: Final = {
     *("load_table(module)", "load_table(name)"),
     *("queue_order(name)", "shipped(section)"),
     *("days_between(first)", "days_between(last)"),
-    "midnight_in(zone)",
     *("unknown_verb(command)", "usage_blocks(command)"),
 }
 """What names a file, a setting, a day, a zone or a command of the bot's own: nobody outside writes it."""

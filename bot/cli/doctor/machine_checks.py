@@ -14,7 +14,6 @@ from bot.adapters.process.terminals import has_room_for_socket
 from bot.adapters.storage.files.atomic_write import is_no_folder, list_files
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, NotReady, well, wrong
-from bot.composition.model_access import uses_models
 from bot.composition.process_services import REPLACEABLE_FOLDERS
 from bot.config.environment import process_home
 from bot.config.session_settings import SessionSettings, unreachable
@@ -134,11 +133,7 @@ def sessions(context: DoctorContext) -> HealthCheck:
     """Whether every session has its folder and a playbook that can be read."""
     watched = context.settings().sessions
     has_telegram = context.environment.telegram_bot_token is not None
-    has_model = uses_models(context.settings(), context.environment)
-    looked = (
-        _session_problem(name, one, has_telegram=has_telegram, has_model=has_model) for name, one in watched.items()
-    )
-    problems = list(filter(None, looked))
+    problems = list(filter(None, (_session_problem(*one, has_telegram=has_telegram) for one in watched.items())))
     if problems:
         return wrong("; ".join(problems), "fix that; triage heartbeat list shows the sessions")
     waiting = [name for name, one in watched.items() if PlaybookFile(one.cwd).peek() is None]
@@ -146,7 +141,7 @@ def sessions(context: DoctorContext) -> HealthCheck:
     return well(f"{counted(len(watched), 'session')}{new}" if watched else "none are configured: no heartbeats")
 
 
-def _session_problem(name: str, session: SessionSettings, *, has_telegram: bool, has_model: bool) -> str | None:
+def _session_problem(name: str, session: SessionSettings, *, has_telegram: bool) -> str | None:
     if not session.cwd.is_dir():
         return f"{name}: {session.cwd} is no folder"
     if session.heartbeat.enabled and session.heartbeat.deliver.mode == "last" and session.owner is None:
@@ -155,7 +150,7 @@ def _session_problem(name: str, session: SessionSettings, *, has_telegram: bool,
         return f"{name}: {why}"
     if not session.heartbeat.allow_tracked_playbook and PlaybookFile(session.cwd).is_tracked():
         return f"{name}: {TRACKED}"
-    found = playbook_faults(resolve_session(name, session), has_model=has_model).values()
+    found = playbook_faults(resolve_session(name, session)).values()
     return next((f"{name}: {fault}" for fault in found if fault), None)
 
 

@@ -10,6 +10,7 @@ import json
 import re
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Final
@@ -73,17 +74,6 @@ def parse_template(given: object) -> tuple[str, ...]:
     return words
 
 
-def matches(template: Sequence[str], argv: Sequence[str]) -> bool:
-    """Whether an argument list is what a template allows, word for word.
-
-    >>> matches(("gh", "pr", "checks", "{number}"), ("gh", "pr", "checks", "17"))
-    True
-    >>> matches(("gh", "pr", "checks", "{number}"), ("gh", "pr", "checks", "--web"))
-    False
-    """
-    return len(template) == len(argv) and all(map(_fits, template, argv))
-
-
 def _words(given: object) -> tuple[str, ...]:
     if isinstance(given, str):
         sign = _SHELL_SIGNS.search(_SINGLE_QUOTED.sub("", given))
@@ -100,17 +90,13 @@ def _words(given: object) -> tuple[str, ...]:
     return tuple(str(word) for word in words)
 
 
-def _fits(word: str, given: str) -> re.Match[str] | None:
-    """Return how a word fills the one of a template: its groups are what stands in the `{path}` holes."""
-    pieces = _HOLE.split(word)
-    pattern = "".join(
-        f"({'' if piece == 'path' else '?:'}{PLACEHOLDERS[piece].pattern})" if number % 2 else re.escape(piece)
-        for number, piece in enumerate(pieces)
-    )
-    return re.fullmatch(pattern, given)
-
-
 DEFAULT_COMMANDS: Final = tuple(map(parse_template, read_table(__file__, "default_commands.yml", tuple[str, ...])))
+_ACTS: Final = re.compile("--?(?:out|exe|up)")
+"""Options by which a command that reads writes a file or starts a program; git takes any beginning of a long one.
+
+`git log --output`, `git ls-remote --upload-pack` (or `--exec`), `terraform plan -out`.
+"""
+
 _READING: Final = tuple(map(parse_template, read_table(__file__, "reading_commands.yml", tuple[str, ...])))
 
 
@@ -156,13 +142,18 @@ def is_allowed(argv: Argv, templates: Sequence[Argv], cwd: Path) -> bool:
     >>> is_allowed(("git", "log", "--output=x"), [("git", "log", "{branch}")], Path("."))
     False
     """
-    return any(matches(template, argv) and _paths_are_inside(template, argv, cwd) for template in templates)
+    return any(len(template) == len(argv) and all(map(partial(_fits, cwd), template, argv)) for template in templates)
 
 
-def _paths_are_inside(template: Argv, argv: Argv, cwd: Path) -> bool:
-    """Look at what fills each `{path}`, alone in its word or not."""
-    filled = (found for found in map(_fits, template, argv) if found)
-    return all(_is_inside(cwd, path) for found in filled for path in found.groups())
+def _fits(cwd: Path, word: str, given: str) -> bool:
+    """Whether a word fills the one of a template."""
+    pieces = _HOLE.split(word)
+    pattern = "".join(
+        f"({'' if piece == 'path' else '?:'}{PLACEHOLDERS[piece].pattern})" if number % 2 else re.escape(piece)
+        for number, piece in enumerate(pieces)
+    )
+    found = re.fullmatch(pattern, given)
+    return found is not None and all(_is_inside(cwd, path) for path in found.groups())
 
 
 def _is_inside(cwd: Path, path: str) -> bool:
@@ -200,7 +191,7 @@ def _warning(argv: Argv) -> str:
     """Return what a command may do as far as its words say; nothing of one that only reads."""
     dangers = commands_in_code(" ".join(argv))
     begins = any(argv[: len(reading)] == reading for reading in _READING)
-    if begins and not dangers and not any(word.startswith("--output") for word in argv):
+    if begins and not dangers and not any(map(_ACTS.match, argv)):
         return ""
     named = ", ".join(f"{danger.kind} (“{one_line(danger.words, 80)}”)" for danger in dangers)
     what = named or f"what `{one_line(' '.join(argv[:2]), 80)}` does is not known here"

@@ -43,6 +43,7 @@ from bot.heartbeat.run.findings import (
     is_unchanged,
     judge_report,
     needs_full_run,
+    refusals,
     seen_by_code,
     standing,
     still_standing,
@@ -104,7 +105,6 @@ class BeatWorker:
             except TriageError as error:
                 beat.breaks_off(error)
         now = self._clock.now()
-        self._scheduler.closing(session.id)  # before: whoever reads the record may ask for the next beat at once
         state = self._recorder.close(beat, now)
         self._tell_of_failure(beat, state)
         try:
@@ -156,7 +156,7 @@ class BeatWorker:
         session = begun.session
         if begun.paid is None:
             state = self._store.load(session.id)
-            refusal = self._scheduler.admission.refusal(session, state, begun.wake, begun.started_at)
+            refusal = next(self._scheduler.admission.refusals(session, state, begun.wake, begun.started_at), None)
             if refusal is not None:
                 beat.step, beat.detail = refusal.step, refusal.detail
                 return
@@ -255,7 +255,7 @@ class BeatWorker:
             findings=tuple(findings),
             checked=frozenset(checked),
             standing=standing(view.playbook),
-            removals={**view.removals, **view.edits.removals(view.started_at)},
+            removals={**view.removals, **view.edits.removals(view.started_at), **refusals(view)},
             at=view.started_at,
             tier=view.tier,
             **said,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.domain.ack import read_ack
-from bot.domain.heartbeats.alerts import ASSIGNMENTS, FLAGS, MESSAGE, RECEIPTS, finding_key, fingerprint
+from bot.domain.heartbeats.alerts import ASSIGNMENTS, FLAGS, MESSAGE, RECEIPTS, Removal, finding_key, fingerprint
 from bot.domain.heartbeats.allowed_commands import Argv, commands_in
 from bot.domain.heartbeats.beats import BeatReport, BeatResult, Finding, Receipt, Reported
 from bot.domain.heartbeats.session_state import MessageKind
@@ -103,13 +103,20 @@ def standing(playbook: Playbook) -> frozenset[str]:
     return playbook.checks | {FLAGS, MESSAGE, RECEIPTS, ASSIGNMENTS}
 
 
+def refusals(view: BeatView) -> dict[str, Removal]:
+    """Return why the findings of commands are closed that are not allowed any more, by the finding's key."""
+    refused = Removal(at=view.started_at, what="its command was taken off `commands`")
+    return {command_key(view, argv): refused for argv in view.probes.refused}
+
+
 def still_standing(view: BeatView) -> list[Finding]:
     """Return what a beat without news vouches for: what code sees now, and what was found before and not settled.
 
     A message or an assignment that was sent stands for itself; what a check found that is not made any more is closed.
     """
     now = seen_by_code(view)
-    settled, kept = well_commands(view) | {each.key for each in now}, standing(view.playbook) - {FLAGS}
+    settled = well_commands(view) | {each.key for each in now} | refusals(view).keys()
+    kept = standing(view.playbook) - {FLAGS}
     known = [
         Finding(key=each.key, text=each.text, task=each.task, severity=each.severity)
         for each in view.open_findings

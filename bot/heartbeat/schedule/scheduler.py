@@ -2,8 +2,8 @@
 
 Slots are those of bot/domain/intervals.py: they keep their phase across restarts, and however many were missed, one
 beat is queued. A wake waits in the WakeBox until a beat begins or is refused, so those that come while a beat waits or
-runs make one further beat, with the strongest reason; a beat that goes on record runs no more, and a wake that comes
-then is queued behind it. A slot is done with once its job is queued, so a crash at any moment loses no beat.
+runs make one further beat, with the strongest reason. A slot is done with once its job is queued, so a crash at any
+moment loses no beat.
 """
 
 from __future__ import annotations
@@ -75,19 +75,14 @@ class Admission:
     halted: Callable[[], str | None] = lambda: None
     runs_elsewhere: Callable[[str], bool] = lambda _: False
 
-    def refusal(
-        self, session: Session, state: SessionState, wake: Wake, now: datetime, *, is_held: bool = False
-    ) -> BeatRefusal | None:
-        """Return the first reason not to run now, or None; disk and chat are asked only if all before allows the beat.
-
-        `is_held` says that another beat of the session waits or runs; a beat that starts is not in its own way.
-        """
-        return next(self.refusals(session, state, wake, now, is_held=is_held), None)
-
     def refusals(
         self, session: Session, state: SessionState, wake: Wake, now: datetime, *, is_held: bool = False
     ) -> Iterator[BeatRefusal]:
-        """Yield every reason not to run now, in the order of the gate; each is looked for as it is asked for."""
+        """Yield every reason not to run now, in the order of the gate; the first is the one that is told.
+
+        Each is looked for as it is asked for: disk and chat are asked only if all before allows the beat. `is_held`
+        says that another beat of the session waits or runs; a beat that starts is not in its own way.
+        """
         name, beat, shown, failures = session.id, session.beat, session.beat.visibility, state.failures
         if not beat.enabled:
             yield BeatRefusal(BeatStep.DISABLED, f"to switch it on: /triage heartbeat on {name}")
@@ -113,8 +108,7 @@ class Admission:
         if limit is not None and spent >= limit:
             yield BeatRefusal(BeatStep.BUDGET, f"{spent:.2f} of {limit:.2f} USD today")
         if is_held:
-            busy = f"a heartbeat of {name} is already queued or running; this one runs after it"
-            yield BeatRefusal(BeatStep.BUSY, busy)
+            yield BeatRefusal(BeatStep.BUSY, f"a beat of {name} is already queued or running; this one runs after it")
         if not is_here:
             return  # the replica that has the folder looks into it when it begins the beat
         if not beat.allow_tracked_playbook and playbook_of(session).is_tracked():
@@ -138,6 +132,14 @@ def _asks_for_nothing(session: Session, state: SessionState) -> bool:
     return playbook is not None and playbook.is_effectively_empty
 
 
+class _Look(NamedTuple):
+    """When a session was looked at, and until when there is nothing to do for it."""
+
+    session: Session
+    at: datetime
+    until: datetime
+
+
 class Scheduler:
     """Decides at each tick, and for each wake by hand; both may come from any thread."""
 
@@ -154,19 +156,13 @@ class Scheduler:
         self._sessions, self._store, self._jobs = sessions, store, jobs
         self.admission, self._record = admission, record
         self.wakes, self._clock = wakes, clock
-        self._next: dict[str, tuple[Session, datetime]] = {}
-        self._ticked_at: datetime | None = None
-        self._closing: set[str] = set()
+        self._looks: dict[str, _Look] = {}
         self._lock = threading.RLock()
 
     def tick(self) -> None:
         """Look at every session once; costs next to nothing for those with nothing to do."""
-        now = self._clock.now()
-        if self._ticked_at is not None and now < self._ticked_at:
-            self._next.clear()  # the clock was set back: every slot is looked up anew
-        self._ticked_at = now
-        sessions, waiting = self._sessions.all(), self.wakes.waiting()
-        woken = {session.id: session for session in sessions if session.id in waiting and not self._is_held(session)}
+        now, sessions, waiting = self._clock.now(), self._sessions.all(), self.wakes.waiting()
+        woken = {each.id: each for each in sessions if each.id in waiting and not self._jobs.holds(each.id)}
         due = (session for session in sessions if session.id not in woken and self._is_due(session, now))
         for session in [*woken.values(), *islice(due, LOOKS_PER_TICK)]:
             self._look_at(session, now)
@@ -184,28 +180,15 @@ class Scheduler:
         with self._lock:
             self.wakes.drop(session_id, wake)
             refusal = self._do_what_is_due(session, now, wake)
-        if refusal is None:
-            return f"A beat of {session_id} is queued. Result: /triage heartbeat why {session_id}"
-        if refusal.step is BeatStep.BUSY:
-            return f"{refusal.detail[0].upper()}{refusal.detail[1:]}. Result: /triage heartbeat why {session_id}"
-        return f"No beat of {session_id}: {refusal.why}"
-
-    def closing(self, session_id: str) -> None:
-        """Note that a session's beat is about to go on record; from now on a wake makes a beat of its own behind it.
-
-        The queue holds the beat's job a moment longer, and starts no other job of the session before that is over.
-        """
-        with self._lock:
-            self._closing.add(session_id)
+        if refusal is not None and refusal.step is not BeatStep.BUSY:
+            return f"No beat of {session_id}: {refusal.why}"
+        behind = " behind the one that waits or runs" if refusal else ""
+        return f"A beat of {session_id} is queued{behind}. Result: /triage heartbeat why {session_id}"
 
     def _is_due(self, session: Session, now: datetime) -> bool:
-        """Whether a session's time has come, or it is not known: it is new, or its settings are."""
-        known = self._next.get(session.id)
-        return known is None or known[0] is not session or now >= known[1]
-
-    def _is_held(self, session: Session) -> bool:
-        """Whether a beat of the session waits, or runs and is not about to go on record."""
-        return self._jobs.holds(session.id) and session.id not in self._closing
+        """Whether a session's time has come, or it is not known: it or its settings are new, or the clock went back."""
+        look = self._looks.get(session.id)
+        return look is None or look.session is not session or not look.at <= now < look.until
 
     def _look_at(self, session: Session, now: datetime) -> None:
         """Do what is due for one session; what fails is logged and tried again soon, after the others."""
@@ -213,7 +196,7 @@ class Scheduler:
             with self._lock:
                 self._do_what_is_due(session, now)
         except TriageError:
-            self._next[session.id] = (session, now + RETRY_AFTER)
+            self._looks[session.id] = _Look(session, now, now + RETRY_AFTER)
             log.exception(
                 "a session could not be scheduled", extra={"action": "schedule_failed", "session": session.id}
             )
@@ -222,12 +205,12 @@ class Scheduler:
         """Ask for a beat where one is due or wakes wait; return why there is none, if one was asked for in vain."""
         state, wakes = self._settled(session, now), self.wakes.waiting().get(session.id, frozenset()).union(asked)
         slot = due_slot(session.id, session.beat.every, state.last_slot, now)
-        if slot is not None or (self._made_up_at(session, state, now) == now and not self._is_held(session)):
+        if slot is not None or (self._made_up_at(session, state, now) == now and not self._jobs.holds(session.id)):
             wakes |= {Wake.INTERVAL}
         refusal = self._ask(session, state, wakes, slot, now) if wakes else None
         state = self._store.load(session.id)
-        upcoming = next_slot(session.id, session.beat.every, now)
-        self._next[session.id] = (session, self._made_up_at(session, state, now) or upcoming)
+        until = self._made_up_at(session, state, now) or next_slot(session.id, session.beat.every, now)
+        self._looks[session.id] = _Look(session, now, until)
         return refusal
 
     def _settled(self, session: Session, now: datetime) -> SessionState:
@@ -239,28 +222,23 @@ class Scheduler:
         return self._store.evolve(session.id, every_s=every_s, last_slot=current, answered_at=now)
 
     def _made_up_at(self, session: Session, state: SessionState, now: datetime) -> datetime | None:
-        """Return when a slot outside the active hours is made up for, from `now` on: as they open.
-
-        Only where the slot to come is outside too; of a long interval, all might be. None: there is nothing to make up.
-        """
-        hours, answered = self.admission.owners.hours(session), state.last_answer
-        upcoming = next_slot(session.id, session.beat.every, now)
-        if answered is None or hours.contains(answered) or hours.contains(upcoming):
+        """Return when the slot that was answered last is made up for, if it is."""
+        if state.last_answer is None:
             return None
-        opening = hours.next_opening(now)
-        return opening if opening < upcoming else None
+        upcoming = next_slot(session.id, session.beat.every, now)
+        return self.admission.owners.hours(session).opening_between(state.last_answer, now, upcoming)
 
     def _ask(
         self, session: Session, state: SessionState, wakes: frozenset[Wake], slot: datetime | None, now: datetime
     ) -> BeatRefusal | None:
         """Queue a beat for these wakes, or say why not; a busy session's slot waits as a wake, and is recorded once."""
         reason, is_interval = strongest(wakes), Wake.INTERVAL in wakes
-        refusal = self.admission.refusal(session, state, reason, now, is_held=self._is_held(session))
+        is_held = self._jobs.holds(session.id)
+        refusal = next(self.admission.refusals(session, state, reason, now, is_held=is_held), None)
         changes: dict[str, datetime] = {} if slot is None else {"last_slot": slot}
         if refusal is None:
             at = (slot or state.last_slot) if is_interval else None
             self._jobs.put(RunBeat(session_id=session.id, slot=at, wake=reason))
-            self._closing.discard(session.id)
         elif refusal.step is not BeatStep.BUSY:
             self._record.refused(session, reason, refusal.step, refusal.why, now)
             changes |= {"answered_at": now} if is_interval else {}

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
+from bot.config.heartbeat_settings import LONGEST_INTERVAL
 from bot.domain.answers import Answer, sentence
 from bot.domain.commands.command_line import CommandLine
 from bot.domain.heartbeats.beats import Wake
@@ -26,16 +27,7 @@ from bot.domain.secrets import redact
 from bot.domain.text.sanitize import check_whole, has_visible, one_line, strip_hidden
 from bot.errors import ConfigError, InputError
 from bot.heartbeat.schedule.session_rows import list_answer, rows
-from bot.heartbeat.schedule.session_wording import (
-    CLOSED,
-    EARLIER,
-    LOG_LINES,
-    log_answer,
-    midnight_in,
-    remarks,
-    why_answer,
-    without_findings,
-)
+from bot.heartbeat.schedule.session_wording import LOOKED_AT, log_answer, why_answer, without_findings
 from bot.heartbeat.sessions.session_registry import (
     Asker,
     BeatLog,
@@ -48,7 +40,6 @@ from bot.heartbeat.sessions.session_registry import (
 from bot.ports import Clock, collections
 
 SHORTEST: Final = timedelta(minutes=1)
-LONGEST: Final = timedelta(days=366)
 DEFAULT: Final = "default"
 MAX_CHARS: Final = 2_000
 """How long an assignment may be."""
@@ -87,7 +78,7 @@ class SessionControls:
             return list_answer(rows(self.sessions, self.store, self.zones, self.record, now), now)
         session = self.sessions.get(line.word(2))
         if verb in ("log", "why"):
-            return self._told(session, verb, by, now)
+            return self._told(session, verb, by)
         refusal = f"Only approvers and the owner of {session.id} may do that."
         by.require(refusal, session, next_step="See /triage heartbeat list")
         changed = ChangedBy(id=by.id, name=by.name, at=now)
@@ -101,17 +92,13 @@ class SessionControls:
             case _:
                 return self._switch(session, changed, on=verb == "on")
 
-    def _told(self, session: Session, verb: str, by: Asker, now: datetime) -> Answer:
+    def _told(self, session: Session, verb: str, by: Asker) -> Answer:
         """Return the latest beats; what they found is for those who may read it."""
-        zone, may_read = self.zones.hours(session).timezone, by.may(session)
-        beats = self.record.recent(session.id, LOG_LINES if verb == "log" else 1 + EARLIER)
-        today = self.record.since(session.id, midnight_in(zone, now)) if verb == "why" and may_read else []
-        shown = beats if may_read else [without_findings(beat) for beat in beats]
+        beats, is_reader = self.record.recent(session.id, LOOKED_AT), by.may(session)
+        shown = beats if is_reader else [without_findings(beat) for beat in beats]
         if not shown:
             return sentence(f"{session.id} has had no beat yet.", f"heartbeat run {session.id}", data=[])
-        if verb == "log":
-            return log_answer(session.id, shown)
-        return why_answer(session.id, shown, remarks(today, zone) if may_read else CLOSED)
+        return log_answer(session.id, shown) if verb == "log" else why_answer(session.id, shown, is_reader=is_reader)
 
     def _assign(self, session: Session, text: str, by: ChangedBy) -> str:
         """Put what is to be done into the session's inbox and wake it; return what was queued and what to type next."""
@@ -131,8 +118,7 @@ class SessionControls:
 
     def _switch(self, session: Session, by: ChangedBy, *, on: bool) -> Answer:
         """Switch a heartbeat on or off, across restarts and whatever triage.yml says; off stops the running beat."""
-        configured = self.sessions.configured(session.id).heartbeat.enabled
-        switch = EnabledOverride(value=on, by=by) if on != configured else None
+        switch = EnabledOverride(value=on, by=by) if on != session.configured.enabled else None
         self.overrides.evolve(session.id, enabled=switch)
         if on:
             return sentence(f"{session.id} is on.", f"heartbeat run {session.id}")
@@ -141,7 +127,7 @@ class SessionControls:
 
     def _pace(self, session: Session, interval: str, by: ChangedBy) -> Answer:
         """Set how often a session beats; `default` gives the word back to triage.yml."""
-        configured = self.sessions.configured(session.id).heartbeat.every
+        configured = session.configured.every
         every = configured if interval == DEFAULT else _interval(interval, session.id)
         pace = IntervalOverride(value=every, by=by) if every != configured else None
         self.overrides.evolve(session.id, every=pace)
@@ -151,13 +137,11 @@ class SessionControls:
 
 def _interval(text: str, session_id: str) -> timedelta:
     """Return an interval as typed; raises InputError for none, and for one that is too short or too long."""
-    if not text:
-        raise InputError("How often?", next_step=f"Type /triage heartbeat every {session_id} 15m")
     try:
         every = parse_interval(text)
     except ConfigError as error:
         raise InputError(f"{error};", next_step=f"type /triage heartbeat every {session_id} 30m") from error
-    if not SHORTEST <= every <= LONGEST:
+    if not SHORTEST <= every <= LONGEST_INTERVAL:
         stop = f"to stop the beats: /triage heartbeat off {session_id}"
         raise InputError(f"{text} is not between 1m and 366d;", next_step=stop)
     return every
@@ -166,13 +150,9 @@ def _interval(text: str, session_id: str) -> timedelta:
 def _checked(text: str, session_id: str) -> str:
     """Return the text, stripped, without characters that its readers do not see."""
     said = strip_hidden(check_whole(text))[0].strip()
-    if not has_visible(said):
-        raise InputError(
-            "What is to be done?", next_step=f"Type /triage heartbeat assign {session_id} Look at the error rate"
-        )
-    if len(said) > MAX_CHARS:
-        raise InputError(
-            f"The text has {len(said):,} characters, so nothing was assigned; at most {MAX_CHARS:,}:",
-            next_step=f"/triage heartbeat assign {session_id} <text>",
-        )
-    return said
+    if has_visible(said) and len(said) <= MAX_CHARS:
+        return said
+    raise InputError(
+        f"What is to be done? Say it in at most {MAX_CHARS:,} characters:",
+        next_step=f"/triage heartbeat assign {session_id} Look at the error rate",
+    )

@@ -17,7 +17,7 @@ from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.text.sanitize import one_line
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
-from bot.heartbeat.playbooks.playbook_file import playbook_of, read_template
+from bot.heartbeat.playbooks.playbook_file import playbook_of
 from bot.heartbeat.schedule.scheduler import Admission
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session, SessionMemory, SessionRegistry
 from bot.ports import Clock
@@ -35,10 +35,6 @@ _NO_TIER: Final = (
     f"tasks in {PLAYBOOK} never run, for no heading above them says Quick, Hourly or Daily. Move them under one, and "
     "take the boxes away from notes."
 )
-_NO_COMMAND: Final = (
-    f"tasks in {PLAYBOOK} name no command, and without a model nobody looks at them. Name a command in backticks, or "
-    "set ANTHROPIC_API_KEY."
-)
 _NOT_ALLOWED: Final = f"commands in {PLAYBOOK} never run, for `commands` does not hold them:"
 
 _OF_THE_GATE: Final = {
@@ -50,12 +46,8 @@ _OF_THE_GATE: Final = {
 """What the gate refuses until the owner, or the day, ends it."""
 
 
-def playbook_faults(session: Session, *, has_model: bool) -> Faults:
-    """Return what is wrong with a session's HEARTBEAT.md; of one that is missing nothing is known.
-
-    `has_model`: a model works the tasks, the template's too that name no command. Of one that cannot be read no other
-    fault is known.
-    """
+def playbook_faults(session: Session) -> Faults:
+    """Return what is wrong with a session's HEARTBEAT.md; of one that is missing or cannot be read no more is known."""
     try:
         playbook = playbook_of(session).peek() if session.cwd.is_dir() else None
     except StoreError as error:
@@ -63,15 +55,12 @@ def playbook_faults(session: Session, *, has_model: bool) -> Faults:
     if playbook is None:
         return {}
     tasks = [task for _, task in playbook.all_tasks]
-    templates = (read_template(is_master=is_master) for is_master in (False, True))
-    seeded = {task.id for template in templates for _, task in template.all_tasks}
-    mute = [task for task in tasks if not (has_model or task.id in seeded or task.commands)]
     refused = session.refused_commands(*(line for task in tasks for line in _lines(task)))
     lost = [entry for entry in playbook.elsewhere if _is_meant_to_run(session, entry)]
+    first = f"first “{one_line(lost[0].text, 80)}” in line {lost[0].start + 1}" if lost else ""
     return {
         "unchecked": None if tasks or lost else f"{_NO_TASKS} /triage tiers {session.id} add quick <task>",
-        "unscheduled": _said(_NO_TIER, lost),
-        "unanswered": _said(_NO_COMMAND, mute),
+        "unscheduled": f"{_NO_TIER} {len(lost)} in all, {first}." if lost else None,
         "refused": f"{_NOT_ALLOWED} {'; '.join(map(not_run_notice, refused[:NAMED]))}" if refused else None,
     }
 
@@ -85,22 +74,12 @@ def _lines(entry: PlaybookEntry) -> list[str]:
     return [entry.text, *entry.details]
 
 
-def _said(wrong: str, entries: list[PlaybookEntry]) -> str | None:
-    """Return what is said of tasks, with their number and the first of them; None where there are none."""
-    if not entries:
-        return None
-    return f"{wrong} {len(entries)} in all, first “{one_line(entries[0].text, 80)}” in line {entries[0].start + 1}."
-
-
 def _stopped(why: str) -> str:
     return f"heartbeats are stopped: {why}. They start again by themselves after that; other sessions are not affected."
 
 
 class SessionFaults:
-    """Looks at every enabled session; an owner who cannot be reached now is told at a later look.
-
-    `has_model`: a model works the tasks.
-    """
+    """Looks at every enabled session; an owner who cannot be reached now is told at a later look."""
 
     def __init__(
         self,
@@ -109,11 +88,9 @@ class SessionFaults:
         clock: Clock,
         alerts: AlertRouter,
         admission: Admission,
-        *,
-        has_model: bool,
     ) -> None:
         self._sessions, self._store, self._clock, self._alerts = sessions, store, clock, alerts
-        self._admission, self._has_model = admission, has_model
+        self._admission = admission
         self._unread: set[str] = set()
 
     def check(self) -> None:
@@ -140,7 +117,7 @@ class SessionFaults:
         state, now = self._store.load(session.id), self._clock.now()
         whys = {one.step: _stopped(one.why) for one in self._admission.refusals(session, state, Wake.INTERVAL, now)}
         of_gate = {kind: whys.get(step) for step, kind in _OF_THE_GATE.items()}
-        return {**of_gate, **playbook_faults(session, has_model=self._has_model)}
+        return {**of_gate, **playbook_faults(session)}
 
     def _note(self, session: Session, found: Faults) -> None:
         """Tell of what was not told yet, and forget what is whole again."""

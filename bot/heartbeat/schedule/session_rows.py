@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from bot.domain.answers import Answer, Line, Part, sentence
+from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import Envelope
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.hours import ActiveHours
@@ -41,69 +42,64 @@ class SessionStatus(StrEnum):
     ERROR = "error"
     NONE = "none"
 
-    @property
-    def beats(self) -> bool:
-        """Whether the session is neither off nor paused."""
-        return self not in (SessionStatus.OFF, SessionStatus.PAUSED)
+
+NO_BEATS: Final = (SessionStatus.OFF, SessionStatus.PAUSED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionRow:
     """One session in a list.
 
-    `owner` is who is told now: a user, a user group, or "" for nobody. `last` is the last beat that began, so no
-    refusal; `next_at` the next slot inside the hours, if the session beats. Of the open findings `open_pages` page, and
-    somebody was last told of one at `told_at` (None: nobody was).
+    `last` is the last beat that began, so no refusal; `next_at` when its interval makes a beat next, None while it is
+    off or paused; `found` are its open findings.
     """
 
-    id: str
-    name: str
-    owner: str
-    is_master: bool
+    session: Session
     status: SessionStatus
-    every: str
     hours: str
     last: Envelope | None
     next_at: datetime | None
-    open_findings: int
-    notes: tuple[str, ...]
-    open_pages: int = 0
-    told_at: datetime | None = None
+    found: tuple[OpenFinding, ...] = ()
+    notes: tuple[str, ...] = ()
 
-    def still_open(self, now: datetime) -> str:
-        """Return how many findings are open and when somebody was told; "" for none.
-
-        `still 2 findings open (1 page), told 40 min ago`
-        """
-        if not self.open_findings:
-            return ""
-        still = "still " if self.told_at and self.last and self.told_at < self.last.ts else ""
-        pages = f" ({counted(self.open_pages, 'page')})" if self.open_pages else ""
-        told = f"told {time_ago(now, self.told_at)}" if self.told_at else "told nobody"
-        return f"{still}{counted(self.open_findings, 'finding')} open{pages}, {told}"
+    @property
+    def pages(self) -> int:
+        """How many of the open findings page."""
+        return sum(each.severity is Severity.PAGE for each in self.found)
 
     def line(self, now: datetime) -> Line:
         """Return its settings, what its last beat did, what is open and out of the ordinary."""
-        master, name = "master" if self.is_master else "", self.name if self.name != self.id else ""
-        about = [name, "" if self.owner else "no owner", self.every, self.hours, master]
-        did = "no beat yet"
-        if self.last:
-            did = f"last beat {time_ago(now, self.last.ts)}: {ending(self.last, is_open=bool(self.open_findings))}"
+        session, last = self.session, self.last
+        name, owner = session.name if session.name != session.id else "", "" if session.owner else "no owner"
+        about = [name, owner, _pace(session), self.hours, "master" if session.is_master else ""]
+        did = f"last beat {time_ago(now, last.ts)}: {ending(last)}" if last else "no beat yet"
         coming = f"next in {duration(self.next_at - now)}" if self.next_at else ""
+        pages = f" ({counted(self.pages, 'page')})" if self.pages else ""
+        is_open = f"{counted(len(self.found), 'finding')} open{pages}" if self.found else ""
         return Line(
             mark=self.status,
-            name=self.id,
-            who=self.owner,
+            name=session.id,
+            who=session.owner,
             text=" · ".join(filter(None, about)),
-            more=(" · ".join(filter(None, [did, coming, self.still_open(now)])), *map(one_line, self.notes)),
+            more=(" · ".join(filter(None, [did, coming, is_open])), *map(one_line, self.notes)),
         )
 
     def record(self) -> dict[str, object]:
         """Return it for programs."""
-        same = ("id", "name", "status", "every", "hours", "next_at", "open_findings", "open_pages", "notes")
-        last = self.last.model_dump(mode="json") if self.last else None
-        shown = {"owner": self.owner or None, "master": self.is_master, "last": last}
-        return {**{name: getattr(self, name) for name in same}, **shown}
+        return {
+            "id": self.session.id,
+            "name": self.session.name,
+            "owner": self.session.owner or None,
+            "master": self.session.is_master,
+            "status": self.status,
+            "every": _pace(self.session),
+            "hours": self.hours,
+            "next_at": self.next_at,
+            "open_findings": len(self.found),
+            "open_pages": self.pages,
+            "notes": self.notes,
+            "last": self.last.model_dump(mode="json") if self.last else None,
+        }
 
 
 def rows(
@@ -114,26 +110,20 @@ def rows(
 
     def row(session: Session) -> SessionRow:
         (state, unread), hours, last = _state(store, session.id), zones.hours(session), ran.get(session.id)
-        still = [finding for finding in state.findings.values() if finding.is_open]
-        status = _status(session, state, last, is_open=bool(still), now=now)
-        notes = [unread, _pausing(state, now), _screening(last), _switched(session), zones.zone_note(session)]
+        found = tuple(finding for finding in state.findings.values() if finding.is_open)
+        status = _status(session, state, last, is_open=bool(found), now=now)
+        notes = [unread, _pausing(state, now), _screening(last), _switched(session)]
         return SessionRow(
-            id=session.id,
-            name=session.name,
-            owner=session.owner,
-            is_master=session.is_master,
+            session=session,
             status=status,
-            every=pace(session, sessions),
             hours=f"{hours.start}-{hours.end} {hours.timezone}",
             last=last,
-            next_at=next_beat(session, hours, now) if status.beats else None,
-            open_findings=len(still),
-            open_pages=sum(finding.severity is Severity.PAGE for finding in still),
-            told_at=max((finding.sent_at for finding in still if finding.sent_at), default=None),
+            next_at=next_beat(session, hours, now) if status not in NO_BEATS else None,
+            found=found,
             notes=tuple(filter(None, notes)),
         )
 
-    return sorted(map(row, sessions.all()), key=lambda each: each.open_pages == 0)
+    return sorted(map(row, sessions.all()), key=lambda each: each.pages == 0)
 
 
 def list_answer(found: Sequence[SessionRow], now: datetime) -> Answer:
@@ -141,7 +131,7 @@ def list_answer(found: Sequence[SessionRow], now: datetime) -> Answer:
     if not found:
         return sentence(NO_SESSIONS, data=[])
     parts = tuple(Part(lines=(row.line(now),)) for row in found)
-    return Answer(parts=parts, following=f"heartbeat why {found[0].id}", data=[row.record() for row in found])
+    return Answer(parts=parts, following=f"heartbeat why {found[0].session.id}", data=[row.record() for row in found])
 
 
 def _state(store: SessionMemory, session_id: str) -> tuple[SessionState, str]:
@@ -169,22 +159,18 @@ def _status(
 def _pausing(state: SessionState, now: datetime) -> str:
     """Return why a session pauses; "" if it does not."""
     failures = state.failures
-    if failures.paused_until is None or now >= failures.paused_until:
-        return ""
-    return f"paused after {failures.count} failures: {failures.key}"
+    return f"paused after {failures.count} failures: {failures.key}" if failures.pause_at(now) else ""
 
 
-def pace(session: Session, sessions: SessionRegistry) -> str:
+def _pace(session: Session) -> str:
     """Return how often a session beats, and who said so.
 
     `every 15m (set by @ana, config says 30m)`
     """
-    every = f"every {format_interval(session.beat.every)}"
-    override = session.override.every if session.override else None
+    every, override = f"every {format_interval(session.beat.every)}", session.override.every
     if override is None:
         return every
-    configured = format_interval(sessions.configured(session.id).heartbeat.every)
-    return f"{every} (set by @{override.by.name}, config says {configured})"
+    return f"{every} (set by @{override.by.name}, config says {format_interval(session.configured.every)})"
 
 
 def _screening(last: Envelope | None) -> str:
@@ -193,23 +179,19 @@ def _screening(last: Envelope | None) -> str:
 
 
 def _switched(session: Session) -> str:
-    override = session.override.enabled if session.override else None
+    override = session.override.enabled
     if override is None:
         return ""
     return f"switched {'on' if override.value else 'off'} by @{override.by.name} on {utc_text(override.by.at)}"
 
 
 def next_beat(session: Session, hours: ActiveHours, now: datetime) -> datetime:
-    """Return when the session's interval makes a beat next: at a slot inside the hours, or as they open.
-
-    A slot outside them is made up for as they open, where the slot to come is outside them too.
-    """
+    """Return when the session's interval makes a beat next: at a slot inside the hours, or as they open."""
     name, every = session.id, session.beat.every
     upcoming = next_slot(name, every, now)
-    if not (hours.contains(upcoming) or hours.contains(now) or hours.contains(slot_of(name, every, now))):
-        opening = hours.next_opening(now)
-        if opening < upcoming:
-            return opening
+    answered = now if hours.contains(now) else slot_of(name, every, now)
+    if made_up := hours.opening_between(answered, now, upcoming):
+        return made_up
     opening = hours.next_opening(upcoming)
     following = next_slot(name, every, opening - timedelta(microseconds=1))
     return following if hours.contains(following) else opening

@@ -6,9 +6,8 @@ All is read off the line in heartbeats.ndjson; nothing is escaped. What was foun
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from bot.domain.answers import Answer, Line, Part, lines_of
 from bot.domain.heartbeats.beats import Action, BeatResult, BeatStep, Delivered, Envelope, Indicator
@@ -24,11 +23,13 @@ _ENDS: Final = {BeatStep.PROBES: "Commands", BeatStep.ACK: "Answer", BeatStep.DE
 PASSED, ENDED = "✓", "■"
 """What stands before a step; at the last one the beat ended."""
 
+LOOKED_AT: Final = 50
+"""How many beats `log` and `why` read; about a day of a session that beats every half hour."""
+
 LOG_LINES: Final = 20
 EARLIER: Final = 4
 REMARKS_SHOWN: Final = 8
-CLOSED: Final = Part(lines=lines_of(["What it found is shown to its owner and to approvers."]))
-"""What stands in the place of remarks for who may not read them."""
+NOT_FOR_ALL: Final = "What it found is shown to its owner and to approvers."
 
 _SAY_ALL: Final = (BeatStep.CANCELLED, BeatStep.DEDUPE, BeatStep.DELIVERY)
 """Ends whose reason `ending` tells."""
@@ -39,30 +40,25 @@ def has_run(beat: Envelope) -> bool:
     return beat.result is not BeatResult.SKIPPED or not (beat.step is None or beat.step in GATE)
 
 
-def ending(beat: Envelope, *, is_open: bool) -> str:
-    """Return what a beat did in the end; nothing is well while a finding is open (`is_open`)."""
-    match beat.result:
-        case BeatResult.FAILED:
-            return "failed" if beat.silent else "failed, alert sent"
-        case BeatResult.SENT if beat.delivered is None:
-            return f"told nobody, {_place(None)}"
-        case BeatResult.SENT if beat.step is BeatStep.ACK or beat.indicator is Indicator.OK:
-            return "said that nothing is new" if is_open else "said that all is well"
-        case BeatResult.SENT:
-            return "alert sent"
-        case BeatResult.SKIPPED if beat.step is BeatStep.CANCELLED:
+def ending(beat: Envelope) -> str:
+    """Return what a beat did in the end; never that all is well, for a finding may be open."""
+    if beat.result is BeatResult.FAILED:
+        return "failed" if beat.silent else "failed, alert sent"
+    match beat.step:
+        case BeatStep.CANCELLED:
             return "cancelled"
-        case BeatResult.SKIPPED if beat.step is BeatStep.DELIVERY:
-            return f"told nobody, {beat.detail or _place(None)}"
-        case BeatResult.SKIPPED if beat.step is BeatStep.DEDUPE:
+        case BeatStep.DELIVERY:
+            return f"told nobody, {beat.detail}"
+        case BeatStep.DEDUPE:
             return "nothing new to tell"
-        case BeatResult.SKIPPED:
-            return "skipped"
+    if beat.result is BeatResult.SENT:
+        says_ok = beat.step is BeatStep.ACK or beat.indicator is Indicator.OK
+        return "said that nothing is new" if says_ok else "alert sent"
+    if beat.result is BeatResult.SKIPPED:
+        return "skipped"
     if beat.changes:
         return f"{counted(len(beat.changes), 'change')} for the daily report"
-    if beat.prescreen is Action.HANDLE:
-        return "handled by the pre-screen"
-    return "all well" if beat.result is BeatResult.OK_TOKEN and not is_open else "nothing new"
+    return "handled by the pre-screen" if beat.prescreen is Action.HANDLE else "nothing new"
 
 
 def steps_of_beat(beat: Envelope) -> tuple[Line, ...]:
@@ -96,8 +92,8 @@ def _end(beat: Envelope) -> tuple[str, str]:
 
 
 def _place(delivered: Delivered | None) -> str:
-    if delivered is None or delivered.mode == "none":
-        return "only to the log"
+    if delivered is None:
+        return "sent"
     if delivered.channel == "slack" and (delivered.to or "")[:1] in ("D", "U", "W"):
         return "sent as a direct message in Slack"
     return f"sent to {delivered.channel} {delivered.to or ''}".rstrip()
@@ -109,7 +105,7 @@ def beat_line(beat: Envelope) -> Line:
     is_told = beat.result is BeatResult.SENT or beat.step in _SAY_ALL
     why = "" if is_told else beat.error or beat.why or ""
     said = [*_given(beat, 60), one_line(why or beat.preview, 200)]
-    return Line(at=beat.ts, text=" · ".join(filter(None, [f"{beat.reason}{tier}", _did(beat), *said])))
+    return Line(at=beat.ts, text=" · ".join(filter(None, [f"{beat.reason}{tier}", ending(beat), *said])))
 
 
 def found_lines(beat: Envelope) -> tuple[Line, ...]:
@@ -118,23 +114,9 @@ def found_lines(beat: Envelope) -> tuple[Line, ...]:
     return lines_of([*_given(beat, 200), *preview, *(f"changed: {change}" for change in beat.changes)])
 
 
-def _did(beat: Envelope) -> str:
-    return ending(beat, is_open=beat.indicator is Indicator.ALERT)
-
-
 def _given(beat: Envelope, chars: int) -> list[str]:
     """Return who gave the beat what to do."""
     return [f"assigned by {one_line(each.by, 40)}: “{one_line(each.text, chars)}”" for each in beat.assignments]
-
-
-def midnight_in(zone: str, now: datetime) -> datetime:
-    """Return when the day of a moment began in a zone, by its IANA name.
-
-    >>> from datetime import UTC
-    >>> midnight_in("Asia/Tokyo", datetime(2026, 3, 1, 16, tzinfo=UTC)).isoformat()
-    '2026-03-02T00:00:00+09:00'
-    """
-    return now.astimezone(ZoneInfo(zone)).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
 
 
 def without_findings(beat: Envelope) -> Envelope:
@@ -147,42 +129,32 @@ def without_findings(beat: Envelope) -> Envelope:
 
 def heading(beat: Envelope) -> str:
     """Return the line above the way a beat went."""
-    took = f", {span_ms(beat.duration_ms)}" if has_run(beat) else ""
+    took = f", {duration(timedelta(milliseconds=beat.duration_ms))}" if has_run(beat) else ""
     run = f", run {beat.trace_id}" if beat.trace_id else ""
-    return f"{utc_text(beat.ts)}, {beat.reason}: {_did(beat)}{took}{run}"
-
-
-def span_ms(duration_ms: int) -> str:
-    """Return how long a beat took, as people read it.
-
-    >>> span_ms(2140), span_ms(75_000)
-    ('2.1 s', '1 min')
-    """
-    return f"{duration_ms / 1000:.1f} s" if duration_ms < 60_000 else duration(timedelta(milliseconds=duration_ms))
+    return f"{utc_text(beat.ts)}, {beat.reason}: {ending(beat)}{took}{run}"
 
 
 def log_answer(session_id: str, beats: Sequence[Envelope]) -> Answer:
     """Return beats, newest first, a line each; times are UTC where they cannot be the reader's."""
-    shown = Part(title=f"{session_id}, latest first", lines=tuple(map(beat_line, beats)))
-    return Answer(parts=(shown,), following=f"heartbeat why {session_id}", data=_data(beats))
+    newest = beats[:LOG_LINES]
+    shown = Part(title=f"{session_id}, latest first", lines=tuple(map(beat_line, newest)))
+    return Answer(parts=(shown,), following=f"heartbeat why {session_id}", data=_data(newest))
 
 
-def why_answer(session_id: str, beats: Sequence[Envelope], beside: Part) -> Answer:
-    """Return the way of the latest beat step by step, the ones before it, and what stands beside them."""
-    latest, *earlier = beats
+def why_answer(session_id: str, beats: Sequence[Envelope], *, is_reader: bool) -> Answer:
+    """Return the way of the latest beat step by step, the ones before it, and what beats said beside OK.
+
+    `is_reader`: whoever asks may read what a beat found.
+    """
+    latest, *earlier = beats[: 1 + EARLIER]
+    remarks = [Line(at=beat.ts, text=f"“{one_line(beat.beside_ok)}”") for beat in beats if beat.beside_ok]
+    beside = Part(title="Said beside OK", lines=tuple(remarks[:REMARKS_SHOWN])) if remarks else Part()
+    if not is_reader:
+        beside = Part(lines=lines_of([NOT_FOR_ALL]))
     way = Part(title=f"{session_id}, {heading(latest)}", lines=(*steps_of_beat(latest), *found_lines(latest)))
     before = Part(title="Before it", lines=tuple(map(beat_line, earlier)))
     parts = tuple(part for part in (way, before, beside) if part.lines)
-    return Answer(parts=parts, following=f"heartbeat run {session_id}", data=_data(beats))
-
-
-def remarks(beats: Sequence[Envelope], zone: str) -> Part:
-    """Return what the beats of a day said beside OK."""
-    said = [beat for beat in beats if beat.beside_ok]
-    lines = [f"{beat.ts.astimezone(ZoneInfo(zone)):%H:%M}  “{one_line(beat.beside_ok)}”" for beat in said]
-    more = [f"… and {len(said) - REMARKS_SHOWN} more"] if len(said) > REMARKS_SHOWN else []
-    title = f"{counted(len(said), 'remark')} with OK since midnight ({zone})"
-    return Part(title=title, lines=lines_of([*lines[:REMARKS_SHOWN], *more]))
+    return Answer(parts=parts, following=f"heartbeat run {session_id}", data=_data(beats[: 1 + EARLIER]))
 
 
 def _data(beats: Sequence[Envelope]) -> list[dict[str, object]]:

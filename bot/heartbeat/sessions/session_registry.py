@@ -7,11 +7,11 @@ heartbeats.ndjson: the line every beat leaves, whatever happened, and the latest
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,9 +40,6 @@ NEWEST_LINES: Final = 150_000
 ASK_AGAIN_AFTER: Final = timedelta(hours=1)
 """How long the zone of an owner is not asked for again."""
 
-LONGEST_BEAT: Final = timedelta(hours=1)
-"""A beat is written down when it ends, under the time at which it began."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Session:
@@ -55,13 +52,10 @@ class Session:
     """The Slack user or user group (S…) that is told; "" for nobody."""
     is_master: bool
     beat: BeatSettings
-    override: SessionOverride | None = None
+    configured: BeatSettings
+    """What triage.yml alone says of its beats."""
+    override: SessionOverride
     """What people switched by command; `beat` has it in already."""
-
-    @property
-    def playbook_path(self) -> Path:
-        """Where its HEARTBEAT.md stands."""
-        return self.cwd / PLAYBOOK
 
     def refused_commands(self, *lines: str) -> tuple[Argv, ...]:
         """Return the commands in a task's lines that it does not allow; code itself answers for the flags."""
@@ -71,11 +65,8 @@ class Session:
 
 def resolve_session(session_id: str, settings: SessionSettings, override: SessionOverride | None = None) -> Session:
     """Return a session with its overrides applied."""
-    changes: dict[str, object] = {}
-    if override and override.enabled:
-        changes["enabled"] = override.enabled.value
-    if override and override.every:
-        changes["every"] = override.every.value
+    switched = override or SessionOverride()
+    changes = {key: one.value for key, one in switched if one}
     return Session(
         id=session_id,
         name=settings.name or session_id,
@@ -83,7 +74,8 @@ def resolve_session(session_id: str, settings: SessionSettings, override: Sessio
         owner=settings.owner or "",
         is_master=settings.master,
         beat=settings.heartbeat.model_copy(update=changes),
-        override=override,
+        configured=settings.heartbeat,
+        override=switched,
     )
 
 
@@ -113,10 +105,6 @@ class SessionRegistry:
     def names(self) -> dict[str, str]:
         """Return the name of every session by its id."""
         return {session_id: settings.name or session_id for session_id, settings in self._settings.items()}
-
-    def configured(self, session_id: str) -> SessionSettings:
-        """Return what triage.yml alone says of a session that exists."""
-        return self._settings[session_id]
 
     def replace(self, settings: Mapping[str, SessionSettings]) -> None:
         """Take over what a new triage.yml says."""
@@ -153,12 +141,8 @@ class Owners:
         self._zones: dict[str, str | None] = {}
         self._asked_at: dict[str, datetime] = {}
 
-    def includes(self, session: Session, user_id: str) -> bool:
-        """Whether somebody is an owner: the person, or a member of the group."""
-        return self._is(session.owner, user_id)
-
     def claim(self, session: Session, user_id: str, *, asks: bool = True) -> str:
-        """Return a user who is an owner, as `Approvers` wants to know it; "" for anybody else.
+        """Return a user who is the owner, or of the group that is, as `Approvers` wants it; "" for anybody else.
 
         `asks=False`: without a request, so of a group count those who were in it when last asked.
         """
@@ -206,13 +190,6 @@ class Owners:
             return ActiveHours(hours.start, hours.end, named or self._local)
         except ConfigError:  # the chat knows a zone that this machine's tables do not
             return ActiveHours(hours.start, hours.end, self._local)
-
-    def zone_note(self, session: Session) -> str | None:
-        """Return what a list has to say of the zone, if it is not the one that was meant."""
-        zone = self.hours(session).timezone
-        if session.beat.active_hours.timezone != "user" or zone == self._zones.get(session.owner):
-            return None
-        return f"hours as in {zone}; the owner's time zone is not known here"
 
 
 class Asker:
@@ -344,22 +321,14 @@ class BeatLog:
 
     def recent(self, session_id: str, count: int) -> list[Envelope]:
         """Return the latest beats of a session, newest first; fewer where the last `NEWEST_LINES` hold fewer."""
-        return list(islice(self._newest(session_id), count))
-
-    def since(self, session_id: str, at: datetime) -> list[Envelope]:
-        """Return a session's beats from a moment on, newest first; fewer where the last `NEWEST_LINES` hold fewer."""
-        near = takewhile(lambda beat: beat.ts >= at - LONGEST_BEAT, self._newest(session_id))
-        return [beat for beat in near if beat.ts >= at]
+        records = islice(self._journal.newest_first(), NEWEST_LINES)
+        found = (_read(record) for record in records if record.get("session_id") == session_id)
+        return list(islice((beat for beat in found if beat is not None), count))
 
     def latest(self, is_wanted: Callable[[Envelope], bool]) -> dict[str, Envelope]:
         """Return the latest beat of every session among the newest lines, of those that are wanted."""
         newest = map(_read, self._journal.records(last_bytes=LATEST_BYTES))
         return {beat.session_id: beat for beat in newest if beat is not None and is_wanted(beat)}
-
-    def _newest(self, session_id: str) -> Iterator[Envelope]:
-        records = islice(self._journal.newest_first(), NEWEST_LINES)
-        found = (_read(record) for record in records if record.get("session_id") == session_id)
-        return (beat for beat in found if beat is not None)
 
 
 def _read(record: dict[str, object]) -> Envelope | None:

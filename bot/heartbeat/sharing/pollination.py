@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, commands_in, matches
+from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, commands_in, is_allowed
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_edits import add, move_task
@@ -116,7 +116,7 @@ def travelling(offer: Offer, to: Session) -> Offer | None:
     """
     named = commands_in([offer.task])
     fixed = [template for template in to.beat.commands if not _FREE_HOLE.search(" ".join(template))]
-    if len(named) == 1 and any(matches(template, named[0]) for template in fixed):
+    if len(named) == 1 and is_allowed(named[0], fixed, to.cwd):
         return offer.evolve(task=f"`{shlex.join(named[0])}`")
     return None if offer.quarantine else offer.evolve(quarantine=UNREAD)
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,30 +22,29 @@ from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.text.outgoing_text import local_time
 from blocks.views.home_view import HomeData, Notice, home_view
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
+from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus, Twin
 from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus
+from bot.heartbeat.sessions.session_registry import resolve_session
 from tests.blocks.cards.test_draft_card import FEW, HOSTILE
 from tests.blocks.limits import as_slack_takes_it, view_as_slack_takes_it
 from tests.blocks.views.test_report_views import an_overview
 from tests.builders import NOW, in_status
+from tests.heartbeat.clockwork import session_settings
 from tests.tables import each_row
 
 DAY = DayCounts(messages=12, actionable=3, model_runs=4, cost_usd=0.123)
 
 
 def a_row(session_id: str = "shop", **changes: object) -> SessionRow:
+    settings = session_settings(Path("/srv/shop"), name="Shop <!channel>", owner="U01")
     row = SessionRow(
-        id=session_id,
-        name="Shop <!channel>",
-        owner="U1",
-        is_master=False,
+        session=resolve_session(session_id, settings),
         status=SessionStatus.OK,
-        every="every 30m",
         hours="08:00-22:00 UTC",
         last=None,
         next_at=NOW + timedelta(minutes=12),
-        open_findings=1,
-        notes=(),
+        found=(OpenFinding(key="k", task="t", text="red", first_at=NOW, last_at=NOW),),
     )
     return replace(row, **changes)  # type: ignore[arg-type]
 
@@ -247,12 +247,12 @@ def test_what_the_store_does_not_hold_has_no_buttons() -> None:
     assert "1 more waits, not shown whole here" in json.dumps(found)
 
 
-@each_row("user", ["U2", "U1"])
+@each_row("user", ["U2", "U01"])
 def test_who_may_not_approve_gets_no_button_of_a_draft(user: str) -> None:
     """Not even the owner of a session, who gets that session's."""
     found = page(a_home(rows=(a_row(),), drafts=[a_draft()]), may_approve=False, user=user)
     assert not [v for action in (ids.APPROVE, ids.EDIT, ids.DISMISS, ids.ADD_CONTEXT) for v in clicks(found, action)]
-    assert clicks(found, ids.RUN_SESSION) == (["shop"] if user == "U1" else [])
+    assert clicks(found, ids.RUN_SESSION) == (["shop"] if user == "U01" else [])
 
 
 @each_row("status, offered", [(SessionStatus.OK, ["shop"]), (SessionStatus.OFF, []), (SessionStatus.PAUSED, [])])

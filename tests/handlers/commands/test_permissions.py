@@ -32,7 +32,7 @@ from handlers.commands.casework_commands import (
 )
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
 from handlers.commands.notes_command import notes_command
-from handlers.commands.session_command import Answers, SessionCommand
+from handlers.commands.session_command import SessionCommand
 from tests.blocks.limits import texts
 from tests.builders import in_status
 from tests.casework.four_weeks import AT_WORK, live_four_weeks
@@ -133,7 +133,7 @@ class Everything:
         tiers = TaskCommands(
             works.sessions, works.store, works.zones, works.clock, MemorySingle(), Removals(MemorySingle())
         )
-        sessions: dict[str, Answers] = {"heartbeat": heartbeat, "tiers": tiers, "pollinate": self.garden.desk}
+        sessions = {"heartbeat": heartbeat.answer, "tiers": tiers.answer, "pollinate": self.garden.desk.answer}
         return {
             "status": status_command(FileStore(self.home), self.approvers, works.clock, ()),
             "metrics": metrics_command(metrics_of(self.home, works.clock)),

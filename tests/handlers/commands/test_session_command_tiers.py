@@ -59,7 +59,7 @@ class Edge:
         tasks = TaskCommands(
             works.sessions, works.store, works.zones, works.clock, self.stored, Removals(MemorySingle())
         )
-        self.tiers = SessionCommand("tiers", tasks, OWNERS, self.approvers)
+        self.tiers = SessionCommand("tiers", tasks.answer, OWNERS, self.approvers)
 
     def types(self, text: str, by: str = APPROVER, team: str = "T1") -> str:
         """Type a command and return what it says."""

@@ -46,13 +46,6 @@ def test_all_is_well_is_said_to_nobody_and_stamped(tmp_path: Path) -> None:
     assert room.surface.sent == []
 
 
-def test_a_beat_is_over_for_whoever_reads_its_record(tmp_path: Path) -> None:
-    """Its end is told before its line is written: nobody sees a beat on record that still counts as running."""
-    room = BeatRoom(tmp_path)
-    room.beat()
-    assert room.closed == [("shop", 0)]
-
-
 def test_an_empty_answer_is_well_too(tmp_path: Path) -> None:
     """It has its receipts."""
     assert BeatRoom(tmp_path, report("  ")).beat().result is BeatResult.OK_EMPTY

@@ -200,7 +200,7 @@ def test_a_wake_during_a_beat_is_retried_soon_after_it(works: Clockwork) -> None
     running = works.jobs.claim()
     assert running is not None
     works.box.take("shop")
-    assert "runs after it" in works.scheduler.wake("shop", Wake.ASSIGNMENT)
+    assert "queued behind the one" in works.scheduler.wake("shop", Wake.ASSIGNMENT)
     works.scheduler.wake("shop", Wake.AUTOMATION)
     works.tick(seconds=5)
     assert works.jobs.waiting == {}
@@ -208,23 +208,6 @@ def test_a_wake_during_a_beat_is_retried_soon_after_it(works: Clockwork) -> None
     works.tick(seconds=20)
     [job] = works.run_all()
     assert beat_of(job).wake == "assignment"
-    works.tick(seconds=20)
-    assert works.jobs.waiting == {}
-
-
-def test_a_wake_after_a_beat_went_on_record_is_queued_behind_it(works: Clockwork) -> None:
-    """Whoever reads its message may ask at once; its job is released a moment later. What follows is one beat."""
-    works.scheduler.wake("shop", Wake.ON_DEMAND)
-    running = works.jobs.claim()
-    assert running is not None
-    works.box.take("shop")
-    works.clock.advance(1)
-    works.scheduler.closing("shop")
-    assert "is queued" in works.scheduler.wake("shop", Wake.ON_DEMAND)
-    assert "runs after it" in works.scheduler.wake("shop", Wake.AUTOMATION)
-    assert works.jobs.claim() is None
-    works.jobs.done(running)
-    assert [beat_of(job).wake for job in works.run_all()] == ["on_demand"]
     works.tick(seconds=20)
     assert works.jobs.waiting == {}
 

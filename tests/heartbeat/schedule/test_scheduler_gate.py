@@ -45,7 +45,9 @@ class Gate:
 
     def refusal(self) -> BeatRefusal | None:
         session = resolve_session("shop", session_settings(self.cwd, **self.beat))
-        return self.admission.refusal(session, self.store.load("shop"), self.wake, START, is_held=self.is_held)
+        return next(
+            self.admission.refusals(session, self.store.load("shop"), self.wake, START, is_held=self.is_held), None
+        )
 
 
 def everything_wrong(folder: Path, wake: Wake) -> Gate:
@@ -138,7 +140,7 @@ def test_nobody_is_asked_for_a_route_of_a_session_that_is_off(tmp_path: Path) ->
     zones = Owners(FakeWorkspace(), FakeClock(START), local="UTC")
     admission = Admission(zones, route=unasked)
     session = resolve_session("shop", session_settings(tmp_path, **OPEN, enabled=False))
-    refused = admission.refusal(session, SessionState(), Wake.INTERVAL, START)
+    refused = next(admission.refusals(session, SessionState(), Wake.INTERVAL, START), None)
     assert refused is not None
     assert refused.step is BeatStep.DISABLED
 

@@ -33,19 +33,12 @@ class Watch:
         self.slack = FakeSurface()
         self.restart("slack", "webhook")
 
-    def restart(self, *surfaces: str, has_model: bool = True) -> None:
+    def restart(self, *surfaces: str) -> None:
         """Begin anew with these ways to reach people."""
         alerts = alert_router(dict.fromkeys(surfaces, self.slack), self.store, self.clock, self.ops.append)
         zones = Owners(FakeWorkspace(), self.clock, local="UTC")
         self.admission = Admission(zones, route=alerts.route)
-        self.faults = SessionFaults(
-            self.sessions,
-            self.store,
-            self.clock,
-            alerts,
-            self.admission,
-            has_model=has_model,
-        )
+        self.faults = SessionFaults(self.sessions, self.store, self.clock, alerts, self.admission)
 
     @property
     def told(self) -> list[tuple[str, str]]:
@@ -93,10 +86,15 @@ def test_it_does_not_beat_meanwhile_and_does_again_by_itself(watch: Watch) -> No
     """The gate says why, for it alone."""
     admission = watch.admission
     for name, why in (("gone", "no folder: "), ("there", None)):
-        refused = admission.refusal(watch.sessions.get(name), SessionState(), Wake.ON_DEMAND, watch.clock.now())
+        refused = next(
+            admission.refusals(watch.sessions.get(name), SessionState(), Wake.ON_DEMAND, watch.clock.now()), None
+        )
         assert (refused is None) if why is None else (refused is not None and refused.why.startswith(why))
     watch.gone.mkdir()
-    assert admission.refusal(watch.sessions.get("gone"), SessionState(), Wake.ON_DEMAND, watch.clock.now()) is None
+    assert (
+        next(admission.refusals(watch.sessions.get("gone"), SessionState(), Wake.ON_DEMAND, watch.clock.now()), None)
+        is None
+    )
 
 
 def test_a_session_whose_alerts_have_no_way_to_go_is_told_of_once(watch: Watch) -> None:
@@ -190,24 +188,6 @@ def test_a_check_without_a_box_under_another_heading_is_told_of_too(watch: Watch
     [(_, said)] = watch.told
     assert said.startswith("there: tasks in HEARTBEAT.md never run")
     assert said.endswith("1 in all, first “Orders: `./check orders`” in line 7.")
-
-
-def test_the_owner_is_told_once_of_tasks_that_only_a_model_could_look_at(watch: Watch) -> None:
-    """Where there is none, their silence means nothing; those of the template are its own business."""
-    watch.sessions.replace({"there": session_settings(watch.there)})
-    watch.restart("slack", has_model=False)
-    playbook = watch.there / "HEARTBEAT.md"
-    seeded = "## Quick\n- [ ] CI: `git status --porcelain`\n## Daily\n- [ ] Report to the master session\n"
-    for text in (seeded, f"{seeded}- [ ] Are the backups fresh?\n", f"{seeded}- [ ] Are the backups fresh?\n"):
-        playbook.write_text(text, encoding="utf-8")
-        watch.faults.check()
-    [(_, said)] = watch.told
-    assert said.startswith("there: tasks in HEARTBEAT.md name no command, and without a model nobody looks at")
-    assert said.endswith("1 in all, first “Are the backups fresh?” in line 5.")
-    watch.restart("slack")
-    watch.faults.check()
-    assert len(watch.told) == 1
-    assert watch.store.load("there").told == {}
 
 
 def test_the_owner_is_told_once_of_commands_that_never_run(watch: Watch) -> None:

@@ -36,7 +36,7 @@ class Watch:
         clock = FakeClock()
         alerts = alert_router({"slack": self.slack}, self.store, clock)
         admission = Admission(Owners(FakeWorkspace(), clock, local="UTC"), route=lambda *_: DM)
-        return SessionFaults(self.sessions, self.store, clock, alerts, admission, has_model=True)
+        return SessionFaults(self.sessions, self.store, clock, alerts, admission)
 
     @property
     def told(self) -> list[tuple[str, str]]:

@@ -100,7 +100,6 @@ def test_a_refused_beat_ends_at_its_step_with_its_reason(step: BeatStep) -> None
             "Delivery",
             "sent as a direct message in Slack",
         ),
-        ({"result": "sent"}, "Delivery", "only to the log"),
     ],
 )
 def test_a_beat_that_ran_ends_where_it_ended(given: dict[str, Any], name: str, detail: str) -> None:
@@ -123,41 +122,30 @@ SLACK_DM = Delivered(mode="last", channel="slack", to="D0ANN")
 
 
 @each_row(
-    "given, is_open, says",
+    "given, says",
     [
-        ({"result": "sent", "delivered": SLACK_DM, "indicator": "alert"}, True, "alert sent"),
-        ({"result": "sent", "delivered": SLACK_DM, "indicator": "alert"}, False, "alert sent"),
-        ({"result": "sent", "delivered": SLACK_DM, "indicator": "ok"}, False, "said that all is well"),
-        ({"result": "sent", "delivered": SLACK_DM, "step": "ack"}, False, "said that all is well"),
-        ({"result": "sent", "delivered": SLACK_DM, "step": "ack"}, True, "said that nothing is new"),
-        ({"result": "sent", "delivered": SLACK_DM, "step": "probes"}, True, "alert sent"),
-        ({"result": "sent"}, True, "told nobody, only to the log"),
-        ({"result": "ok-token"}, False, "all well"),
-        ({"result": "ok-token"}, True, "nothing new"),
-        ({"result": "ok-empty"}, False, "nothing new"),
-        ({"result": "ok-empty"}, True, "nothing new"),
-        ({"result": "ok-empty", "prescreen": "none", "step": "pre-screen"}, False, "nothing new"),
-        ({"result": "ok-empty", "prescreen": "handle", "step": "pre-screen"}, False, "handled by the pre-screen"),
-        ({"result": "ok-empty", "changes": ("git log", "df -h")}, False, "2 changes for the daily report"),
-        ({"result": "skipped", "step": "dedupe", "why": "dedupe: already sent"}, True, "nothing new to tell"),
-        ({"result": "skipped", "step": "delivery", "why": "delivery: only to the log"}, True, NOBODY),
-        (
-            {"result": "skipped", "step": "delivery", "why": "delivery: muted"},
-            True,
-            "told nobody, muted",
-        ),
-        ({"result": "skipped", "step": "cancelled", "why": "cancelled"}, True, "cancelled"),
-        ({"result": "skipped", "step": "outside hours", "why": "outside hours: night"}, True, "skipped"),
-        ({"result": "failed", "error": "refused: 401"}, True, "failed"),
-        ({"result": "failed", "error": "refused: 401", "silent": False, "delivered": SLACK_DM}, True, FAILED_LOUD),
+        ({"result": "sent", "delivered": SLACK_DM, "indicator": "alert"}, "alert sent"),
+        ({"result": "sent", "delivered": SLACK_DM, "indicator": "ok"}, "said that nothing is new"),
+        ({"result": "sent", "delivered": SLACK_DM, "step": "ack", "indicator": "alert"}, "said that nothing is new"),
+        ({"result": "sent", "delivered": SLACK_DM, "step": "probes", "indicator": "alert"}, "alert sent"),
+        ({"result": "ok-token"}, "nothing new"),
+        ({"result": "ok-empty"}, "nothing new"),
+        ({"result": "ok-empty", "prescreen": "none", "step": "pre-screen"}, "nothing new"),
+        ({"result": "ok-empty", "prescreen": "handle", "step": "pre-screen"}, "handled by the pre-screen"),
+        ({"result": "ok-empty", "changes": ("git log", "df -h")}, "2 changes for the daily report"),
+        ({"result": "skipped", "step": "dedupe", "why": "dedupe: already sent"}, "nothing new to tell"),
+        ({"result": "skipped", "step": "delivery", "why": "delivery: only to the log"}, NOBODY),
+        ({"result": "skipped", "step": "cancelled", "why": "cancelled"}, "cancelled"),
+        ({"result": "skipped", "step": "outside hours", "why": "outside hours: night"}, "skipped"),
+        ({"result": "failed", "error": "refused: 401"}, "failed"),
+        ({"result": "failed", "error": "refused: 401", "silent": False, "delivered": SLACK_DM}, FAILED_LOUD),
     ],
 )
-def test_every_end_of_a_beat_in_words(given: dict[str, Any], is_open: bool, says: str) -> None:
-    """What happened, and never that all is well while a finding is open; a line on disk says the same."""
-    indicator = Indicator.ALERT if is_open else Indicator.OK
+def test_every_end_of_a_beat_in_words(given: dict[str, Any], says: str) -> None:
+    """What happened; a line on disk says the same."""
     rest = {name: value for name, value in given.items() if name != "result"}
-    known = beat(BeatResult(given["result"]), **{"indicator": indicator, **rest})
-    assert ending(Envelope.model_validate(known.model_dump(mode="json")), is_open=is_open) == says
+    known = beat(BeatResult(given["result"]), **{"indicator": Indicator.OK, **rest})
+    assert ending(Envelope.model_validate(known.model_dump(mode="json"))) == says
     assert has_run(known) is (given.get("step") != "outside hours")
 
 
@@ -191,7 +179,7 @@ def test_the_way_of_a_beat_holds_what_its_steps_found_out() -> None:
     ]
     assert shown(*found_lines(beat(BeatResult.OK_EMPTY, preview="CI is red"))) == ["not sent: CI is red"]
     assert found_lines(without_findings(envelope)) == ()
-    assert heading(envelope) == "2026-11-21 12:00 UTC, interval: alert sent, 2.1 s, run beat-1"
+    assert heading(envelope) == "2026-11-21 12:00 UTC, interval: alert sent, 2 s, run beat-1"
     assert beat_line(envelope).text == "interval hourly · alert sent · CI is red on main"
     assert beat_line(without_findings(envelope)).text == "interval hourly · alert sent"
 

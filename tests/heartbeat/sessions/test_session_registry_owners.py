@@ -26,15 +26,15 @@ def owners() -> Owners:
 def test_one_person_is_the_owner_and_alone_may_act(tmp_path: Path, owners: Owners) -> None:
     """As it always was."""
     session = of(tmp_path, "U0ANN")
-    assert [owners.includes(session, who) for who in ("U0ANN", "U0BEN", "")] == [True, False, False]
-    assert not owners.includes(of(tmp_path, None), "")
+    assert [owners.claim(session, who) for who in ("U0ANN", "U0BEN", "")] == ["U0ANN", "", ""]
+    assert not owners.claim(of(tmp_path, None), "")
 
 
 def test_of_a_group_each_member_may_act(tmp_path: Path, owners: Owners) -> None:
     """Where the chat cannot say who is in it, nobody may."""
     session = of(tmp_path, "S0ONCALL")
-    assert [owners.includes(session, who) for who in ("U0ANN", "U0BEN", "U0CY")] == [True, True, False]
-    assert not owners.includes(of(tmp_path, "S0GONE"), "U0ANN")
+    assert [owners.claim(session, who) for who in ("U0ANN", "U0BEN", "U0CY")] == ["U0ANN", "U0BEN", ""]
+    assert not owners.claim(of(tmp_path, "S0GONE"), "U0ANN")
 
 
 def test_what_is_known_without_a_request_is_who_was_in_the_group_when_last_asked(tmp_path: Path) -> None:

@@ -35,22 +35,19 @@ def zones(workspace: FakeWorkspace, *sessions: Session) -> Owners:
 
 @each_row("zone, counts", [("user", "Asia/Tokyo"), ("local", "Europe/Berlin"), ("America/Lima", "America/Lima")])
 def test_the_zone_that_is_meant_counts(tmp_path: Path, workspace: FakeWorkspace, zone: str, counts: str) -> None:
-    """And there is nothing to say about it."""
+    """The owner's, the machine's, or the one that is named."""
     shop = session(tmp_path, zone)
     assert zones(workspace, shop).hours(shop).timezone == counts
-    assert zones(workspace, shop).zone_note(shop) is None
 
 
 @each_row("known", [None, "Nowhere/Land"])
 def test_an_owner_without_a_usable_zone_has_the_machines(
     tmp_path: Path, workspace: FakeWorkspace, known: str | None
 ) -> None:
-    """And the list says so."""
+    """One the chat does not know, or this machine does not."""
     workspace.people["U0ANN"] = Person(user_id="U0ANN", name="ann", timezone=known)
     shop = session(tmp_path, "user")
     assert zones(workspace, shop).hours(shop).timezone == "Europe/Berlin"
-    note = "hours as in Europe/Berlin; the owner's time zone is not known here"
-    assert zones(workspace, shop).zone_note(shop) == note
 
 
 def test_nobody_has_the_machines_zone(tmp_path: Path, workspace: FakeWorkspace) -> None:
