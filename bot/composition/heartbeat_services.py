@@ -163,7 +163,7 @@ def _build_models(
     """Return who screens and who works the due tasks."""
     if models is None:
         return None, report_by_code
-    screen = PrescreenStep(partial(_build_screen, models), tools.small)
+    screen = PrescreenStep(partial(_build_screen, models), tools.small, known_secrets=secrets)
     full = ModelFullRun(partial(_build_full_run, models, on), tools.all, known_secrets=secrets)
     return screen.decide, full.run
 

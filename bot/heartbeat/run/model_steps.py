@@ -25,7 +25,7 @@ from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.prescreen import Decision, parse_decision
 from bot.domain.returns import Usage
-from bot.domain.secrets import redact_values
+from bot.domain.secrets import redact, redact_values
 from bot.heartbeat.run.beat_view import BeatView, PeerData, tier_of
 from bot.heartbeat.run.findings import unanswered
 from bot.heartbeat.run.probes import ProbeResult
@@ -185,11 +185,19 @@ Prescreen = Callable[[BeatView], Screened]
 class PrescreenStep:
     """Asks the session's `heartbeat_model`."""
 
-    def __init__(self, specialist_for: Callable[[Session], Specialist], tools_for: ToolsFor) -> None:
-        self._specialist_for, self._tools_for = specialist_for, tools_for
+    def __init__(
+        self,
+        specialist_for: Callable[[Session], Specialist],
+        tools_for: ToolsFor,
+        *,
+        known_secrets: Collection[str] = (),
+    ) -> None:
+        self._specialist_for, self._tools_for, self._secrets = specialist_for, tools_for, known_secrets
 
     def decide(self, view: BeatView) -> Screened:
-        """Return the decision; whatever goes wrong is `escalate`, a cancel too: the beat looks for that itself.
+        """Return the decision without credentials; whatever goes wrong is `escalate`.
+
+        A cancel is that, too: the beat looks for it itself.
 
         Raises:
             RunStopped: the process stops.
@@ -207,8 +215,9 @@ class PrescreenStep:
             return Screened(action=Action.ESCALATE, reason="no answer", usage=error.usage, error=why, limits=limits)
         assert isinstance(result.answer, LastWords)
         decision = escalated_for_doubt(parse_decision(result.answer.root), view, forced=result.convergence_forced)
-        log.info("[triage] %s: %s", decision.action, decision.reason, extra={"action": "prescreened"})
-        return Screened(action=decision.action, reason=decision.reason, usage=result.usage)
+        reason = redact(decision.reason, self._secrets)
+        log.info("[triage] %s: %s", decision.action, reason, extra={"action": "prescreened"})
+        return Screened(action=decision.action, reason=reason, usage=result.usage)
 
 
 def escalated_for_doubt(decision: Decision, view: BeatView, *, forced: bool = False) -> Decision:

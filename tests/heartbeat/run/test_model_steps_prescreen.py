@@ -40,7 +40,8 @@ def decided(view: BeatView, folder: Path, *words: str | BaseException, forced: b
     runner = Sayer(*words, forced=forced)
     specialist = a_specialist(runner, folder, answer=PrescreenAnswer, limits=LIMITS)
     tool = Tool(name="note", description="x", call=lambda _: "", schema={"type": "object"})
-    screen = PrescreenStep(lambda _: replace(specialist, read=LastWords), lambda _: [tool])
+    cheap = replace(specialist, read=LastWords)
+    screen = PrescreenStep(lambda _: cheap, lambda _: [tool], known_secrets=("hunter2hunter2",))
     return screen.decide(view), runner
 
 
@@ -55,6 +56,14 @@ def test_what_it_says_is_what_is_done(tmp_path: Path, action: str) -> None:
     view = a_view(tmp_path)
     screened, _ = decided(view, tmp_path, words(view, action))
     assert (screened.action, screened.reason, screened.usage) == (Action(action), "quiet", COST)
+
+
+def test_its_reason_holds_no_credential(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It goes into the record, which other people and programs read, and into the log."""
+    said = words(view := a_view(tmp_path), "none").replace("quiet", "hunter2\\u0068unter2 is still valid")
+    screened, _ = decided(view, tmp_path, said)
+    assert "redacted" in screened.reason
+    assert "hunter2" not in screened.reason + caplog.text
 
 
 @each_row(
