@@ -3,11 +3,13 @@
 Both are told the due tasks and everything seen so far as delimited data. The pre-screen says none, handle or escalate,
 and any doubt escalates: at most 3 turns and 120 s, no session prompt, no workspace set-up; its tools are the playbook's
 probes and its check and note. `none` and `handle` count only with a receipt for every due task. The full run ends by a
-call of `finish_beat`; the text of one that does not is its message, without receipts and without a status.
+call of `finish_beat`; the text of one that does not is its message, without receipts and without a status. Of a call
+that could not be taken, what can be read is the report, and wants somebody.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +25,7 @@ from bot.domain.ack import without_thoughts
 from bot.domain.heartbeats.beats import Action, BeatReport, Receipt
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
-from bot.domain.prescreen import Decision, parse_decision
+from bot.domain.prescreen import Decision, parse_decision, read_receipts
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact, redact_values
 from bot.heartbeat.run.beat_view import BeatView, PeerData, tier_of
@@ -140,11 +142,30 @@ class ModelFullRun:
         )
         answer = result.answer
         if isinstance(answer, LastWords):
-            reported: dict[str, Any] = {"message": without_thoughts(answer.root)[:MESSAGE_CHARS], "receipts": ()}
+            reported = read_last_words(answer.root)
         else:
             assert isinstance(answer, FinishBeat)
             reported = {**answer.model_dump(), "reasoning": answer.reasoning or None}
         return BeatReport(**redact_values(reported, self._secrets), usage=result.usage, tool_calls=result.tool_calls)
+
+
+def read_last_words(text: str) -> dict[str, Any]:
+    """Return the fields of a report that are in the text of a run without a valid call of `finish_beat`.
+
+    Arguments of a call that could not be taken stand first in it, as JSON. Their receipts that can be read are kept,
+    and all the rest is the message.
+    """
+    words = without_thoughts(text)
+    try:
+        given, end = json.JSONDecoder().raw_decode(words)
+    except (ValueError, RecursionError):
+        given, end = None, 0
+    if not isinstance(given, dict):
+        return {"message": words[:MESSAGE_CHARS], "receipts": ()}
+    receipts, unread = read_receipts(given.get("receipts"))
+    said = [given.get("message"), *unread, words[end:]]
+    lines = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in said if one]
+    return {"message": "\n\n".join(lines)[:MESSAGE_CHARS], "receipts": receipts, "status": "attention"}
 
 
 def rubric(session: Session) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,32 @@ def test_words_without_a_call_are_a_message_without_receipts(tmp_path: Path) -> 
     report = run_of(tmp_path, Speaker()).run(a_view(tmp_path))
     assert (report.receipts, report.status, report.usage) == ((), None, COST)
     assert len(report.message) == MESSAGE_CHARS
+
+
+@each_row(
+    "given, kept, message",
+    [
+        ({"receipts": [OK, {**RED, "result": "finding"}], "status": "bad", "message": "Red."}, 2, "Red."),
+        (
+            {"receipts": [OK, {"task": "x", "result": "broken", "evidence": "Main is red."}], "status": "ok"},
+            1,
+            "is red",
+        ),
+        ({"receipts": "Main is red."}, 0, "Main is red."),
+        ({"receipts": [RED, 5], "message": ["Main", "is red"]}, 1, '["Main", "is red"]'),
+        ({}, 0, "Bye."),
+    ],
+)
+def test_what_a_call_that_could_not_be_taken_says_is_not_lost(
+    tmp_path: Path, given: dict[str, Any], kept: int, message: str
+) -> None:
+    """Its readable receipts count, the rest is its message, and somebody is to look at it."""
+    speaker = Speaker()
+    speaker.words = f"{json.dumps(given)}\nBye."
+    report = run_of(tmp_path, speaker).run(a_view(tmp_path))
+    assert (len(report.receipts), report.status) == (kept, "attention")
+    assert message in report.message
+    assert report.message.endswith("Bye.")
 
 
 def test_thoughts_of_any_length_leave_room_for_the_answer(tmp_path: Path) -> None:
