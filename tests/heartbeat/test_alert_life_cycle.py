@@ -79,6 +79,18 @@ def test_while_an_alert_is_open_nobody_is_told_that_all_is_well(tmp_path: Path, 
     assert watch.line.indicator is Indicator.OK
 
 
+def test_a_playbook_emptied_while_something_is_open_is_skipped_from_the_first_beat_on(watch: Watch) -> None:
+    """The first one closes what no check stands for any more; nothing was looked at, so nothing is well."""
+    watch.beat(1, "A")
+    watch.says()
+    for _ in range(2):
+        assert watch.beat() == []
+        assert (watch.line.result, watch.line.indicator) == (BeatResult.SKIPPED, Indicator.NONE)
+        assert (watch.line.why or "").startswith("empty playbook: HEARTBEAT.md has no tasks")
+    assert [each.is_open for each in watch.known] == [False]
+    assert watch.shown.removed is not None
+
+
 def test_an_all_clear_says_how_many_tasks_nobody_looked_at(tmp_path: Path) -> None:
     """Without a model, those without a command."""
     watch = Watch(tmp_path, line="Do the deploys look healthy?", visibility={"show_ok": True})

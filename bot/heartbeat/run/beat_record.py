@@ -183,8 +183,7 @@ def _after(state: SessionState, beat: Beat, now: datetime) -> SessionState:
 def _envelope(beat: Beat, now: datetime, state: SessionState) -> Envelope:
     begun, sent, view = beat.begun, beat.sent, beat.view
     took_s = (now - begun.started_at).total_seconds() + (view.ahead_s if view else 0.0)
-    looked = view is not None and beat.step is not BeatStep.CANCELLED
-    has_open = looked and any(each.is_open for each in state.findings.values())
+    has_open = any(each.is_open for each in state.findings.values())
     given = (message for message in (view.inbox if view else ()) if message.kind is MessageKind.ASSIGNMENT)
     return Envelope(
         ts=begun.started_at,

@@ -50,7 +50,7 @@ from bot.heartbeat.run.findings import (
 )
 from bot.heartbeat.run.inputs import CommandPool, InputCollector
 from bot.heartbeat.run.model_steps import Prescreen
-from bot.heartbeat.schedule.scheduler import Scheduler
+from bot.heartbeat.schedule.scheduler import NO_TASKS, Scheduler
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.ports import Clock
@@ -163,7 +163,12 @@ class BeatWorker:
             if is_deleted(session, state):
                 self._end_without_playbook(beat, state)
                 return
-        beat.view = view = self._inputs.collect(begun, self._commands.take_answers(session.id))
+        view = self._inputs.collect(begun, self._commands.take_answers(session.id))
+        if begun.paid is None and view.wake is Wake.INTERVAL and view.playbook.is_effectively_empty:
+            self._tell(view, (), {FLAGS})  # closes what no check stands for any more
+            beat.step, beat.detail = BeatStep.EMPTY, NO_TASKS
+            return
+        beat.view = view
         if begun.paid is not None:
             self._tell_report(beat, view, begun.paid)
         elif beat.was_cancelled():
@@ -232,11 +237,12 @@ class BeatWorker:
         with suppress(StoreError):
             beat.view = view = replace(view, playbook=playbook_of(view.session).peek() or view.playbook)
         judged, late = judge_report(view, report), self._late_words(view)
+        is_hidden = bool(judged.findings) and not view.session.beat.visibility.show_alerts
         beat.sent = sent = self._tell(
             view,
             self._not_closed_since(view, judged.findings) if view.paid else judged.findings,
             judged.checked,
-            ok_text="" if late else _ok_text(view, report, judged.said),
+            ok_text="" if late or is_hidden else _ok_text(view, report, judged.said),
             reasoning=report.reasoning if view.session.beat.include_reasoning else None,
             notes=tuple(filter(None, [*late, *judged.notes, *report.notes, view.edits.described()])),
         )
@@ -244,9 +250,11 @@ class BeatWorker:
         beat.beside_ok = "" if judged.is_alert or sent.says_ok else judged.said
         if sent.silent:  # an alert tells of them itself
             beat.detail = _joined("1 remark with OK" if beat.beside_ok else "", view.edits.counted(), *late)
-        quiet = BeatResult.SKIPPED if judged.findings else judged.quiet
+        if judged.findings and sent.silent:
+            beat.step, unsaid = _unsaid(view.session)
+            beat.detail = _joined(unsaid, beat.detail)
         done = boxes(view, judged.findings, report.receipts)
-        self._end(beat, view, quiet, done if judged.is_good else None)
+        self._end(beat, view, judged.quiet, done if judged.is_good else None)
 
     def _tell(
         self, view: BeatView, findings: Iterable[Finding], checked: Collection[str], **said: Any
@@ -289,9 +297,6 @@ class BeatWorker:
             beat.result, beat.failure, beat.step, beat.detail = BeatResult.FAILED, sent.problem_kind, None, ""
         else:
             beat.result = quiet
-            if quiet is BeatResult.SKIPPED:
-                beat.step, unsaid = _unsaid(view.session)
-                beat.detail = _joined(unsaid, beat.detail)
         if sent.problem is None and done is not None:
             _stamp(view, done)
             beat.good = True

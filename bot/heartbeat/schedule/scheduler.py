@@ -43,6 +43,8 @@ TRACKED: Final = (
     "commit, or set allow_tracked_playbook: true"
 )
 
+NO_TASKS: Final = f"{PLAYBOOK} has no tasks; add one under Quick Tasks"
+
 RETRY_AFTER: Final = timedelta(seconds=15)
 """How long a session whose look failed waits for the next."""
 
@@ -120,7 +122,7 @@ class Admission:
         if not beat.allow_tracked_playbook and playbook_of(session).is_tracked():
             yield BeatRefusal(BeatStep.TRACKED, TRACKED)
         if wake is Wake.INTERVAL and _asks_for_nothing(session, state):
-            yield BeatRefusal(BeatStep.EMPTY, f"{PLAYBOOK} has no tasks; add one under Quick Tasks")
+            yield BeatRefusal(BeatStep.EMPTY, NO_TASKS)
 
 
 def _asks_for_nothing(session: Session, state: SessionState) -> bool:

@@ -52,9 +52,9 @@ def ending(beat: Envelope, *, is_open: bool) -> str:
             return "alert sent"
         case BeatResult.SKIPPED if beat.step is BeatStep.CANCELLED:
             return "cancelled"
-        case BeatResult.SKIPPED if beat.step is BeatStep.DELIVERY:
+        case _ if beat.step is BeatStep.DELIVERY:
             return f"told nobody, {beat.detail or _place(None)}"
-        case BeatResult.SKIPPED if beat.step is BeatStep.DEDUPE:
+        case _ if beat.step is BeatStep.DEDUPE:
             return "nothing new to tell"
         case BeatResult.SKIPPED:
             return "skipped"

@@ -75,8 +75,9 @@ def test_a_finding_is_sent_whatever_the_message_says(tmp_path: Path) -> None:
     assert NEVER not in room.playbook
     assert "- [ ] Is the deploy healthy?" in room.playbook
     again = room.beat()
-    assert (again.result, again.silent, again.why) == (
-        BeatResult.SKIPPED,
+    assert (again.result, again.indicator, again.silent, again.why) == (
+        BeatResult.OK_TOKEN,
+        Indicator.ALERT,
         True,
         "dedupe: already sent; sent again after dedupe_window, unless acknowledged or snoozed",
     )
@@ -317,7 +318,19 @@ def test_one_of_two_alerts_that_cannot_be_sent_is_on_record_and_sent_by_the_next
 def test_the_record_says_why_nobody_was_told(tmp_path: Path, setting: dict[str, Any], why: str) -> None:
     """It was never said before, so it is no repeat."""
     line = BeatRoom(tmp_path, report(result="finding", finding="red", evidence="Main is red."), **setting).beat()
-    assert (line.result, line.why, line.silent, line.delivered) == (BeatResult.SKIPPED, why, True, None)
+    assert (line.result, line.indicator, line.why) == (BeatResult.OK_TOKEN, Indicator.ALERT, why)
+    assert (line.silent, line.delivered) == (True, None)
+
+
+def test_nobody_hears_that_all_is_well_at_a_beat_whose_finding_is_not_told(tmp_path: Path) -> None:
+    """Alerts are switched off, and a line at each quiet beat is wanted: this is none, nor are those that follow."""
+    red, hidden = report(result="finding", finding="red", evidence="Main is red."), {"show_alerts": False}
+    room = BeatRoom(tmp_path, red, red, report(), visibility={**hidden, "show_ok": True})
+    for _ in range(2):
+        assert room.beat().indicator is Indicator.ALERT
+    assert room.surface.texts == []
+    room.beat()
+    assert room.surface.texts == ["OK: no problem found in shop."]
 
 
 def test_what_a_task_found_that_nobody_does_any_more_is_not_said_again_and_closed_by_the_daily_run(
