@@ -128,7 +128,7 @@ class ScriptedProbes(Probes):
             )
             for task_id, check in named.items()
         )
-        return ProbeReport(results=results, wanted=tuple(argvs.items()))
+        return ProbeReport(results=results)
 
 
 @dataclass

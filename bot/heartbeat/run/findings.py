@@ -362,9 +362,9 @@ def _receipts(view: BeatView, task: PlaybookEntry, failed: list[Finding]) -> lis
         return [view.exchange.receipts[task.id]]
     if failed:
         return [_found_by_code(task.id, each.text, each.key.rpartition("/")[2]) for each in failed]
-    if not view.probes.names_commands(task):
+    if not task.commands:
         return [Receipt(task=task.id, result="skipped", evidence="this needs a model; there is no API key")]
-    commands = ", ".join(sorted(map(" ".join, view.probes.commands_of(task))))
+    commands = ", ".join(map(" ".join, task.commands))
     return [Receipt(task=task.id, result="ok" if view.probes.covers(task) else "skipped", evidence=commands)]
 
 

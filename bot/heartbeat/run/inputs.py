@@ -67,8 +67,8 @@ class InputCollector:
         playbook = playbook_of(session).peek() or parse("")
         due = due_tier(stamps_of(playbook, self._store.load(session.id)), now)
         tasks = [task for tier in includes(due) for task in playbook.tasks(tier)]
-        report = self._probes.run(session.cwd, tasks, session.beat.commands, at=now, known={FLAGS_COMMAND: ""})
-        return {each.argv: each for each in report.results if each.argv not in (FLAGS_COMMAND, *report.late)}
+        report = self._probes.run(session.cwd, tasks, session.beat.commands, at=now, ready=_flags(playbook))
+        return {each.argv: each for each in report.results if each.exit_code is not None}
 
     def collect(self, begun: BeatStart, ready: Mapping[Argv, ProbeResult] = MappingProxyType({})) -> BeatView:
         """Return what one beat is about; raises StoreError if the playbook cannot be read or created.
@@ -81,9 +81,8 @@ class InputCollector:
         tier = paid.tier if paid else due_tier(stamps_of(playbook, state), begun.started_at)
         due = (task for each in includes(tier) for task in playbook.tasks(each))
         tasks = tuple(task for task in due if paid is None or task.id in paid.due)
-        flags = {FLAGS_COMMAND: "\n".join(flag.text for flag in playbook.flags)}
-        at = self._clock.now()
-        report = self._probes.run(session.cwd, tasks, session.beat.commands, at=at, known=flags, ready=ready)
+        at, known = self._clock.now(), {**ready, **_flags(playbook)}
+        report = self._probes.run(session.cwd, tasks, session.beat.commands, at=at, ready=known)
         return BeatView(
             **vars(begun),
             tier=tier,
@@ -113,6 +112,12 @@ class InputCollector:
             return _carried_over(now, playbook).comparing(named).evolve(had_playbook=True, playbook_gone_told=False)
 
         return self._store.save(session.id, change)
+
+
+def _flags(playbook: Playbook) -> dict[Argv, ProbeResult]:
+    """Return what code itself answers: the urgent flags that are up."""
+    flags = "\n".join(flag.text for flag in playbook.flags)
+    return {FLAGS_COMMAND: ProbeResult(argv=FLAGS_COMMAND, output=flags, exit_code=0)}
 
 
 def stamps_of(playbook: Playbook, state: SessionState) -> Stamps:

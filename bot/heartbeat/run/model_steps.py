@@ -56,7 +56,6 @@ def build_sections(view: BeatView, *, only_changed: bool) -> Iterator[PromptSect
             name = "probe_changed" if is_new else "probe_unchanged"
             yield PromptSection(name=name, text=_output(result), sender=result.command)
     yield from _listed("commands_not_allowed", map(" ".join, view.probes.refused))
-    yield from _listed("commands_no_time_was_left_for", map(" ".join, view.probes.late))
     for message in view.inbox:
         if message.kind is not MessageKind.SUGGESTION:  # those that still wait are `suggestions_for_you`
             yield PromptSection(name="inbox", text=f"[{message.kind}] {message.text}", sender=message.from_)

@@ -37,7 +37,7 @@ def test_many_edits_are_told_in_few_words() -> None:
 def test_a_beat_remembers_how_long_the_commands_of_a_task_took(tmp_path: Path) -> None:
     """By task; one that left the playbook is forgotten."""
     result = ProbeResult(argv=STATUS, output="", exit_code=0, seconds=11.5)
-    probes = ProbeReport(results=(result,), wanted=((TREE_ID, STATUS),))
+    probes = ProbeReport(results=(result,))
     after = measured_after({"gone": SLOW}, a_view(tmp_path, tier=Tier.DAILY, probes=probes))
     assert after[TREE_ID].seconds == (11.5,)
     assert "gone" not in after
