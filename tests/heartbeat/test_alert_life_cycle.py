@@ -91,12 +91,6 @@ def test_a_playbook_emptied_while_something_is_open_is_skipped_from_the_first_be
     assert watch.shown.removed is not None
 
 
-def test_an_all_clear_says_how_many_tasks_nobody_looked_at(tmp_path: Path) -> None:
-    """Without a model, those without a command."""
-    watch = Watch(tmp_path, line="Do the deploys look healthy?", visibility={"show_ok": True})
-    assert watch.beat() == ["OK: no problem found in shop. 1 task was not looked at."]
-
-
 def test_a_check_that_fails_as_it_did_at_the_last_good_beat_is_never_nothing_changed(watch: Watch) -> None:
     """Whatever became of its finding: the exit code of now decides."""
     watch.beat(1, "A")

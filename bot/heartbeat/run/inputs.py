@@ -11,9 +11,8 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from bot.domain.heartbeats.alerts import OpenFinding, finding_key
@@ -21,12 +20,12 @@ from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, Argv
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import Job, JobKind
 from bot.domain.playbook import Playbook, parse
-from bot.domain.playbooks.playbook_entries import task_id
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.tiers import Stamps, Tier, TierMove, due_tier, includes, suggested_moves
 from bot.errors import TriageError
 from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
-from bot.heartbeat.run.beat_view import BeatStart, BeatView
-from bot.heartbeat.run.probes import ProbeResult, Probes
+from bot.heartbeat.run.beat_record import BeatStart, BeatView
+from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.ports import Clock
@@ -42,7 +41,7 @@ Answers = Mapping[Argv, ProbeResult]
 
 
 class InputCollector:
-    """Looks around in a session's workspace."""
+    """Looks around in a session's workspace; `notify` is called whenever commands of a beat that waits have run."""
 
     def __init__(
         self,
@@ -52,37 +51,22 @@ class InputCollector:
         clock: Clock,
         removals: Removals,
         peers: PeerSessions,
+        *,
+        notify: Callable[[], None] = lambda: None,
     ) -> None:
         self._sessions, self._store, self._probes, self._clock = sessions, store, probes, clock
         self._removals, self._peers = removals, peers
+        self.commands = CommandPool(self._run_ahead, notify)
 
-    def run_ahead(self, session_id: str) -> dict[Argv, ProbeResult]:
-        """Run the commands of the tasks due now and return their answers; changes nothing.
-
-        Raises:
-            InputError: there is no such session.
-            StoreError: the playbook or the state cannot be read.
-        """
-        session, now = self._sessions.get(session_id), self._clock.now()
-        playbook = playbook_of(session).peek() or parse("")
-        due = due_tier(stamps_of(playbook, self._store.load(session.id)), now)
-        tasks = [task for tier in includes(due) for task in playbook.tasks(tier)]
-        report = self._probes.run(session.cwd, tasks, session.beat.commands, at=now, ready=_flags(playbook))
-        return {each.argv: each for each in report.results if each.exit_code is not None}
-
-    def collect(self, begun: BeatStart, ready: Mapping[Argv, ProbeResult] = MappingProxyType({})) -> BeatView:
-        """Return what one beat is about; raises StoreError if the playbook cannot be read or created.
-
-        `ready` are commands that were run while the beat waited.
-        """
+    def collect(self, begun: BeatStart) -> BeatView:
+        """Return what one beat is about; raises StoreError if the playbook cannot be read or created."""
         session, paid = begun.session, begun.paid
         playbook = playbook_of(session).read()
-        state = self._known(session, playbook)
+        state, ready = self._known(session, playbook), self.commands.take_answers(session.id)
         tier = paid.tier if paid else due_tier(stamps_of(playbook, state), begun.started_at)
         due = (task for each in includes(tier) for task in playbook.tasks(each))
         tasks = tuple(task for task in due if paid is None or task.id in paid.due)
-        at, known = self._clock.now(), {**ready, **_flags(playbook)}
-        report = self._probes.run(session.cwd, tasks, session.beat.commands, at=at, ready=known)
+        report = self._probe(session, playbook, tasks, ready)
         return BeatView(
             **vars(begun),
             tier=tier,
@@ -101,6 +85,29 @@ class InputCollector:
             bare_tokens=state.bare_tokens,
         )
 
+    def _run_ahead(self, session_id: str) -> Answers:
+        """Run the commands of the tasks due now and return their answers; changes nothing.
+
+        Raises:
+            InputError: there is no such session.
+            StoreError: the playbook or the state cannot be read.
+        """
+        session = self._sessions.get(session_id)
+        playbook = playbook_of(session).peek() or parse("")
+        due = due_tier(stamps_of(playbook, self._store.load(session.id)), self._clock.now())
+        tasks = [task for tier in includes(due) for task in playbook.tasks(tier)]
+        results = self._probe(session, playbook, tasks, {}).results
+        return {each.argv: each for each in results if each.exit_code is not None}
+
+    def _probe(
+        self, session: Session, playbook: Playbook, tasks: Sequence[PlaybookEntry], ready: Answers
+    ) -> ProbeReport:
+        """Run the commands of tasks that are not `ready`; code itself answers for the urgent flags that are up."""
+        text = "\n".join(flag.text for flag in playbook.flags)
+        flags = {FLAGS_COMMAND: ProbeResult(argv=FLAGS_COMMAND, output=text, exit_code=0)}
+        now, allowed = self._clock.now(), session.beat.commands
+        return self._probes.run(session.cwd, tasks, allowed, at=now, ready={**ready, **flags})
+
     def _known(self, session: Session, playbook: Playbook) -> SessionState:
         """Return what is remembered of the checks that stand in the playbook now, under the names they have now.
 
@@ -112,12 +119,6 @@ class InputCollector:
             return _carried_over(now, playbook).comparing(named).evolve(had_playbook=True, playbook_gone_told=False)
 
         return self._store.save(session.id, change)
-
-
-def _flags(playbook: Playbook) -> dict[Argv, ProbeResult]:
-    """Return what code itself answers: the urgent flags that are up."""
-    flags = "\n".join(flag.text for flag in playbook.flags)
-    return {FLAGS_COMMAND: ProbeResult(argv=FLAGS_COMMAND, output=flags, exit_code=0)}
 
 
 def stamps_of(playbook: Playbook, state: SessionState) -> Stamps:

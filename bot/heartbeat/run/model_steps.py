@@ -28,7 +28,7 @@ from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.prescreen import Decision, parse_decision, read_receipts
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact, redact_values
-from bot.heartbeat.run.beat_view import BeatView, PeerData, tier_of
+from bot.heartbeat.run.beat_record import BeatView, PeerData, tier_of
 from bot.heartbeat.run.findings import unanswered
 from bot.heartbeat.run.probes import ProbeResult
 from bot.heartbeat.sessions.session_registry import Session
@@ -39,8 +39,6 @@ OUTPUT_CHARS: Final = 6_000
 NOTES: Final = 20
 MESSAGE_CHARS: Final = 4_000
 MAX_RECEIPTS: Final = 1_000
-
-ToolsFor = Callable[[BeatView], Sequence[Tool]]
 
 LIMITS: Final = RunLimits(total_s=120.0, stall_s=60.0, max_turns=3, max_tokens=1_500)
 RUBRIC: Final = "Decide about this beat. Answer with one JSON object and nothing else."
@@ -121,31 +119,17 @@ class LastWords(RootModel[str]):
     """A model's last words, unread."""
 
 
-class ModelFullRun:
-    """Port FullRun over a model; `specialist_for` returns it with the session's limits."""
-
-    def __init__(
-        self,
-        specialist_for: Callable[[Session], Specialist],
-        tools_for: ToolsFor,
-        *,
-        known_secrets: Collection[str] = (),
-    ) -> None:
-        self._specialist_for, self._tools_for, self._secrets = specialist_for, tools_for, known_secrets
-
-    def run(self, view: BeatView) -> BeatReport:
-        """Return the report without credentials; raises as FullRun says."""
-        said, tools = build_sections(view, only_changed=False), self._tools_for(view)
-        result = self._specialist_for(view.session).run(
-            view.run_id, rubric(view.session), said, tools, spent_usd=view.spent_usd, cancel=view.cancel
-        )
-        answer = result.answer
-        if isinstance(answer, LastWords):
-            reported = read_last_words(answer.root)
-        else:
-            assert isinstance(answer, FinishBeat)
-            reported = {**answer.model_dump(), "reasoning": answer.reasoning or None}
-        return BeatReport(**redact_values(reported, self._secrets), usage=result.usage, tool_calls=result.tool_calls)
+def full_run(view: BeatView, model: Specialist, tools: Sequence[Tool], secrets: Collection[str]) -> BeatReport:
+    """Return the report of the session's model, without credentials; raises as `Minds.full`."""
+    said = build_sections(view, only_changed=False)
+    result = model.run(view.run_id, rubric(view.session), said, tools, spent_usd=view.spent_usd, cancel=view.cancel)
+    answer = result.answer
+    if isinstance(answer, LastWords):
+        reported = read_last_words(answer.root)
+    else:
+        assert isinstance(answer, FinishBeat)
+        reported = {**answer.model_dump(), "reasoning": answer.reasoning or None}
+    return BeatReport(**redact_values(reported, secrets), usage=result.usage, tool_calls=result.tool_calls)
 
 
 def read_last_words(text: str) -> dict[str, Any]:
@@ -188,7 +172,7 @@ class PrescreenAnswer(BaseModel):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Screened:
-    """What it decided, why, and what it cost."""
+    """What a cheap model decided, why, and what it cost."""
 
     action: Action
     reason: str
@@ -199,45 +183,39 @@ class Screened:
     """Which limit of time ended its run, if one did."""
 
 
-Prescreen = Callable[[BeatView], Screened]
+@dataclass(frozen=True, slots=True)
+class Minds:
+    """Who thinks: `full` carries out the due tasks; `screen` looks first, where it is not None.
+
+    `full` raises RunCancelled if the view's `cancel` was set, RunFailed where there is no report.
+    """
+
+    full: Callable[[BeatView], BeatReport]
+    screen: Callable[[BeatView], Screened] | None = None
 
 
-class PrescreenStep:
-    """Asks the session's `heartbeat_model`."""
+def prescreen(view: BeatView, model: Specialist, tools: Sequence[Tool], secrets: Collection[str]) -> Screened:
+    """Return what the cheap model decides, without credentials; whatever goes wrong is `escalate`.
 
-    def __init__(
-        self,
-        specialist_for: Callable[[Session], Specialist],
-        tools_for: ToolsFor,
-        *,
-        known_secrets: Collection[str] = (),
-    ) -> None:
-        self._specialist_for, self._tools_for, self._secrets = specialist_for, tools_for, known_secrets
+    A cancel is that, too: the beat looks for it itself.
 
-    def decide(self, view: BeatView) -> Screened:
-        """Return the decision without credentials; whatever goes wrong is `escalate`.
-
-        A cancel is that, too: the beat looks for it itself.
-
-        Raises:
-            RunStopped: the process stops.
-        """
-        said, tools = build_sections(view, only_changed=True), self._tools_for(view)
-        try:
-            result = self._specialist_for(view.session).run(
-                f"{view.run_id}-pre", RUBRIC, said, tools, spent_usd=view.spent_usd, cancel=view.cancel
-            )
-        except RunStopped:
-            raise
-        except RunFailed as error:
-            log.warning("[triage] pre-screen failed: %s", error, extra={"action": "prescreen_failed"})
-            why, limits = str(error), error.limits()
-            return Screened(action=Action.ESCALATE, reason="no answer", usage=error.usage, error=why, limits=limits)
-        assert isinstance(result.answer, LastWords)
-        decision = escalated_for_doubt(parse_decision(result.answer.root), view, forced=result.convergence_forced)
-        reason = redact(decision.reason, self._secrets)
-        log.info("[triage] %s: %s", decision.action, reason, extra={"action": "prescreened"})
-        return Screened(action=decision.action, reason=reason, usage=result.usage)
+    Raises:
+        RunStopped: the process stops.
+    """
+    said = build_sections(view, only_changed=True)
+    try:
+        result = model.run(f"{view.run_id}-pre", RUBRIC, said, tools, spent_usd=view.spent_usd, cancel=view.cancel)
+    except RunStopped:
+        raise
+    except RunFailed as error:
+        log.warning("[triage] pre-screen failed: %s", error, extra={"action": "prescreen_failed"})
+        why, limits = str(error), error.limits()
+        return Screened(action=Action.ESCALATE, reason="no answer", usage=error.usage, error=why, limits=limits)
+    assert isinstance(result.answer, LastWords)
+    decision = escalated_for_doubt(parse_decision(result.answer.root), view, forced=result.convergence_forced)
+    reason = redact(decision.reason, secrets)
+    log.info("[triage] %s: %s", decision.action, reason, extra={"action": "prescreened"})
+    return Screened(action=decision.action, reason=reason, usage=result.usage)
 
 
 def escalated_for_doubt(decision: Decision, view: BeatView, *, forced: bool = False) -> Decision:

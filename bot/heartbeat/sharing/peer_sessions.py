@@ -15,8 +15,7 @@ from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.sharing.suggestions import SuggestionStatus
 from bot.domain.text.sanitize import one_line
-from bot.heartbeat.run.beat_record import Beat
-from bot.heartbeat.run.beat_view import PeerData
+from bot.heartbeat.run.beat_record import Beat, PeerData
 from bot.heartbeat.sessions.session_registry import Session
 from bot.heartbeat.sharing.pollination import Pollination
 

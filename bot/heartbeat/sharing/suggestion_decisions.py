@@ -33,7 +33,7 @@ from bot.domain.sharing.suggestions import (
 )
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.run.beat_view import BeatView, EditKind, PlaybookEdit
+from bot.heartbeat.run.beat_record import BeatView, PlaybookEdit
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, DecisionLog
 from bot.ports.collections import Collection
@@ -169,9 +169,8 @@ def sharing_tools(
 
     def accept(offer: Suggestion, why: str) -> None:
         decisions.decide(offer, SuggestionStatus.ACCEPTED, by, why)
-        what = EditKind.MOVE_TASK if offer.moves_from else EditKind.ADD_TASK
-        edit = PlaybookEdit(what=what, text=offer.task, tier=offer.tier, before=offer.moves_from)
-        view.edits.made.append(edit)
+        moved_from = offer.moves_from
+        view.edits.append(PlaybookEdit("moved" if moved_from else "added", offer.tier, offer.task, moved_from))
 
     def choose(among: Sequence[Suggestion], act: Callable[[Suggestion, str], object], choice: Choice) -> str:
         chosen = next((one for one in among if one.id == choice.suggestion), None)

@@ -10,7 +10,7 @@ from bot.domain.heartbeats.beats import BeatReport, BeatResult, Finding, Receipt
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
-from bot.heartbeat.run.beat_view import BeatView
+from bot.heartbeat.run.beat_record import BeatView
 from bot.heartbeat.run.findings import Judgement, boxes, judge_report, seen_by_code, still_standing
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.builders import AT, a_session, a_view
@@ -82,7 +82,7 @@ def test_how_a_run_ends(
     report = reported(view, message, status)
     verdict = judge_report(view, report if has_receipts else report.evolve(receipts=()))
     assert [each.text[: len(tells)] for each in verdict.findings] == ([tells] if tells else [])
-    assert (verdict.quiet, verdict.is_good, verdict.is_bare) == (BeatResult(quiet), is_good, is_bare)
+    assert (verdict.quiet, verdict.done is not None, verdict.is_bare) == (BeatResult(quiet), is_good, is_bare)
 
 
 def test_the_third_bare_token_in_a_row_is_an_alert(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_finding_of_no_due_task_is_told_too(tmp_path: Path) -> None:
     verdict = judge_report(view, report.evolve(receipts=(*report.receipts, *stray)))
     told = [(each.task, each.text) for each in verdict.findings]
     assert told == [(MESSAGE, "Main is red."), (MESSAGE, "0badc0de: disk")]
-    assert verdict.is_good
+    assert verdict.done is not None
 
 
 def test_a_finding_without_words_says_which_task_it_is(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_what_a_beat_may_close(tmp_path: Path) -> None:
     assert not checked & {task_id("./check"), task_id("./buy")}
     assert {task_id("./pay"), task_id("./read"), FLAGS, RECEIPTS} <= checked
     skipped = judged(a_view_of(tmp_path), result="skipped")
-    assert skipped.is_good
+    assert skipped.done is not None
     assert {each for each in skipped.checked if "/" not in each} == {FLAGS, RECEIPTS}
     assert MESSAGE not in judged(a_view(tmp_path, tier=Tier.HOURLY)).checked
     assert MESSAGE in judged(a_view(tmp_path, tier=Tier.DAILY)).checked

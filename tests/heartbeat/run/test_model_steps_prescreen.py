@@ -12,8 +12,8 @@ import pytest
 from bot.agent.model_run import RunCancelled, RunFailed, RunRequest, RunResult, RunStopped, RunTimedOut
 from bot.agent.tools.base import Tool
 from bot.domain.heartbeats.beats import Action
-from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.model_steps import LIMITS, LastWords, PrescreenAnswer, PrescreenStep, Screened
+from bot.heartbeat.run.beat_record import BeatView
+from bot.heartbeat.run.model_steps import LIMITS, LastWords, PrescreenAnswer, Screened, prescreen
 from tests.casework.runner import COST, ScriptedRunner, a_specialist
 from tests.heartbeat.builders import a_view
 from tests.tables import each_row
@@ -40,9 +40,7 @@ def decided(view: BeatView, folder: Path, *words: str | BaseException, forced: b
     runner = Sayer(*words, forced=forced)
     specialist = a_specialist(runner, folder, answer=PrescreenAnswer, limits=LIMITS)
     tool = Tool(name="note", description="x", call=lambda _: "", schema={"type": "object"})
-    cheap = replace(specialist, read=LastWords)
-    screen = PrescreenStep(lambda _: cheap, lambda _: [tool], known_secrets=("hunter2hunter2",))
-    return screen.decide(view), runner
+    return prescreen(view, replace(specialist, read=LastWords), [tool], {"hunter2hunter2"}), runner
 
 
 def words(view: BeatView, action: str, **more: Any) -> str:
