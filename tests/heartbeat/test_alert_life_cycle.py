@@ -175,7 +175,7 @@ def test_a_deleted_playbook_is_not_made_anew_and_its_owner_hears_it_once(watch: 
     (watch.room.cwd / "HEARTBEAT.md").unlink()
     [said] = watch.beat(wake=Wake.ON_DEMAND)
     assert "HEARTBEAT.md of shop was deleted" in said
-    assert "last result: failing" in said
+    assert "last result failing: 1 alert" in said
     assert watch.shown.removed is not None
     assert watch.shown.removed.is_file_gone
     assert watch.beat(wake=Wake.ON_DEMAND) == watch.beat() == []

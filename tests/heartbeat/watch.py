@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,10 @@ class FakeProbes:
             argv=argv, output=output, exit_code=exit_code, seconds=seconds, problem=problem
         )
 
-    def run(self, _: Path, tasks: Sequence[Any], __: Any, **_known: Any) -> ProbeReport:
+    def run(self, _: Path, tasks: Sequence[Any], __: Any, *, at: datetime, **_known: Any) -> ProbeReport:
         named = list(dict.fromkeys(argv for task in tasks for argv in task.commands))
         return ProbeReport(
-            results=tuple(self._answer(argv) for argv in named if argv not in self.refused),
+            results=tuple(replace(self._answer(argv), at=at) for argv in named if argv not in self.refused),
             refused=tuple(argv for argv in named if argv in self.refused),
         )
 

@@ -51,6 +51,9 @@ BEATS_OF_A_DAY: Final = 300
 SHOWN: Final = 3
 SHOWN_CHARS: Final = 80
 AGENT: Final = "its agent"
+_SHOWN: Final = ("command", "exit_code", "seconds", "problem")
+"""What trace.json tells of an answer."""
+
 _EDITED: Final = {
     "added": "added to {place}",
     "moved": "moved from {before} to {place}",
@@ -120,10 +123,6 @@ class PeerData:
     receipts: Mapping[str, Receipt] = field(default_factory=dict)
 
 
-NONE: Final = PeerData()
-"""A beat that has nothing to do with others."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class BeatStart:
     """One beat as it starts: why, the time its tiers are stamped with, what it will change in its playbook.
@@ -161,7 +160,7 @@ class BeatView(BeatStart):
     open_findings: tuple[OpenFinding, ...]
     spent_usd: float
     moves: tuple[TierMove, ...] = ()
-    exchange: PeerData = NONE
+    exchange: PeerData = field(default_factory=PeerData)
     removals: Mapping[str, Removal] = field(default_factory=dict)
     """Who took which check out of the playbook, by its identity."""
     ahead_s: float = 0.0
@@ -186,8 +185,6 @@ class Beat:
     error: str | None = None
     failure: str = ""
     """The kind of the error, as `failure_kind` gives it."""
-    limits: Mapping[str, Any] = field(default_factory=dict)
-    """Which limit of time ended a model run of the beat, if one did."""
     view: BeatView | None = None
     report: BeatReport | None = None
     sent: DeliveryResult = field(default_factory=DeliveryResult)
@@ -219,7 +216,7 @@ class Beat:
     def breaks_off(self, error: TriageError) -> None:
         """Note that an error ended it; a cancel is none."""
         if isinstance(error, RunFailed):
-            self.full, self.limits = error.usage, error.limits() or self.limits
+            self.full = error.usage
         if isinstance(error, RunCancelled):
             self.result, self.step = BeatResult.SKIPPED, BeatStep.CANCELLED
             return
@@ -247,7 +244,8 @@ class BeatRecorder:
             self._trace(beat, line, now)
         if not (is_again and state.last_run == begun.started_at):
             state = self._store.save(session.id, lambda state: _after(state, beat, now))
-        if not (is_again and self._is_logged(begun)):
+        recent = self._log.recent(session.id, LINES_LOOKED_AT) if is_again else ()
+        if all(each.trace_id != begun.run_id for each in recent):
             self._log.append(line)
         if state.paid is not None:
             state = self._store.evolve(session.id, paid=None)
@@ -258,18 +256,13 @@ class BeatRecorder:
         beats = reversed(self._log.recent(session_id, BEATS_OF_A_DAY))
         return tuple(dict.fromkeys(line for beat in beats if beat.ts >= at for line in beat.changes))
 
-    def _is_logged(self, begun: BeatStart) -> bool:
-        return any(beat.trace_id == begun.run_id for beat in self._log.recent(begun.session.id, LINES_LOOKED_AT))
-
     def _trace(self, beat: Beat, line: Envelope, now: datetime) -> None:
         name = f"runs/{beat.begun.run_id}"
         folder = self._folders.here(name)
         try:
             (folder / "work_products").mkdir(parents=True, exist_ok=True)
-            trace = {**line.model_dump(mode="json"), **beat.limits, **_seen(beat)}
+            trace = {**line.model_dump(mode="json"), **_seen(beat)}
             self._write(folder / "trace.json", json.dumps(trace, ensure_ascii=False, indent=1))
-            if beat.report and beat.report.message:
-                self._write(folder / "work_products" / "message.md", f"{beat.report.message.strip()}\n")
             if not (folder / "transcript.md").exists():
                 self._write(folder / "transcript.md", _transcript(beat))
             with (folder / "run.log").open("a", encoding="utf-8") as file:
@@ -371,20 +364,15 @@ def _envelope(beat: Beat, now: datetime, state: SessionState) -> Envelope:
 def _seen(beat: Beat) -> dict[str, Any]:
     """Return what trace.json tells beside the line: what was due, what commands answered, what was said of it."""
     view, report = beat.view, beat.report
-    results, changed = (view.probes.results, {each.command for each in view.changed}) if view else ((), set())
+    if view is None:
+        return {"edits": [asdict(edit) for edit in beat.begun.edits]}
     return {
-        "tasks": [{"id": task.id, "text": task.text, "section": task.section} for task in view.tasks] if view else [],
+        "tasks": [{"id": task.id, "text": task.text, "section": task.section} for task in view.tasks],
         "probes": [
-            {
-                "command": result.command,
-                "exit_code": result.exit_code,
-                "seconds": result.seconds,
-                "problem": result.problem,
-                "changed": result.command in changed,
-            }
-            for result in results
+            {**{name: getattr(result, name) for name in _SHOWN}, "changed": result in view.changed}
+            for result in view.probes.results
         ],
-        "refused_commands": [" ".join(argv) for argv in view.probes.refused] if view else [],
+        "refused_commands": [" ".join(argv) for argv in view.probes.refused],
         "receipts": [receipt.model_dump(mode="json") for receipt in report.receipts] if report else [],
         "message": report.message if report else None,
         "edits": [asdict(edit) for edit in beat.begun.edits],

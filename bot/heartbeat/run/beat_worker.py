@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Final
 
 from bot.agent.model_run import RunCancelled, RunStopped
-from bot.domain.heartbeats.alerts import FLAGS, OpenFinding
+from bot.domain.heartbeats.alerts import FLAGS
 from bot.domain.heartbeats.beats import (
     Action,
     BeatReport,
@@ -54,7 +54,8 @@ from bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
-SHOWN: Final = 5
+_KEPT: Final = ("run_id", "wake", "stamp_at", "started_at")
+"""What a beat that goes on after a crash has of the one that was broken off."""
 
 
 class BeatWorker:
@@ -119,7 +120,7 @@ class BeatWorker:
         """Return a beat with every wake that waits, for none of which another one is made; or one that goes on."""
         if paid is not None:
             log.warning("a beat goes on after a crash", extra={"action": "beat_resumed", "session": session.id})
-            same = {name: getattr(paid, name) for name in ("run_id", "wake", "stamp_at", "started_at")}
+            same = {name: getattr(paid, name) for name in _KEPT}
             begun = BeatStart(session=session, paid=paid, **same)
             return Beat(begun=begun, prescreen=paid.prescreen, triage=paid.triage)
         now = self._clock.now()
@@ -178,7 +179,7 @@ class BeatWorker:
             beat.triage = screened.usage
             if beat.was_cancelled():
                 return
-            beat.prescreen, beat.screen_error, beat.limits = screened.action, screened.error, screened.limits
+            beat.prescreen, beat.screen_error = screened.action, screened.error
             if screened.action is not Action.ESCALATE:
                 self._end(beat, view, judge_quiet(view, BeatStep.PRESCREEN, screened.reason))
                 return
@@ -265,8 +266,7 @@ class BeatWorker:
 
     def _end_without_playbook(self, beat: Beat, state: SessionState) -> None:
         """Close what was open and tell the owner, once."""
-        begun = beat.begun
-        session = begun.session
+        begun, session = beat.begun, beat.begun.session
         outcome = BeatOutcome(
             findings=(),
             checked=frozenset(),
@@ -277,11 +277,13 @@ class BeatWorker:
             tier=None,
         )
         self._alerts.deliver(session, outcome)
-        beat.step = BeatStep.EMPTY
-        beat.detail = f"{PLAYBOOK} was deleted; to begin anew: /triage tiers {session.id} add quick <task>"
+        anew = f"/triage tiers {session.id} add quick <task>"
+        beat.step, beat.detail = BeatStep.EMPTY, f"{PLAYBOOK} was deleted; to begin anew: {anew}"
         if not state.playbook_gone_told:
-            open_ = [each for each in state.findings.values() if each.is_open]
-            self._alerts.tell_owner_or_ops(session, _deletion_notice(session, open_))
+            open_ = sum(each.is_open for each in state.findings.values())
+            closed = f" Closed, last result failing: {counted(open_, 'alert')}." if open_ else ""
+            text = f"{PLAYBOOK} of {session.id} was deleted: none of its checks is made any more."
+            self._alerts.tell_owner_or_ops(session, f"{text}{closed} Put it back, or begin a new one: `{anew}`.")
             self._store.evolve(session.id, playbook_gone_told=True)
 
     def _tell_of_failure(self, beat: Beat, state: SessionState) -> None:
@@ -301,13 +303,10 @@ class BeatWorker:
 
 
 def _checkpoint(beat: Beat, view: BeatView, report: BeatReport) -> RunCheckpoint:
+    same = {name: getattr(view, name) for name in ("tier", *_KEPT)}
     return RunCheckpoint(
         **dict(report),
-        run_id=view.run_id,
-        wake=view.wake,
-        tier=view.tier,
-        started_at=view.started_at,
-        stamp_at=view.stamp_at,
+        **same,
         due=tuple(task.id for task in view.tasks),
         inbox=len(view.inbox),
         prescreen=beat.prescreen,
@@ -343,14 +342,3 @@ def _unsaid(session: Session) -> tuple[BeatStep, str]:
     if not session.beat.visibility.show_alerts:
         return BeatStep.DELIVERY, "alerts are switched off"
     return BeatStep.DEDUPE, "already sent; sent again after dedupe_window, unless acknowledged or snoozed"
-
-
-def _deletion_notice(session: Session, closed: list[OpenFinding]) -> str:
-    lines = [f"- {each.text.splitlines()[0]}" for each in closed[:SHOWN] if each.text]
-    count = counted(len(closed), "alert")
-    said = [
-        f"{PLAYBOOK} of {session.id} was deleted: none of its checks is made any more, and no new file was made.",
-        f"Put the file back, or begin a new one: `/triage tiers {session.id} add quick <task>`.",
-        *([f"Closed without being fixed, {count}; last result: failing", *lines] if closed else []),
-    ]
-    return "\n".join(said)

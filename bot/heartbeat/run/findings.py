@@ -273,19 +273,19 @@ def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
     A receipt that names a failing command of its task, or is the only finding of a task of which one command fails, is
     the finding of that command. A receipt of no due task counts too, for a model that mistook an id saw something.
     """
-    found = [receipt for receipt in receipts if receipt.result == "finding"]
-    counts, failing, by_code = Counter(receipt.task for receipt in found), dict[str, set[str]](), set[str]()
+    failing, by_code = dict[str, set[str]](), set[str]()
     for task, failure in failed_commands(view):
         failing.setdefault(task.id, set()).add(failure.key)
         by_code.add(headline_of(failure.text))
+    found = [each for each in receipts if each.result == "finding" and _words(each) not in by_code]
+    counts = Counter(receipt.task for receipt in found)
     tasks = {task.id: task for task in (*(task for _, task in view.playbook.all_tasks), *view.tasks)}
     told, others = dict[str, Receipt](), list[Finding]()
     for receipt in found:
         keys = failing.get(receipt.task, set())
         is_alone = len(keys) == counts[receipt.task] == 1
         if named := keys if is_alone else {key for key in keys if key.endswith(f"/{_name(receipt)}")}:
-            if _words(receipt) not in by_code:  # code's own words about one task lead those about no other
-                told[next(iter(named))] = receipt
+            told[next(iter(named))] = receipt
         else:
             others.append(_of_receipt(view, receipt, tasks.get(receipt.task)))
     return _each_once([*_bounded(view, _each_once(others)), *seen_by_code(view, told)])
@@ -364,10 +364,12 @@ def report_by_code(view: BeatView) -> BeatReport:
     Every due task has a receipt: `finding` where a command fails, `ok` where all were answered, `skipped` where only a
     model could tell.
     """
-    failed: dict[str, list[Finding]] = {}
-    for task, failure in failed_commands(view):
-        failed.setdefault(task.id, []).append(failure)
-    receipts = [receipt for task in view.tasks for receipt in _receipts(view, task, failed.get(task.id, []))]
+    failed = failed_commands(view)
+    receipts = [
+        receipt
+        for task in view.tasks
+        for receipt in _receipts(view, task, [found for each, found in failed if each is task])
+    ]
     return BeatReport(
         message=view.session.beat.ack_token,
         status="ok",

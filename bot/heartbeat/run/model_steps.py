@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel
@@ -179,8 +179,6 @@ class Screened:
     usage: Usage
     error: str = ""
     """Why there is no answer, rather than one that escalates."""
-    limits: Mapping[str, Any] = field(default_factory=dict)
-    """Which limit of time ended its run, if one did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +207,7 @@ def prescreen(view: BeatView, model: Specialist, tools: Sequence[Tool], secrets:
         raise
     except RunFailed as error:
         log.warning("[triage] pre-screen failed: %s", error, extra={"action": "prescreen_failed"})
-        why, limits = str(error), error.limits()
-        return Screened(action=Action.ESCALATE, reason="no answer", usage=error.usage, error=why, limits=limits)
+        return Screened(action=Action.ESCALATE, reason="no answer", usage=error.usage, error=str(error))
     assert isinstance(result.answer, LastWords)
     decision = escalated_for_doubt(parse_decision(result.answer.root), view, forced=result.convergence_forced)
     reason = redact(decision.reason, secrets)

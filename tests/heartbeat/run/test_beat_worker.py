@@ -144,6 +144,19 @@ def test_the_time_of_a_beat_counts_commands_that_were_run_ahead(tmp_path: Path) 
     assert watch.line.duration_ms == 0
 
 
+def test_answers_of_commands_that_were_run_ahead_count_for_ten_minutes(tmp_path: Path) -> None:
+    """A beat that waited longer behind models runs its commands itself."""
+    watch = Watch(tmp_path)
+    watch.probes.set(0, "fine", seconds=3.2)
+    jobs = MemoryJobQueue(watch.room.clock)
+    jobs.put(some_work("shop", JobKind.HEARTBEAT))
+    assert jobs.claim(watch.room.commands.is_ready) is None
+    assert watch.room.ran_ahead.acquire(timeout=60)
+    watch.room.clock.advance(601)
+    watch.beat()
+    assert watch.line.duration_ms == 0
+
+
 def test_receipts_of_tasks_that_are_not_due_count_for_nothing(tmp_path: Path) -> None:
     """Whether they were made up or belong to another tier."""
     made_up = BeatReport(message="HEARTBEAT_OK", receipts=(Receipt(task="0badc0de", result="ok"),), usage=COST)
