@@ -160,7 +160,7 @@ class BeatWorker:
         refusal = self._scheduler.admission.refusal(session, state, begun.wake, begun.started_at)
         if refusal is not None:
             beat.step, beat.detail = refusal.step, refusal.detail
-        elif state.had_playbook and playbook_of(session).peek() is None:
+        elif state.had_playbook and session.cwd.is_dir() and playbook_of(session).peek() is None:
             self._end_without_playbook(beat, state)
         else:
             return False
@@ -288,10 +288,9 @@ class BeatWorker:
 
     def _tell_of_failure(self, beat: Beat, state: SessionState) -> None:
         """Say once that the session pauses, or that an alert can reach nobody as things are, but not what it says."""
-        session = beat.begun.session
-        has_failed = beat.result is BeatResult.FAILED
-        is_pause = has_failed and state.failures.is_untold
-        if not is_pause and not (has_failed and beat.sent.is_refused and state.failures.count == 1):
+        session, is_pause = beat.begun.session, state.failures.is_untold
+        is_unheard = beat.sent.is_refused and state.failures.count == 1
+        if beat.result is not BeatResult.FAILED or not (is_pause or is_unheard):
             return
         text = f"An alert of {session.id} reached nobody: {beat.error}. Each beat tries to send it again."
         try:

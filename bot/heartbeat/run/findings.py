@@ -220,15 +220,21 @@ def boxes(view: BeatView, findings: Iterable[Finding], receipts: Iterable[Receip
 
 
 def _failure(view: BeatView, task: PlaybookEntry, result: ProbeResult) -> Finding:
-    line, has_code = _line_of(task, result.argv), (result.exit_code or 0) > 0
-    how = f"`{result.command}` fails (exit code {result.exit_code})" if has_code else f"no answer: {result.problem}"
+    line = _line_of(task, result.argv)
     printed = [each.replace("`", "'")[:LINE_CHARS] for each in result.output.splitlines() if each.strip()]
     return Finding(
         key=command_key(view, result.argv),
         task=task_id(result.command),
-        text="\n".join([f"{_title(task, line)}: {how}", *(f"- `{each}`" for each in printed[-SHOWN_LINES:])]),
+        text="\n".join([f"{_title(task, line)}: {_how(result)}", *(f"- `{each}`" for each in printed[-SHOWN_LINES:])]),
         severity=_severity(view, task.text, _LEAD.sub("", line, count=1)),
     )
+
+
+def _how(result: ProbeResult) -> str:
+    """Return how a command fails."""
+    if (result.exit_code or 0) > 0:
+        return f"`{result.command}` fails (exit code {result.exit_code})"
+    return f"no answer: {result.problem}"
 
 
 def _line_of(task: PlaybookEntry, argv: Argv) -> str:
@@ -271,13 +277,13 @@ def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
     """Return what the receipts report and what code saw, each once.
 
     A receipt that names a failing command of its task, or is the only finding of a task of which one command fails, is
-    the finding of that command. A receipt of no due task counts too, for a model that mistook an id saw something.
+    the finding of that command; without a finding of its own it adds nothing. A receipt of no due task counts too, for
+    a model that mistook an id saw something.
     """
-    failing, by_code = dict[str, set[str]](), set[str]()
+    failing = dict[str, set[str]]()
     for task, failure in failed_commands(view):
         failing.setdefault(task.id, set()).add(failure.key)
-        by_code.add(headline_of(failure.text))
-    found = [each for each in receipts if each.result == "finding" and _words(each) not in by_code]
+    found = [each for each in receipts if each.result == "finding" and (each.finding or each.task not in failing)]
     counts = Counter(receipt.task for receipt in found)
     tasks = {task.id: task for task in (*(task for _, task in view.playbook.all_tasks), *view.tasks)}
     told, others = dict[str, Receipt](), list[Finding]()
@@ -364,35 +370,26 @@ def report_by_code(view: BeatView) -> BeatReport:
     Every due task has a receipt: `finding` where a command fails, `ok` where all were answered, `skipped` where only a
     model could tell.
     """
-    failed = failed_commands(view)
-    receipts = [
-        receipt
-        for task in view.tasks
-        for receipt in _receipts(view, task, [found for each, found in failed if each is task])
-    ]
     return BeatReport(
         message=view.session.beat.ack_token,
         status="ok",
-        receipts=(*receipts, *_undone(view)),
+        receipts=(*(_receipt(view, task) for task in view.tasks), *_undone(view)),
         usage=None,
         notes=(NO_MODEL,),
         changes=tuple(_changes(view)),
     )
 
 
-def _receipts(view: BeatView, task: PlaybookEntry, failed: list[Finding]) -> list[Receipt]:
+def _receipt(view: BeatView, task: PlaybookEntry) -> Receipt:
+    """Return what code says of a task; that its command fails is a finding in any case, so the receipt has none."""
     if task.id in view.exchange.receipts:
-        return [view.exchange.receipts[task.id]]
-    if failed:
-        return [_found_by_code(task.id, headline_of(each.text), each.key.rpartition("/")[2]) for each in failed]
+        return view.exchange.receipts[task.id]
+    if failed := [_how(result) for result in view.probes.results_for(task) if result.problem is not None]:
+        return Receipt(task=task.id, result="finding", evidence="; ".join(failed))
     if not task.commands:
-        return [Receipt(task=task.id, result="skipped", evidence="this needs a model; there is no API key")]
+        return Receipt(task=task.id, result="skipped", evidence="this needs a model; there is no API key")
     commands = ", ".join(map(" ".join, task.commands))
-    return [Receipt(task=task.id, result="ok" if view.probes.covers(task) else "skipped", evidence=commands)]
-
-
-def _found_by_code(task: str, text: str, key: str) -> Receipt:
-    return Receipt(task=task, result="finding", evidence=text, finding=Reported(key=key, text=text))
+    return Receipt(task=task.id, result="ok" if view.probes.covers(task) else "skipped", evidence=commands)
 
 
 def _undone(view: BeatView) -> Iterator[Receipt]:
@@ -401,7 +398,8 @@ def _undone(view: BeatView) -> Iterator[Receipt]:
     if given:
         lines = "\n".join(f"- {message.from_}: {one_line(message.text, ASSIGNED_CHARS)}" for message in given)
         text = f"{counted(len(given), 'assignment')} not handled: no model is configured\n{lines}"
-        yield _found_by_code(ASSIGNMENTS, text, fingerprint(text))
+        found = Reported(key=fingerprint(text), text=text)
+        yield Receipt(task=ASSIGNMENTS, result="finding", evidence=text, finding=found)
 
 
 def _changes(view: BeatView) -> Iterator[str]:

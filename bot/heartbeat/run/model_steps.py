@@ -22,7 +22,7 @@ from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Arguments, Tool
 from bot.domain.ack import without_thoughts
-from bot.domain.heartbeats.beats import Action, BeatReport, Receipt
+from bot.domain.heartbeats.beats import Action, BeatReport, Receipt, Reported
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.prescreen import Decision, parse_decision, read_receipts
@@ -132,6 +132,14 @@ def full_run(view: BeatView, model: Specialist, tools: Sequence[Tool], secrets: 
     return BeatReport(**redact_values(reported, secrets), usage=result.usage, tool_calls=result.tool_calls)
 
 
+def _with_finding(receipt: Receipt) -> Receipt:
+    """Return a receipt that says it found something with a finding, though its call gave none."""
+    if receipt.result != "finding" or receipt.finding:
+        return receipt
+    text = receipt.evidence or "a finding, without a word of what it is"
+    return receipt.evolve(finding=Reported(key=text[:200], text=text))
+
+
 def read_last_words(text: str) -> dict[str, Any]:
     """Return the fields of a report that are in the text of a run without a valid call of `finish_beat`.
 
@@ -146,6 +154,7 @@ def read_last_words(text: str) -> dict[str, Any]:
     if not isinstance(given, dict):
         return {"message": words[:MESSAGE_CHARS], "receipts": ()}
     receipts, unread = read_receipts(given.get("receipts"))
+    receipts = tuple(map(_with_finding, receipts))
     said = [given.get("message"), *unread, words[end:]]
     lines = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in said if one]
     return {"message": "\n\n".join(lines)[:MESSAGE_CHARS], "receipts": receipts, "status": "attention"}

@@ -77,6 +77,7 @@ def test_words_without_a_call_are_a_message_without_receipts(tmp_path: Path) -> 
             1,
             "is red",
         ),
+        ({"receipts": [{"task": "x", "result": "finding", "evidence": "Red."}]}, 1, "Bye."),
         ({"receipts": "Main is red."}, 0, "Main is red."),
         ({"receipts": [RED, 5], "message": ["Main", "is red"]}, 1, '["Main", "is red"]'),
         ({}, 0, "Bye."),
@@ -90,6 +91,7 @@ def test_what_a_call_that_could_not_be_taken_says_is_not_lost(
     speaker.words = f"{json.dumps(given)}\nBye."
     report = run_of(speaker, a_view(tmp_path))
     assert (len(report.receipts), report.status) == (kept, "attention")
+    assert all(each.finding for each in report.receipts if each.result == "finding")
     assert message in report.message
     assert report.message.endswith("Bye.")
 
