@@ -46,8 +46,6 @@ from bot.ports import RunFolders
 
 log = logging.getLogger(__name__)
 
-LINES_LOOKED_AT: Final = 20
-BEATS_OF_A_DAY: Final = 300
 SHOWN: Final = 3
 SHOWN_CHARS: Final = 80
 AGENT: Final = "its agent"
@@ -244,8 +242,8 @@ class BeatRecorder:
             self._trace(beat, line, now)
         if not (is_again and state.last_run == begun.started_at):
             state = self._store.save(session.id, lambda state: _after(state, beat, now))
-        recent = self._log.recent(session.id, LINES_LOOKED_AT) if is_again else ()
-        if all(each.trace_id != begun.run_id for each in recent):
+        logged = self._log.since(session.id, begun.started_at) if is_again else ()
+        if all(each.trace_id != begun.run_id for each in logged):
             self._log.append(line)
         if state.paid is not None:
             state = self._store.evolve(session.id, paid=None)
@@ -253,8 +251,8 @@ class BeatRecorder:
 
     def changes_since(self, session_id: str, at: datetime) -> tuple[str, ...]:
         """Return what good commands printed anew since a moment, the last beat's too, each line once."""
-        beats = reversed(self._log.recent(session_id, BEATS_OF_A_DAY))
-        return tuple(dict.fromkeys(line for beat in beats if beat.ts >= at for line in beat.changes))
+        beats = reversed(self._log.since(session_id, at))
+        return tuple(dict.fromkeys(line for beat in beats for line in beat.changes))
 
     def _trace(self, beat: Beat, line: Envelope, now: datetime) -> None:
         name = f"runs/{beat.begun.run_id}"
@@ -308,26 +306,15 @@ def _after(state: SessionState, beat: Beat, now: datetime) -> SessionState:
 def _measured_after(history: Mapping[str, TaskHistory], view: BeatView) -> dict[str, TaskHistory]:
     """Return the history with one beat more, of the tasks that stand in the playbook.
 
-    A task that stands in several tiers is measured in the first one that was due.
+    A task that stands in several tiers is measured in the lowest one.
     """
-    standing = {task.id for _, task in view.playbook.all_tasks}
-    seen = {
-        task.id: TaskHistory(text=task.text, tier=tier_of(task), seconds=_seconds(view, task))
-        for task in reversed(view.tasks)
-        if task.id in standing
-    }
+    standing, due = {task.id for _, task in view.playbook.all_tasks}, {task.id for task in view.tasks}
+    seen = dict[str, TaskHistory]()
+    for tier, task in reversed(view.playbook.all_tasks):
+        if task.id in due:
+            took = [result.seconds for result in view.probes.results_for(task)]
+            seen[task.id] = TaskHistory(text=task.text, tier=tier, seconds=(round(sum(took), 3),) if took else ())
     return add_measured({each: past for each, past in history.items() if each in standing}, seen)
-
-
-def tier_of(task: PlaybookEntry) -> Tier:
-    """Return the tier a task stands in; one of a playbook without tiers is quick."""
-    return Tier(task.section.value) if task.section.value in list(Tier) else Tier.QUICK
-
-
-def _seconds(view: BeatView, task: PlaybookEntry) -> tuple[float, ...]:
-    """Return how long its commands took; nothing where none ran."""
-    results = view.probes.results_for(task)
-    return (round(sum(result.seconds for result in results), 3),) if results else ()
 
 
 def _envelope(beat: Beat, now: datetime, state: SessionState) -> Envelope:

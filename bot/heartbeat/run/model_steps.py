@@ -28,7 +28,7 @@ from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.prescreen import Decision, parse_decision, read_receipts
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact, redact_values
-from bot.heartbeat.run.beat_record import BeatView, PeerData, tier_of
+from bot.heartbeat.run.beat_record import BeatView, PeerData
 from bot.heartbeat.run.findings import unanswered
 from bot.heartbeat.run.probes import ProbeResult
 from bot.heartbeat.sessions.session_registry import Session
@@ -46,7 +46,8 @@ RUBRIC: Final = "Decide about this beat. Answer with one JSON object and nothing
 
 def build_sections(view: BeatView, *, only_changed: bool) -> Iterator[PromptSection]:
     """Yield the beat's data, the due tasks first; a pre-screen sees only the outputs that changed."""
-    tasks = ("\n    ".join([f"[{task.id}] {tier_of(task)}: {task.text}", *task.details]) for task in view.tasks)
+    tiers = {task: tier for tier, task in view.playbook.all_tasks}
+    tasks = ("\n    ".join([f"[{task.id}] {tiers[task]}: {task.text}", *task.details]) for task in view.tasks)
     yield from _listed("due_tasks", tasks)
     for result in view.probes.results:
         is_new = result in view.changed
