@@ -80,10 +80,11 @@ def test_while_an_alert_is_open_nobody_is_told_that_all_is_well(tmp_path: Path, 
 
 
 def test_a_playbook_emptied_while_something_is_open_is_skipped_from_the_first_beat_on(watch: Watch) -> None:
-    """The first one closes what no check stands for any more; nothing was looked at, so nothing is well."""
+    """The first one closes what no check stands for any more, and the next one shows it where Slack was away."""
     watch.beat(1, "A")
     watch.says()
-    for _ in range(2):
+    for away in (Unavailable("Slack is away"), None):
+        watch.room.surface.refuses = away
         assert watch.beat() == []
         assert (watch.line.result, watch.line.indicator) == (BeatResult.SKIPPED, Indicator.NONE)
         assert (watch.line.why or "").startswith("empty playbook: HEARTBEAT.md has no tasks")

@@ -126,12 +126,12 @@ class Admission:
 
 
 def _asks_for_nothing(session: Session, state: SessionState) -> bool:
-    """Whether the playbook is empty, and no finding of its former tasks waits to be closed.
+    """Whether the playbook is empty, and no finding of its former tasks waits to be closed, or to be shown as that.
 
     One that is missing is made from the template by the beat. What cannot be read is not empty: the beat runs, and
     fails in plain sight.
     """
-    if any(each.is_open for each in state.findings.values()):
+    if any(each.is_open or each.is_unshown for each in state.findings.values()):
         return False
     try:
         playbook = playbook_of(session).peek()
