@@ -156,7 +156,9 @@ def read_last_words(text: str) -> dict[str, Any]:
         return {"message": words[:MESSAGE_CHARS], "receipts": ()}
     receipts, unread = read_receipts(given.get("receipts"))
     receipts = tuple(map(_with_finding, receipts))
-    said = [given.get("message"), *unread, words[end:]]
+    known = ("ok", "attention")
+    other = {key: value for key, value in given.items() if key not in ("receipts", "message") and value not in known}
+    said = [given.get("message"), *unread, other, words[end:]]
     lines = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in said if one]
     return {"message": "\n\n".join(lines)[:MESSAGE_CHARS], "receipts": receipts, "status": "attention"}
 

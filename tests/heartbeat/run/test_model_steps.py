@@ -80,6 +80,7 @@ def test_words_without_a_call_are_a_message_without_receipts(tmp_path: Path) -> 
         ({"receipts": [{"task": "x", "result": "finding", "evidence": "Red."}]}, 1, "Bye."),
         ({"receipts": "Main is red."}, 0, "Main is red."),
         ({"receipts": [RED, 5], "message": ["Main", "is red"]}, 1, '["Main", "is red"]'),
+        ({"status": "Main is red.", "alerts": []}, 0, '{"status": "Main is red.", "alerts": []}'),
         ({}, 0, "Bye."),
     ],
 )
