@@ -28,6 +28,7 @@ from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
 from bot.domain.prescreen import Decision, parse_decision, read_receipts
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact, redact_values
+from bot.domain.text.sanitize import mend
 from bot.heartbeat.run.beat_record import BeatView, PeerData
 from bot.heartbeat.run.findings import unanswered
 from bot.heartbeat.run.probes import ProbeResult
@@ -144,23 +145,33 @@ def _with_finding(receipt: Receipt) -> Receipt:
 def read_last_words(text: str) -> dict[str, Any]:
     """Return the fields of a report that are in the text of a run without a valid call of `finish_beat`.
 
-    Arguments of a call that could not be taken stand first in it, as JSON. Their receipts that can be read are kept,
-    and all the rest is the message.
+    Arguments of a call that could not be taken stand first in it, as JSON.
     """
     words = without_thoughts(text)
     try:
-        given, end = json.JSONDecoder().raw_decode(words)
+        return _read_call(words)
     except (ValueError, RecursionError):
-        given, end = None, 0
-    if not isinstance(given, dict):
         return {"message": words[:MESSAGE_CHARS], "receipts": ()}
+
+
+def _read_call(words: str) -> dict[str, Any]:
+    """Return the receipts that can be read in a call, and all the rest as its message.
+
+    Raises:
+        ValueError: the words do not begin with an object.
+        RecursionError: it is nested too deep.
+    """
+    if not words.startswith("{"):
+        raise ValueError("no object")
+    given, end = json.JSONDecoder().raw_decode(words)
+    mend(given)
     receipts, unread = read_receipts(given.get("receipts"))
-    receipts = tuple(map(_with_finding, receipts))
     known = ("ok", "attention")
     other = {key: value for key, value in given.items() if key not in ("receipts", "message") and value not in known}
     said = [given.get("message"), *unread, other, words[end:]]
     lines = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in said if one]
-    return {"message": "\n\n".join(lines)[:MESSAGE_CHARS], "receipts": receipts, "status": "attention"}
+    message = "\n\n".join(lines)[:MESSAGE_CHARS]
+    return {"message": message, "receipts": tuple(map(_with_finding, receipts)), "status": "attention"}
 
 
 def rubric(session: Session) -> str:

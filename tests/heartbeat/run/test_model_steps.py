@@ -81,6 +81,7 @@ def test_words_without_a_call_are_a_message_without_receipts(tmp_path: Path) -> 
         ({"receipts": "Main is red."}, 0, "Main is red."),
         ({"receipts": [RED, 5], "message": ["Main", "is red"]}, 1, '["Main", "is red"]'),
         ({"status": "Main is red.", "alerts": []}, 0, '{"status": "Main is red.", "alerts": []}'),
+        ({"message": "half a \ud800 character"}, 0, "character"),
         ({}, 0, "Bye."),
     ],
 )
@@ -94,7 +95,16 @@ def test_what_a_call_that_could_not_be_taken_says_is_not_lost(
     assert (len(report.receipts), report.status) == (kept, "attention")
     assert all(each.finding for each in report.receipts if each.result == "finding")
     assert message in report.message
+    assert report.message.encode()
     assert report.message.endswith("Bye.")
+
+
+@each_row("depth", [100, 900, 990, 100_000])
+def test_a_call_of_any_depth_is_a_message(tmp_path: Path, depth: int) -> None:
+    """It breaks nothing."""
+    speaker = Speaker()
+    speaker.words = '{"message": "Red.", "x": ' + "[" * depth + "]" * depth + "}"
+    assert "Red." in run_of(speaker, a_view(tmp_path)).message
 
 
 def test_thoughts_of_any_length_leave_room_for_the_answer(tmp_path: Path) -> None:
