@@ -26,11 +26,9 @@ from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
 from bot.domain.severity import Severity
-from bot.heartbeat.run.beat_record import BeatRecorder
-from bot.heartbeat.run.beat_view import BeatView
+from bot.heartbeat.run.beat_record import BeatRecorder, BeatView
 from bot.heartbeat.run.beat_worker import BeatWorker
-from bot.heartbeat.run.inputs import CommandPool
-from bot.heartbeat.run.model_steps import PrescreenStep, Screened, escalated_for_doubt
+from bot.heartbeat.run.model_steps import Minds, Screened, escalated_for_doubt
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
 from bot.heartbeat.schedule.scheduler import Admission, Scheduler
 from bot.heartbeat.sessions.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
@@ -128,7 +126,7 @@ class ScriptedProbes(Probes):
             )
             for task_id, check in named.items()
         )
-        return ProbeReport(results=results, wanted=tuple(argvs.items()))
+        return ProbeReport(results=results)
 
 
 @dataclass
@@ -165,7 +163,7 @@ class ScriptedRun:
         return Receipt(task=task.id, result="finding", finding=found)
 
 
-class ScriptedScreen(PrescreenStep):
+class ScriptedScreen:
     """A cheap model that escalates what is worth an alert."""
 
     def __init__(self, world: World, bill: Bill) -> None:
@@ -246,11 +244,9 @@ def week(folder: Path, changes: Sequence[Change], *, probes: bool, screen: bool)
     admission = Admission(zones, route=alerts.route)
     scheduler = Scheduler(sessions, store, jobs, admission, log, WakeBox(MemoryDocuments()), clock)
     inputs = input_collector(ScriptedProbes(world), store, sessions, clock)
-    commands = CommandPool(inputs.run_ahead, lambda: None)
-    screening = ScriptedScreen(world, bill).decide if screen else None
-    full = ScriptedRun(world, bill).run
+    minds = Minds(ScriptedRun(world, bill).run, ScriptedScreen(world, bill).decide if screen else None)
     recorder, peers = BeatRecorder(FileRunFolders(folder), store, log), peer_sessions(sessions, store, clock)
-    beats = BeatWorker(sessions, store, scheduler, inputs, commands, screening, full, recorder, alerts, peers, clock)
+    beats = BeatWorker(sessions, store, scheduler, inputs, minds, recorder, alerts, peers, clock)
     end = START + timedelta(days=DAYS)
     while clock.now() < end:
         scheduler.tick()

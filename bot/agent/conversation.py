@@ -47,19 +47,24 @@ from bot.domain.text.sanitize import mend
 class Toolbox:
     """The tools of one run; `crash` is what one of them must not have raised, or None.
 
-    `handed_in` are the arguments of each valid call of the final tool in the latest turn.
+    `handed_in` are the arguments of each valid call of the final tool in the latest turn, `last_given` those of its
+    last call in the run as JSON, valid or not.
     """
 
     def __init__(self, tools: Sequence[Tool], final: Tool | None, watch: Watchdog, journal: RunLog) -> None:
         self._final, self._watch, self._journal = final, watch, journal
         self.crash: BaseException | None = None
         self.handed_in: list[BaseModel] = []
+        self.last_given = ""
         self.runnable = [_Runnable(tool, self) for tool in (*tools, *([final] if final else []))]
 
     def call(self, tool: Tool, given: object) -> str:
         """Return what the tool says; raises ToolError for the model to read."""
         self._journal.tool_calls += tool is not self._final
-        shown = f"{tool.name} {json.dumps(given, ensure_ascii=False)}"
+        said = json.dumps(given, ensure_ascii=False)
+        if tool is self._final:
+            self.last_given = said
+        shown = f"{tool.name} {said}"
         self._journal.say(f"tool: {shown}")
         self._journal.write("Call", shown)
         try:
@@ -184,6 +189,11 @@ class Conversation:
         """What the final tool was called with; None if it was not, or twice in one turn with different arguments."""
         answers = self._tools.handed_in
         return answers[0] if answers and all(answer == answers[0] for answer in answers) else None
+
+    @property
+    def last_given(self) -> str:
+        """The arguments of the last call of the final tool as JSON, taken or not; "" where there was none."""
+        return self._tools.last_given
 
     def until_answer(self) -> str:
         """Return the text of the model's last reply; nothing where it ended by the final tool.

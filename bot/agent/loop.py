@@ -107,16 +107,20 @@ def _finish(talk: Conversation, request: RunRequest) -> RunResult:
 
 
 def _answer(talk: Conversation, text: str, request: RunRequest) -> BaseModel:
-    """Return the answer of a run that is over; a forced call that was wrong is corrected once."""
+    """Return the answer of a run that is over; a forced call that was wrong is corrected once.
+
+    One that stays wrong is read like text, and so is what was said beside it: nothing that a model saw is lost.
+    """
     if request.final is None:
         return request.read(text) if request.read else _readable(talk, text, request)
     if talk.handed_in is None and not text.strip():
         text = talk.ask(HAND_IN.format(tool=request.final.name))
     if talk.handed_in is not None:
         return talk.handed_in
-    if request.read is None or not text.strip():
+    words = "\n".join(filter(None, (talk.last_given, text.strip())))
+    if request.read is None or not words:
         raise RunFailed(f"the model ended without a valid call of {request.final.name}", usage=talk.meter.usage)
-    return request.read(text)
+    return request.read(words)
 
 
 def _readable(talk: Conversation, text: str, request: RunRequest) -> BaseModel:

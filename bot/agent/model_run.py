@@ -69,7 +69,7 @@ class RunRequest:
     answer: type[BaseModel]
     final: Tool | None = None
     """A valid call of it ends the run, and its arguments are the answer; a run that ends in text is asked once for it.
-    Text that stands nevertheless is read by `read`."""
+    Text that stands nevertheless is read by `read`, below the arguments, as JSON, of a call that could not be taken."""
     read: Callable[[str], BaseModel] | None = None
     """Reads the last words instead of looking for an `answer` in them; must not raise."""
     limits: RunLimits = field(default_factory=RunLimits)

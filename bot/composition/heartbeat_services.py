@@ -18,24 +18,25 @@ from bot.composition.model_access import stall_limit_s
 from bot.composition.session_services import SessionServices
 from bot.composition.shared_services import SharedServices
 from bot.domain.heartbeats.alerts import OpenFinding
+from bot.domain.heartbeats.beats import BeatReport
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.alerts.pages import PageThreads, Rings
-from bot.heartbeat.run.beat_record import BeatRecorder
+from bot.heartbeat.run.beat_record import BeatRecorder, BeatView
 from bot.heartbeat.run.beat_tools import BeatTools
-from bot.heartbeat.run.beat_view import FullRun
 from bot.heartbeat.run.beat_worker import BeatWorker
 from bot.heartbeat.run.findings import report_by_code
-from bot.heartbeat.run.inputs import CommandPool, InputCollector
+from bot.heartbeat.run.inputs import InputCollector
 from bot.heartbeat.run.model_steps import (
     FINISH_BEAT,
     LIMITS,
     FinishBeat,
     LastWords,
-    ModelFullRun,
-    Prescreen,
+    Minds,
     PrescreenAnswer,
-    PrescreenStep,
+    Screened,
+    full_run,
+    prescreen,
 )
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.scheduler import Admission, Scheduler
@@ -89,19 +90,17 @@ class Heartbeats:
         sessions, secrets = self.sessions, on.environment.secrets()
         registry, store, peers = sessions.registry, sessions.store, PeerSessions(self.suggestions)
         probes = Probes(on.environment.variables, secrets=secrets)
-        inputs = InputCollector(registry, store, probes, on.clock, sessions.removals, peers)
-        self.commands = CommandPool(inputs.run_ahead, on.jobs.look_again)
+        inputs = InputCollector(registry, store, probes, on.clock, sessions.removals, peers, notify=on.jobs.look_again)
+        self.commands = inputs.commands
         tools = BeatTools(probes, peers.tools, known_secrets=secrets)
-        prescreen, full = _build_models(on, models, tools, secrets)
+        minds = _build_minds(on, models, tools, secrets)
         recorder = BeatRecorder(on.storage.runs, store, sessions.log, secrets)
         self.worker = BeatWorker(
             registry,
             store,
             self.scheduler,
             inputs,
-            self.commands,
-            prescreen,
-            full,
+            minds,
             recorder,
             alerts,
             peers,
@@ -118,15 +117,18 @@ def _surfaces(on: SharedServices) -> dict[str, Surface]:
     return surfaces
 
 
-def _build_models(
-    on: SharedServices, models: ModelAccess | None, tools: BeatTools, secrets: Collection[str]
-) -> tuple[Prescreen | None, FullRun]:
+def _build_minds(on: SharedServices, models: ModelAccess | None, tools: BeatTools, secrets: Collection[str]) -> Minds:
     """Return who screens and who works the due tasks."""
     if models is None:
-        return None, report_by_code
-    screen = PrescreenStep(partial(_build_screen, models), tools.small)
-    full = ModelFullRun(partial(_build_full_run, models, on), tools.all, known_secrets=secrets)
-    return screen.decide, full.run
+        return Minds(report_by_code)
+
+    def screen(view: BeatView) -> Screened:
+        return prescreen(view, _build_screen(models, view.session), tools.small(view), secrets)
+
+    def full(view: BeatView) -> BeatReport:
+        return full_run(view, _build_full_run(models, on, view.session), tools.all(view), secrets)
+
+    return Minds(full, screen)
 
 
 def _build_screen(models: ModelAccess, session: Session) -> Specialist:

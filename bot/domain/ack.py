@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-_THOUGHTS: Final = re.compile(r"(?>(?:<(think|thinking)>.*?</\1>\s*)+)", re.DOTALL | re.IGNORECASE)
+_THOUGHTS: Final = re.compile(r"(?>(?:<(think|thinking)>(?:\s*\Z|.*?</\1>\s*))+)", re.DOTALL | re.IGNORECASE)
 """What some models think aloud before they answer."""
 
 _TAG: Final = r"</?[A-Za-z][^<>]{0,99}>|&nbsp;"
@@ -49,33 +49,31 @@ def read_ack(text: str | None, *, token: str = "HEARTBEAT_OK", max_chars: int = 
     r"""Return whether a beat's answer is an alert.
 
     Without a token it is one; with it, the rest is one when it is longer than `max_chars` or in a paragraph of its own.
-    Blocks of `<think>` before the answer are no part of it, unless there is nothing else.
+    Blocks of `<think>` before the answer are no part of it; where there is nothing else, a token counts in them, too.
 
     >>> read_ack("All clear. **HEARTBEAT_OK**")
     Ack(kind='ok-token', text='All clear.')
     >>> read_ack("HEARTBEAT_OK\n\nBuild is red on main.")
     Ack(kind='alert', text='Build is red on main.')
     """
-    said = without_thoughts(text or "")
-    if not said:
-        return Ack("ok-empty", "")
-    rest, at_start, apart_below = _without_first(said, token)
+    answer = without_thoughts(text or "")
+    rest, at_start, apart_below = _without_first(answer or (text or "").strip(), token)
     rest, at_end, apart_above = _without_last(rest, token)
     if not (at_start or at_end):
-        return Ack("alert", said)
+        return Ack("alert" if answer else "ok-empty", answer)
     apart = bool(rest) and (apart_below or apart_above or _BLANK_LINE.search(f"\n{rest}") is not None)
     return Ack("alert" if apart or len(rest) > max_chars else "ok-token", rest)
 
 
 def without_thoughts(text: str) -> str:
-    """Return an answer, trimmed, without what was thought aloud before it; thoughts alone are the answer.
+    """Return an answer, trimmed, without what was thought aloud before it; nothing where there are thoughts alone.
 
     >>> without_thoughts("<think>Is it? No.</think> All clear. ")
     'All clear.'
     """
     said = text.strip()
     thoughts = _THOUGHTS.match(said)
-    return said[thoughts.end() :] if thoughts and thoughts.end() < len(said) else said
+    return said[thoughts.end() :] if thoughts else said
 
 
 def _without_first(text: str, token: str) -> tuple[str, bool, bool]:

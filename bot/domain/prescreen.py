@@ -61,18 +61,18 @@ def _decision(found: dict[str, Any]) -> Decision:
     if not isinstance(named, str) or named not in list(Action):
         raise _Doubt("its action is none of those there are")
     action, said = Action(named), one_line(reason, _MAX_REASON_CHARS) if isinstance(reason, str) else ""
-    return Decision(action, said or f"{action}, without a reason given", _receipts(found.get("receipts")))
+    return Decision(action, said or f"{action}, without a reason given", read_receipts(found.get("receipts"))[0])
 
 
-def _receipts(found: object) -> tuple[Receipt, ...]:
-    """Return the readable ones; a task whose receipt is not readable has none, which the caller takes for doubt."""
-    receipts = []
-    for item in found if isinstance(found, list) else ():
+def read_receipts(found: object) -> tuple[tuple[Receipt, ...], list[Any]]:
+    """Return the receipts in what a model wrote, and what is none: the task of such a one has no receipt."""
+    receipts, unread = [], []
+    for item in found if isinstance(found, list) else [found] if found else []:
         try:
             receipts.append(Receipt.model_validate(item))
         except ValidationError:
-            continue
-    return tuple(receipts)
+            unread.append(item)
+    return tuple(receipts), unread
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:

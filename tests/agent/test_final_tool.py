@@ -121,10 +121,19 @@ def test_a_forced_call_that_is_wrong_is_corrected_once() -> None:
         place = bench(server)
         assert run(place, limits={"max_turns": 1}).answer == Report(text="done")
     assert len(problems(place.asked[-1])) == 1
-    with playing(look("a"), finish(5)) as server:
-        error = bench(server).fail(final=FINISH, answer=Report, read=said, limits={"max_turns": 1})
-    assert "without a valid call of finish" in str(error)
-    assert len(server.requests) == 3
+
+
+@each_row(
+    "turns, text",
+    [
+        ((look("a"), finish(5)), 'said: {"text": 5}'),
+        ((finish(5), Turn(text="All well."), Turn(text="Quiet.")), 'said: {"text": 5}\nQuiet.'),
+    ],
+)
+def test_a_call_that_stays_wrong_is_read_like_text(turns: tuple[Turn, ...], text: str) -> None:
+    """With what was said beside it: what the model saw is not lost."""
+    with playing(*turns) as server:
+        assert run(bench(server), limits={"max_turns": 1} if len(turns) == 2 else {}).answer == Answer(text=text)
 
 
 @each_row("stop, cut", [("max_tokens", None), ("tool_use", 5)])

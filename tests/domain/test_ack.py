@@ -130,7 +130,9 @@ def test_words_decide_nothing() -> None:
         ("<THINK>a</THINK>\n\n<thinking>\nb\n</thinking>\n\n**HEARTBEAT_OK** fine", Ack("ok-token", "fine")),
         ("<think>HEARTBEAT_OK</think>\n\nMain is red.", Ack("alert", "Main is red.")),
         ("<think>HEARTBEAT_OK</think>", Ack("ok-token", "")),
-        ("<think>Main is red.</think>", Ack("alert", "<think>Main is red.</think>")),
+        ("<think>Main is red.</think>", Ack("ok-empty", "")),
+        ("<think>", Ack("ok-empty", "")),
+        ("<think></think>\n<THINKING>\n", Ack("ok-empty", "")),
         ("<think>Main is red.\n\nHEARTBEAT_OK", Ack("alert", "<think>Main is red.")),
     ],
 )

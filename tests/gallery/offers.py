@@ -30,7 +30,7 @@ _FOUND = OpenFinding(
     last_at=NOW - timedelta(minutes=10),
 )
 _REASONING = "The check failed with exit code 1; the commit “Fail fast when the database is slow” set it yesterday."
-_NOTES = ("Changed in HEARTBEAT.md: new hourly task “Disk: `df -h`”",)
+_NOTES = ("Changed in HEARTBEAT.md: added to hourly “Disk: `df -h`”",)
 
 _LISTED = (
     _FOUND,

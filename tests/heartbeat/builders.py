@@ -15,7 +15,7 @@ from bot.domain.playbook import parse
 from bot.domain.tiers import Tier, includes
 from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.playbooks.playbook_file import Removals
-from bot.heartbeat.run.beat_view import BeatView
+from bot.heartbeat.run.beat_record import BeatView
 from bot.heartbeat.run.inputs import InputCollector
 from bot.heartbeat.run.probes import ProbeReport, Probes
 from bot.heartbeat.sessions.session_registry import Owners, Session, SessionMemory, SessionRegistry
@@ -58,11 +58,13 @@ def input_collector(
     sessions: SessionRegistry | None = None,
     clock: Clock | None = None,
     removals: Removals | None = None,
+    notify: Callable[[], None] = lambda: None,
 ) -> InputCollector:
     """Return what looks around for a beat; without a registry there are no other sessions."""
     sessions, clock = sessions or SessionRegistry({}, in_memory(OVERRIDES)), clock or FakeClock(AT)
     peers = peer_sessions(sessions, store, clock)
-    return InputCollector(sessions, store, probes, clock, removals or Removals(MemorySingle()), peers)
+    removals = removals or Removals(MemorySingle())
+    return InputCollector(sessions, store, probes, clock, removals, peers, notify=notify)
 
 
 PLAYBOOK = """# Heartbeat

@@ -14,11 +14,9 @@ from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import RunBeat
 from bot.domain.returns import Usage
 from bot.heartbeat.playbooks.playbook_file import Removals
-from bot.heartbeat.run.beat_record import BeatRecorder
-from bot.heartbeat.run.beat_view import BeatView
+from bot.heartbeat.run.beat_record import BeatRecorder, BeatView
 from bot.heartbeat.run.beat_worker import BeatWorker
-from bot.heartbeat.run.inputs import CommandPool
-from bot.heartbeat.run.model_steps import Screened
+from bot.heartbeat.run.model_steps import Minds, Screened
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.scheduler import Admission
 from bot.heartbeat.sessions.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
@@ -110,16 +108,16 @@ class BeatRoom:
         self.alerts = alerts = alert_router({"slack": self.surface}, self.store, self.clock, self.ops.append)
         zones = Owners(FakeWorkspace(), self.clock, local="UTC")
         self.admission = Admission(zones, route=alerts.route)
-        inputs = input_collector(self.probes, self.store, self.sessions, self.clock, self.removals)
-        self.commands = CommandPool(inputs.run_ahead, self.ran_ahead.release)
+        inputs = input_collector(
+            self.probes, self.store, self.sessions, self.clock, self.removals, notify=self.ran_ahead.release
+        )
+        self.commands = inputs.commands
         self.beats = BeatWorker(
             sessions,
             self.store,
             self,  # type: ignore[arg-type]  # stands for the scheduler
             inputs,
-            self.commands,
-            self.screen,
-            self.full,
+            Minds(self.full, self.screen),
             BeatRecorder(FileRunFolders(self.folder), self.store, self.log),
             alerts,
             peer_sessions(self.sessions, self.store, self.clock),

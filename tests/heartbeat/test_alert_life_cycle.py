@@ -79,10 +79,17 @@ def test_while_an_alert_is_open_nobody_is_told_that_all_is_well(tmp_path: Path, 
     assert watch.line.indicator is Indicator.OK
 
 
-def test_an_all_clear_says_how_many_tasks_nobody_looked_at(tmp_path: Path) -> None:
-    """Without a model, those without a command."""
-    watch = Watch(tmp_path, line="Do the deploys look healthy?", visibility={"show_ok": True})
-    assert watch.beat() == ["OK: no problem found in shop. 1 task was not looked at."]
+def test_a_playbook_emptied_while_something_is_open_is_skipped_from_the_first_beat_on(watch: Watch) -> None:
+    """The first one closes what no check stands for any more, and the next one shows it where Slack was away."""
+    watch.beat(1, "A")
+    watch.says()
+    for away in (Unavailable("Slack is away"), None):
+        watch.room.surface.refuses = away
+        assert watch.beat() == []
+        assert (watch.line.result, watch.line.indicator) == (BeatResult.SKIPPED, Indicator.NONE)
+        assert (watch.line.why or "").startswith("empty playbook: HEARTBEAT.md has no tasks")
+    assert [each.is_open for each in watch.known] == [False]
+    assert watch.shown.removed is not None
 
 
 def test_a_check_that_fails_as_it_did_at_the_last_good_beat_is_never_nothing_changed(watch: Watch) -> None:
@@ -193,7 +200,7 @@ def test_a_deleted_playbook_is_not_made_anew_and_its_owner_hears_it_once(watch: 
     (watch.room.cwd / "HEARTBEAT.md").unlink()
     [said] = watch.beat(wake=Wake.ON_DEMAND)
     assert "HEARTBEAT.md of shop was deleted" in said
-    assert "last result: failing" in said
+    assert "last result failing: 1 alert" in said
     assert watch.shown.removed is not None
     assert watch.shown.removed.what == "HEARTBEAT.md was deleted"
     assert watch.beat(wake=Wake.ON_DEMAND) == watch.beat() == []

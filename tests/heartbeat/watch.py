@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
-from bot.domain.heartbeats.allowed_commands import Argv, commands_in
+from bot.domain.heartbeats.allowed_commands import Argv
 from bot.domain.heartbeats.beats import Wake
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.run.findings import report_by_code
@@ -40,14 +41,11 @@ class FakeProbes:
             argv=argv, output=output, exit_code=exit_code, seconds=seconds, problem=problem
         )
 
-    def run(self, _: Path, tasks: Sequence[Any], __: Any, **_known: Any) -> ProbeReport:
-        wanted = [(task.id, argv) for task in tasks for argv in commands_in([task.text, *task.details])]
-        named = list(dict.fromkeys(argv for _, argv in wanted))
+    def run(self, _: Path, tasks: Sequence[Any], __: Any, *, at: datetime, **_known: Any) -> ProbeReport:
+        named = list(dict.fromkeys(argv for task in tasks for argv in task.commands))
         return ProbeReport(
-            results=tuple(self._answer(argv) for argv in named if argv not in self.refused),
-            wanted=tuple(wanted),
+            results=tuple(replace(self._answer(argv), at=at) for argv in named if argv not in self.refused),
             refused=tuple(argv for argv in named if argv in self.refused),
-            late=tuple(argv for argv in named if argv in self.late),
         )
 
     def _answer(self, argv: Argv) -> ProbeResult:

@@ -81,10 +81,10 @@ def test_an_agent_keeps_its_list_and_its_owner_sees_how(open_office: Open, tmp_p
         office = open_office(shop, model=model)
         sent = office.beat(shop, result="sent")
         card = shown_text(office.alert(f"Urgent flag: {FLAG}"))
-        assert f"new hourly task “{DISK}”; removed from quick “{CHORE}”; flag raised “{FLAG}”" in card
+        assert f"added to hourly “{DISK}”; removed from quick “{CHORE}”; added to urgent “{FLAG}”" in card
         trace = json.loads((office.home / "runs" / sent["trace_id"] / "trace.json").read_text())
-        edits = [(edit["what"], edit["tier"], edit["text"]) for edit in trace["edits"]]
-        assert edits == [("add_task", "hourly", DISK), ("remove_task", "quick", CHORE), ("raise_flag", None, FLAG)]
+        edits = [(edit["what"], edit["place"], edit["text"]) for edit in trace["edits"]]
+        assert edits == [("added", "hourly", DISK), ("removed", "quick", CHORE), ("added", "urgent", FLAG)]
         transcript = (office.home / "runs" / sent["trace_id"] / "transcript.md").read_text()
         assert "Quick Tasks hold it already" in transcript
         assert "no heading" in transcript
@@ -113,7 +113,7 @@ def test_the_owner_reads_on_the_card_what_the_agent_changed(
         page.act_as(ANA.real_name)
         page.open_direct_messages(ANA.real_name)
         card = page.message(FLAG)
-        expect(card).to_contain_text("new hourly task")
+        expect(card).to_contain_text("added to hourly")
         assert page.screenshot(pictures / "playbook.png", card).stat().st_size > 5_000
         page.click(card, "Open HEARTBEAT.md")
         expect(page.modal).to_contain_text("Disk:")

@@ -274,16 +274,14 @@ def strongest(wakes: Iterable[Wake]) -> Wake:
 
 
 def indicator_of(result: BeatResult, *, has_open: bool = False) -> Indicator:
-    """Return what a beat shows; `has_open`: it looked, and findings of its session are open.
+    """Return what a beat shows; `has_open`: findings of its session are open.
 
-    >>> indicator_of(BeatResult.OK_EMPTY, has_open=True), indicator_of(BeatResult.SKIPPED)
+    >>> indicator_of(BeatResult.OK_EMPTY, has_open=True), indicator_of(BeatResult.SKIPPED, has_open=True)
     (<Indicator.ALERT: 'alert'>, <Indicator.NONE: 'none'>)
     """
-    if result is BeatResult.FAILED:
-        return Indicator.ERROR
-    if has_open:
-        return Indicator.ALERT
-    return Indicator.NONE if result is BeatResult.SKIPPED else Indicator.OK
+    if result in (BeatResult.FAILED, BeatResult.SKIPPED):
+        return Indicator.ERROR if result is BeatResult.FAILED else Indicator.NONE
+    return Indicator.ALERT if has_open else Indicator.OK
 
 
 class BeatReport(FrozenValue):

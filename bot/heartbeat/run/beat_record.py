@@ -1,16 +1,21 @@
-"""One beat on its way to its end, and the places that is written down: its folder, its session's state, its line."""
+"""One beat: as it starts, what it looks at, how it ended; and the places where that is written down.
+
+Those are its folder, its session's state and its line in heartbeats.ndjson.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+import threading
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from bot.agent.model_run import RunCancelled, RunFailed
+from bot.domain.heartbeats.alerts import OpenFinding, Removal
 from bot.domain.heartbeats.beats import (
     Action,
     Assigned,
@@ -19,23 +24,147 @@ from bot.domain.heartbeats.beats import (
     BeatStep,
     BeatUsage,
     Envelope,
+    Receipt,
+    RunCheckpoint,
+    Wake,
     ending_text,
     indicator_of,
 )
-from bot.domain.heartbeats.session_state import Failures, MessageKind, SessionState
+from bot.domain.heartbeats.session_state import Failures, InboxMessage, MessageKind, SessionState
+from bot.domain.playbook import Playbook
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, checks_of
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact
-from bot.domain.tiers import includes
+from bot.domain.sharing.suggestions import Suggestion
+from bot.domain.text.humanize import counted
+from bot.domain.tiers import TaskHistory, Tier, TierMove, add_measured, includes
 from bot.errors import StoreError, TriageError, failure_kind
 from bot.heartbeat.alerts.alert_routing import DeliveryResult
-from bot.heartbeat.run.beat_view import BeatStart, BeatView, measured_after
-from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory
+from bot.heartbeat.run.probes import ProbeReport, ProbeResult
+from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory
 from bot.ports import RunFolders
 
 log = logging.getLogger(__name__)
 
-LINES_LOOKED_AT: Final = 20
-BEATS_OF_A_DAY: Final = 300
+SHOWN: Final = 3
+SHOWN_CHARS: Final = 80
+AGENT: Final = "its agent"
+_SHOWN: Final = ("command", "exit_code", "seconds", "problem")
+"""What trace.json tells of an answer."""
+
+_EDITED: Final = {
+    "added": "added to {place}",
+    "moved": "moved from {before} to {place}",
+    "removed": "removed from {place}",
+}
+"""How an alert tells of an edit; a ticked box is no news."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaybookEdit:
+    """One change of a beat, as it stands in trace.json; `place` is the section, `before` where a moved task stood."""
+
+    what: Literal["added", "checked", "moved", "removed"]
+    place: str
+    text: str
+    before: str | None = None
+
+
+def news_in(edits: Iterable[PlaybookEdit]) -> list[PlaybookEdit]:
+    """Return the edits an owner hears of: all but ticked boxes."""
+    return [edit for edit in edits if edit.what in _EDITED]
+
+
+def removals_in(edits: Iterable[PlaybookEdit], at: datetime) -> dict[str, Removal]:
+    """Return the checks that the session's agent took out, by their identity."""
+    removed = [edit.text for edit in edits if edit.what == "removed"]
+    return {check: Removal(at=at, by=AGENT) for text in removed for check in checks_of(text)}
+
+
+def described_edits(edits: Iterable[PlaybookEdit]) -> str:
+    """Return what changed on one line, or nothing.
+
+    >>> described_edits([PlaybookEdit("moved", "hourly", "Disk: `df -h`", "quick")])
+    'Changed in HEARTBEAT.md: moved from quick to hourly “Disk: `df -h`”'
+    """
+    news = news_in(edits)
+    told = [f"{_EDITED[edit.what].format_map(asdict(edit))} “{_short(edit.text)}”" for edit in news[:SHOWN]]
+    more = [f"and {len(news) - SHOWN} more"] if len(news) > SHOWN else []
+    return f"Changed in HEARTBEAT.md: {'; '.join([*told, *more])}" if told else ""
+
+
+def counted_edits(edits: Iterable[PlaybookEdit]) -> str:
+    """Return how much changed, without a word of what, for lines that more people read; or nothing.
+
+    >>> counted_edits([PlaybookEdit("added", "notes", "secret")])
+    '1 edit to HEARTBEAT.md'
+    """
+    count = len(news_in(edits))
+    return f"{counted(count, 'edit')} to HEARTBEAT.md" if count else ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARS else text[: SHOWN_CHARS - 1].rstrip() + "…"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PeerData:
+    """What may be offered to others, who sent no report, what waits for this session's own decision.
+
+    `receipts` are those of the due tasks that code carries out, by task id; a beat without a model takes them as they
+    are.
+    """
+
+    offers: tuple[Suggestion, ...] = ()
+    silent: tuple[str, ...] = ()
+    offered: tuple[Suggestion, ...] = ()
+    receipts: Mapping[str, Receipt] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeatStart:
+    """One beat as it starts: why, the time its tiers are stamped with, what it will change in its playbook.
+
+    `cancel` is set by whoever cancels it. `paid` is the run of a beat that a crash broke off after it: this one is that
+    beat, and goes on from there.
+    """
+
+    session: Session
+    run_id: str
+    wake: Wake
+    stamp_at: datetime
+    started_at: datetime
+    cancel: threading.Event = field(default_factory=threading.Event)
+    edits: list[PlaybookEdit] = field(default_factory=list)
+    paid: RunCheckpoint | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeatView(BeatStart):
+    """A beat with its due tasks and what is known before anybody thinks about them.
+
+    `changed` are the probe results that differ from the last good beat's, `earlier` the hashes of what commands printed
+    then; `spent_usd` is what the session has cost today; `moves` are the tasks that were measured to stand in a wrong
+    tier, `exchange` what the beat has to do with other sessions.
+    """
+
+    tier: Tier
+    playbook: Playbook
+    tasks: tuple[PlaybookEntry, ...]
+    probes: ProbeReport
+    changed: tuple[ProbeResult, ...]
+    earlier: Mapping[str, str]
+    inbox: tuple[InboxMessage, ...]
+    open_findings: tuple[OpenFinding, ...]
+    spent_usd: float
+    moves: tuple[TierMove, ...] = ()
+    exchange: PeerData = field(default_factory=PeerData)
+    removals: Mapping[str, Removal] = field(default_factory=dict)
+    """Who took which check out of the playbook, by its identity."""
+    ahead_s: float = 0.0
+    """How long the commands took that were run while the beat waited for its turn, in seconds."""
+    bare_tokens: int = 0
+    """How many full runs in a row before this beat ended in the bare token."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -54,8 +183,6 @@ class Beat:
     error: str | None = None
     failure: str = ""
     """The kind of the error, as `failure_kind` gives it."""
-    limits: Mapping[str, Any] = field(default_factory=dict)
-    """Which limit of time ended a model run of the beat, if one did."""
     view: BeatView | None = None
     report: BeatReport | None = None
     sent: DeliveryResult = field(default_factory=DeliveryResult)
@@ -71,7 +198,7 @@ class Beat:
     @property
     def is_traced(self) -> bool:
         """Whether it did anything a folder of its own tells of; a refusal did not."""
-        return self.view is not None or self.error is not None or bool(self.begun.edits.made)
+        return self.view is not None or self.error is not None or bool(self.begun.edits)
 
     @property
     def why(self) -> str | None:
@@ -87,7 +214,7 @@ class Beat:
     def breaks_off(self, error: TriageError) -> None:
         """Note that an error ended it; a cancel is none."""
         if isinstance(error, RunFailed):
-            self.full, self.limits = error.usage, error.limits() or self.limits
+            self.full = error.usage
         if isinstance(error, RunCancelled):
             self.result, self.step = BeatResult.SKIPPED, BeatStep.CANCELLED
             return
@@ -115,7 +242,8 @@ class BeatRecorder:
             self._trace(beat, line, now)
         if not (is_again and state.last_run == begun.started_at):
             state = self._store.save(session.id, lambda state: _after(state, beat, now))
-        if not (is_again and self._is_logged(begun)):
+        logged = self._log.since(session.id, begun.started_at) if is_again else ()
+        if all(each.trace_id != begun.run_id for each in logged):
             self._log.append(line)
         if state.paid is not None:
             state = self._store.evolve(session.id, paid=None)
@@ -123,21 +251,16 @@ class BeatRecorder:
 
     def changes_since(self, session_id: str, at: datetime) -> tuple[str, ...]:
         """Return what good commands printed anew since a moment, the last beat's too, each line once."""
-        beats = reversed(self._log.recent(session_id, BEATS_OF_A_DAY))
-        return tuple(dict.fromkeys(line for beat in beats if beat.ts >= at for line in beat.changes))
-
-    def _is_logged(self, begun: BeatStart) -> bool:
-        return any(beat.trace_id == begun.run_id for beat in self._log.recent(begun.session.id, LINES_LOOKED_AT))
+        beats = reversed(self._log.since(session_id, at))
+        return tuple(dict.fromkeys(line for beat in beats for line in beat.changes))
 
     def _trace(self, beat: Beat, line: Envelope, now: datetime) -> None:
         name = f"runs/{beat.begun.run_id}"
         folder = self._folders.here(name)
         try:
             (folder / "work_products").mkdir(parents=True, exist_ok=True)
-            trace = {**line.model_dump(mode="json"), **beat.limits, **_seen(beat)}
+            trace = {**line.model_dump(mode="json"), **_seen(beat)}
             self._write(folder / "trace.json", json.dumps(trace, ensure_ascii=False, indent=1))
-            if beat.report and beat.report.message:
-                self._write(folder / "work_products" / "message.md", f"{beat.report.message.strip()}\n")
             if not (folder / "transcript.md").exists():
                 self._write(folder / "transcript.md", _transcript(beat))
             with (folder / "run.log").open("a", encoding="utf-8") as file:
@@ -166,7 +289,7 @@ def _after(state: SessionState, beat: Beat, now: datetime) -> SessionState:
     if view is None:
         return state
     if beat.good and begun.paid is None:
-        measured = measured_after(state.measured, view)
+        measured = _measured_after(state.measured, view)
         state = state.evolve(probes={**state.probes, **view.probes.digests()}, measured=measured)
     else:  # nobody vouches for what the commands print by now: the next beat takes nothing for unchanged
         looked = {result.command for result in view.probes.results}
@@ -180,11 +303,24 @@ def _after(state: SessionState, beat: Beat, now: datetime) -> SessionState:
     )
 
 
+def _measured_after(history: Mapping[str, TaskHistory], view: BeatView) -> dict[str, TaskHistory]:
+    """Return the history with one beat more, of the tasks that stand in the playbook.
+
+    A task that stands in several tiers is measured in the lowest one.
+    """
+    standing, due = {task.id for _, task in view.playbook.all_tasks}, {task.id for task in view.tasks}
+    seen = dict[str, TaskHistory]()
+    for tier, task in reversed(view.playbook.all_tasks):
+        if task.id in due:
+            took = [result.seconds for result in view.probes.results_for(task)]
+            seen[task.id] = TaskHistory(text=task.text, tier=tier, seconds=(round(sum(took), 3),) if took else ())
+    return add_measured({each: past for each, past in history.items() if each in standing}, seen)
+
+
 def _envelope(beat: Beat, now: datetime, state: SessionState) -> Envelope:
     begun, sent, view = beat.begun, beat.sent, beat.view
     took_s = (now - begun.started_at).total_seconds() + (view.ahead_s if view else 0.0)
-    looked = view is not None and beat.step is not BeatStep.CANCELLED
-    has_open = looked and any(each.is_open for each in state.findings.values())
+    has_open = any(each.is_open for each in state.findings.values())
     given = (message for message in (view.inbox if view else ()) if message.kind is MessageKind.ASSIGNMENT)
     return Envelope(
         ts=begun.started_at,
@@ -215,23 +351,18 @@ def _envelope(beat: Beat, now: datetime, state: SessionState) -> Envelope:
 def _seen(beat: Beat) -> dict[str, Any]:
     """Return what trace.json tells beside the line: what was due, what commands answered, what was said of it."""
     view, report = beat.view, beat.report
-    results, changed = (view.probes.results, {each.command for each in view.changed}) if view else ((), set())
+    if view is None:
+        return {"edits": [asdict(edit) for edit in beat.begun.edits]}
     return {
-        "tasks": [{"id": task.id, "text": task.text, "section": task.section} for task in view.tasks] if view else [],
+        "tasks": [{"id": task.id, "text": task.text, "section": task.section} for task in view.tasks],
         "probes": [
-            {
-                "command": result.command,
-                "exit_code": result.exit_code,
-                "seconds": result.seconds,
-                "problem": result.problem,
-                "changed": result.command in changed,
-            }
-            for result in results
+            {**{name: getattr(result, name) for name in _SHOWN}, "changed": result in view.changed}
+            for result in view.probes.results
         ],
-        "refused_commands": [" ".join(argv) for argv in view.probes.refused] if view else [],
+        "refused_commands": [" ".join(argv) for argv in view.probes.refused],
         "receipts": [receipt.model_dump(mode="json") for receipt in report.receipts] if report else [],
         "message": report.message if report else None,
-        "edits": [edit.record() for edit in beat.begun.edits.made],
+        "edits": [asdict(edit) for edit in beat.begun.edits],
         "suppressed": list(beat.sent.suppressed),
     }
 

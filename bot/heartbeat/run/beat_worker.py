@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from bot.agent.model_run import RunCancelled, RunStopped
-from bot.domain.heartbeats.alerts import FLAGS, BeatOutcome, OpenFinding
+from bot.domain.heartbeats.alerts import FLAGS, BeatOutcome
 from bot.domain.heartbeats.beats import (
     Action,
     BeatReport,
@@ -31,38 +30,37 @@ from bot.domain.heartbeats.beats import (
 from bot.domain.heartbeats.session_state import MessageKind, SessionState
 from bot.domain.jobs import RunBeat
 from bot.domain.playbook import Playbook
-from bot.domain.text.humanize import LATE, counted, duration, utc_text
+from bot.domain.text.humanize import counted
 from bot.domain.tiers import PERIODS, Tier, includes
 from bot.errors import InputError, ProviderError, StoreError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter, DeliveryResult
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.run.beat_record import Beat, BeatRecorder
-from bot.heartbeat.run.beat_view import BeatStart, BeatView, FullRun
+from bot.heartbeat.run.beat_record import Beat, BeatRecorder, BeatStart, BeatView, counted_edits, removals_in
 from bot.heartbeat.run.findings import (
-    boxes,
+    Judgement,
     is_unchanged,
+    judge_failure,
+    judge_quiet,
     judge_report,
     needs_full_run,
     refusals,
-    seen_by_code,
     standing,
-    still_standing,
-    well_commands,
 )
-from bot.heartbeat.run.inputs import CommandPool, InputCollector
-from bot.heartbeat.run.model_steps import Prescreen
-from bot.heartbeat.schedule.scheduler import Scheduler
+from bot.heartbeat.run.inputs import InputCollector
+from bot.heartbeat.run.model_steps import Minds
+from bot.heartbeat.schedule.scheduler import NO_TASKS, Scheduler
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
-SHOWN: Final = 5
+_KEPT: Final = ("run_id", "wake", "stamp_at", "started_at")
+"""What a beat that goes on after a crash has of the one that was broken off."""
 
 
 class BeatWorker:
-    """Works off the jobs of heartbeats; `prescreen` is None where no model may be asked."""
+    """Works off the jobs of heartbeats."""
 
     def __init__(
         self,
@@ -70,17 +68,14 @@ class BeatWorker:
         store: SessionMemory,
         scheduler: Scheduler,
         inputs: InputCollector,
-        commands: CommandPool,
-        prescreen: Prescreen | None,
-        full: FullRun,
+        minds: Minds,
         recorder: BeatRecorder,
         alerts: AlertRouter,
         peers: PeerSessions,
         clock: Clock,
     ) -> None:
         self._sessions, self._store, self._scheduler, self._clock = sessions, store, scheduler, clock
-        self._inputs, self._commands, self._prescreen, self._full = inputs, commands, prescreen, full
-        self._recorder, self._alerts, self._peers = recorder, alerts, peers
+        self._inputs, self._minds, self._recorder, self._alerts, self._peers = inputs, minds, recorder, alerts, peers
         self._cancels: dict[str, threading.Event] = {}
 
     def run_beat(self, work: RunBeat) -> None:
@@ -91,22 +86,23 @@ class BeatWorker:
             log.info("a beat of a session that is gone", extra={"action": "beat_orphaned", "session": work.session_id})
             return
         state = self._store.load(session.id)
-        if is_done(state, work):
+        if state.paid is None and work.slot is not None and work.slot == state.stamps.get(Tier.QUICK):
+            # beaten and recorded before a crash that left its job behind
             log.info("a beat on record is not run again", extra={"action": "beat_done", "session": session.id})
             return
         beat = self._begin(session, state.paid, work)
-        with self._cancellable(beat.begun):
-            try:
-                self._carry_out(beat)
-            except RunStopped:
-                # the job goes back to the queue, with its own reason
-                self._scheduler.wakes.drop(session.id, beat.begun.wake)
-                raise
-            except TriageError as error:
-                beat.breaks_off(error)
-        now = self._clock.now()
-        state = self._recorder.close(beat, now)
-        self._tell_of_failure(beat, state)
+        self._cancels[session.id] = beat.begun.cancel
+        try:
+            self._carry_out(beat)
+        except RunStopped:
+            # the job goes back to the queue, with its own reason
+            self._scheduler.wakes.drop(session.id, beat.begun.wake)
+            raise
+        except TriageError as error:
+            beat.breaks_off(error)
+        finally:
+            self._cancels.pop(session.id, None)
+        self._tell_of_failure(beat, self._recorder.close(beat, now := self._clock.now()))
         try:
             if beat.good and beat.view is not None and beat.view.tier is Tier.DAILY:
                 changes = self._recorder.changes_since(session.id, now - PERIODS[Tier.DAILY])
@@ -122,29 +118,16 @@ class BeatWorker:
         return event is not None
 
     def _begin(self, session: Session, paid: RunCheckpoint | None, work: RunBeat) -> Beat:
+        """Return a beat with every wake that waits, for none of which another one is made; or one that goes on."""
         if paid is not None:
             log.warning("a beat goes on after a crash", extra={"action": "beat_resumed", "session": session.id})
-            begun = BeatStart(
-                session=session,
-                run_id=paid.run_id,
-                wake=paid.wake,
-                stamp_at=paid.stamp_at,
-                started_at=paid.started_at,
-                paid=paid,
-            )
+            same = {name: getattr(paid, name) for name in _KEPT}
+            begun = BeatStart(session=session, paid=paid, **same)
             return Beat(begun=begun, prescreen=paid.prescreen, triage=paid.triage)
         now = self._clock.now()
-        wake = strongest([work.wake, *self._scheduler.wakes.take(session.id)])  # no further beat is made for them
+        wake = strongest([work.wake, *self._scheduler.wakes.take(session.id)])
         run_id, stamp_at = f"beat-{session.id}-{now:%Y%m%dT%H%M%S%f}Z"[:120], work.slot or now
         return Beat(begun=BeatStart(session=session, run_id=run_id, wake=wake, stamp_at=stamp_at, started_at=now))
-
-    @contextmanager
-    def _cancellable(self, begun: BeatStart) -> Iterator[None]:
-        self._cancels[begun.session.id] = begun.cancel
-        try:
-            yield
-        finally:
-            self._cancels.pop(begun.session.id, None)
 
     def _carry_out(self, beat: Beat) -> None:
         """Take a beat to its end; a cancel at any step stays one.
@@ -153,25 +136,36 @@ class BeatWorker:
             TriageError: what broke it off.
         """
         begun = beat.begun
-        session = begun.session
-        if begun.paid is None:
-            state = self._store.load(session.id)
-            refusal = next(self._scheduler.admission.refusals(session, state, begun.wake, begun.started_at), None)
-            if refusal is not None:
-                beat.step, beat.detail = refusal.step, refusal.detail
-                return
-            if is_deleted(session, state):
-                self._end_without_playbook(beat, state)
-                return
-        beat.view = view = self._inputs.collect(begun, self._commands.take_answers(session.id))
+        if begun.paid is None and self._is_refused(beat):
+            return
+        view = self._inputs.collect(begun)
+        if begun.paid is None and view.wake is Wake.INTERVAL and view.playbook.is_effectively_empty:
+            self._deliver(view, Judgement(findings=(), checked=frozenset({FLAGS})))  # closes what stands for nothing
+            beat.step, beat.detail = BeatStep.EMPTY, NO_TASKS
+            return
+        beat.view = view
         if begun.paid is not None:
             self._tell_report(beat, view, begun.paid)
         elif beat.was_cancelled():
             return
         elif is_unchanged(view):
-            self._end_quietly(beat, view, BeatStep.PROBES, "nothing changed" if view.tasks else "no task is due")
+            why = "nothing changed" if view.tasks else "no task is due"
+            self._end(beat, view, judge_quiet(view, BeatStep.PROBES, why))
         else:
             self._think(beat, view)
+
+    def _is_refused(self, beat: Beat) -> bool:
+        """Whether a beat may not run, or has no playbook any more; noted as its end."""
+        begun, session = beat.begun, beat.begun.session
+        state = self._store.load(session.id)
+        refusal = next(self._scheduler.admission.refusals(session, state, begun.wake, begun.started_at), None)
+        if refusal is not None:
+            beat.step, beat.detail = refusal.step, refusal.detail
+        elif state.had_playbook and session.cwd.is_dir() and playbook_of(session).peek() is None:
+            self._end_without_playbook(beat, state)
+        else:
+            return False
+        return True
 
     def _think(self, beat: Beat, view: BeatView) -> None:
         """Ask the cheap model first where it may be asked, then have the due tasks carried out.
@@ -181,18 +175,18 @@ class BeatWorker:
         """
         decides = bool(view.exchange.offered) and any(each.kind is MessageKind.SUGGESTION for each in view.inbox)
         is_small = view.wake is Wake.INTERVAL and view.tier is not Tier.DAILY and not needs_full_run(view)
-        if self._prescreen is not None and view.session.beat.heartbeat_model and is_small and not decides:
-            screened = self._prescreen(view)
+        if self._minds.screen is not None and view.session.beat.heartbeat_model and is_small and not decides:
+            screened = self._minds.screen(view)
             beat.triage = screened.usage
             if beat.was_cancelled():
                 return
-            beat.prescreen, beat.screen_error, beat.limits = screened.action, screened.error, screened.limits
+            beat.prescreen, beat.screen_error = screened.action, screened.error
             if screened.action is not Action.ESCALATE:
-                self._end_quietly(beat, view, BeatStep.PRESCREEN, screened.reason)
+                self._end(beat, view, judge_quiet(view, BeatStep.PRESCREEN, screened.reason))
                 return
             view = replace(view, spent_usd=view.spent_usd + (screened.usage.cost_usd or 0.0))
         try:
-            report = self._full(view)
+            report = self._minds.full(view)
         except RunCancelled:
             raise
         except TriageError as error:
@@ -204,101 +198,75 @@ class BeatWorker:
             self._store.evolve(view.session.id, paid=_checkpoint(beat, view, report))
             self._tell_report(beat, view, report)
 
-    def _end_quietly(self, beat: Beat, view: BeatView, step: BeatStep, detail: str) -> None:
-        """End a beat in which nothing is new; what still stands and is due to be said again is said."""
-        findings = still_standing(view)
-        ok_text = f"Nothing new in {view.session.name}."
-        beat.sent = self._tell(view, findings, {FLAGS, *well_commands(view)}, ok_text=ok_text)
-        beat.step, beat.detail = step, _joined(detail, view.edits.counted())
-        self._end(beat, view, BeatResult.OK_EMPTY, boxes(view, findings))
-
     def _tell_without_report(self, beat: Beat, view: BeatView, error: TriageError) -> None:
-        """End a beat whose run failed: what code sees rings and closes all the same; nothing is stamped."""
+        """End a beat whose run failed: what code sees is told all the same."""
         beat.breaks_off(error)
-        note = f"No model looked at this: {error}"
         try:
-            beat.sent = self._tell(view, seen_by_code(view), well_commands(view), notes=(note,))
+            beat.sent = self._deliver(view, judge_failure(view, error))
         except StoreError:
             log.exception("alerts are not told", extra={"action": "alert_unsent", "session": view.session.id})
         if beat.sent.is_refused:  # a person has to mend that; the model may be back by itself
             beat.error, beat.failure = beat.sent.problem, beat.sent.problem_kind
 
     def _tell_report(self, beat: Beat, view: BeatView, report: BeatReport) -> None:
-        """Read the report of a run against the due tasks, tell what it found; what was told before a crash is so once.
+        """Tell what a run reports; what was told before a crash is told once, and that all was well is no news then.
 
         Flags that the run raised or cleared count; a playbook that cannot be read after it holds up no finding.
         """
         beat.report, beat.full = report, report.usage
         with suppress(StoreError):
             beat.view = view = replace(view, playbook=playbook_of(view.session).peek() or view.playbook)
-        judged, late = judge_report(view, report), self._late_words(view)
-        beat.sent = sent = self._tell(
-            view,
-            self._not_closed_since(view, judged.findings) if view.paid else judged.findings,
-            judged.checked,
-            ok_text="" if late else _ok_text(view, report, judged.said),
-            reasoning=report.reasoning if view.session.beat.include_reasoning else None,
-            notes=tuple(filter(None, [*late, *judged.notes, *report.notes, view.edits.described()])),
-        )
+        judged = judge_report(view, report)
+        if view.paid:
+            judged = replace(judged, findings=self._not_closed_since(view, judged.findings), ok_text="")
+        elif judged.findings and not view.session.beat.visibility.show_alerts:
+            judged = replace(judged, ok_text="")
         beat.is_bare = judged.is_bare
-        beat.beside_ok = "" if judged.is_alert or sent.says_ok else judged.said
-        if sent.silent:  # an alert tells of them itself
-            beat.detail = _joined("1 remark with OK" if beat.beside_ok else "", view.edits.counted(), *late)
-        quiet = BeatResult.SKIPPED if judged.findings else judged.quiet
-        done = boxes(view, judged.findings, report.receipts)
-        self._end(beat, view, quiet, done if judged.is_good else None)
+        self._end(beat, view, judged)
 
-    def _tell(
-        self, view: BeatView, findings: Iterable[Finding], checked: Collection[str], **said: Any
-    ) -> DeliveryResult:
+    def _deliver(self, view: BeatView, judged: Judgement) -> DeliveryResult:
         outcome = BeatOutcome(
-            findings=tuple(findings),
-            checked=frozenset(checked),
+            findings=judged.findings,
+            checked=judged.checked,
             standing=standing(view.playbook),
-            removals={**view.removals, **view.edits.removals(view.started_at), **refusals(view)},
+            removals={**view.removals, **removals_in(view.edits, view.started_at), **refusals(view)},
             at=view.started_at,
             tier=view.tier,
-            **said,
+            ok_text=judged.ok_text,
+            reasoning=judged.reasoning,
+            notes=judged.notes,
         )
         return self._alerts.deliver(view.session, outcome)
 
-    def _not_closed_since(self, view: BeatView, findings: Iterable[Finding]) -> list[Finding]:
+    def _end(self, beat: Beat, view: BeatView, judged: Judgement) -> None:
+        """Tell what a beat amounts to and note how it ends; stamp its tier where it vouches for every due task."""
+        beat.sent = sent = self._deliver(view, judged)
+        beat.error, beat.failure = sent.problem, sent.problem_kind
+        beat.beside_ok = "" if sent.says_ok else judged.beside_ok
+        beat.step, beat.detail = judged.step, judged.detail
+        if not sent.silent:
+            beat.result, beat.step = BeatResult.SENT, BeatStep.ACK if sent.says_ok else judged.step
+        elif sent.problem is not None:
+            beat.result, beat.step, beat.detail = BeatResult.FAILED, None, ""
+        else:
+            beat.result = judged.quiet
+            if judged.step is None:  # an alert tells of these itself
+                beat.step, unsaid = _unsaid(view.session) if judged.findings else (None, "")
+                remark = "1 remark with OK" if beat.beside_ok else ""
+                beat.detail = "; ".join(filter(None, [unsaid, remark, counted_edits(view.edits)]))
+        if sent.problem is None and judged.done is not None:
+            _stamp(view, judged.done)
+            beat.good = True
+
+    def _not_closed_since(self, view: BeatView, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """Return what the beat found without what somebody closed after it looked; the next beat looks again."""
         known = self._store.load(view.session.id).findings.values()
         closed = {each.key for each in known if each.was_closed_after(view.started_at)}
-        return [found for found in findings if found.key not in closed]
-
-    def _late_words(self, view: BeatView) -> tuple[str, ...]:
-        """Return that a beat is told of long after it looked, and when that was; nothing where it is told in time."""
-        late = self._clock.now() - view.started_at if view.paid else timedelta()
-        if late < LATE:
-            return ()
-        return (f"Sent {duration(late)} late: found at {utc_text(view.started_at)}, then the bot was interrupted.",)
-
-    def _end(self, beat: Beat, view: BeatView, quiet: BeatResult, done: Mapping[str, bool] | None) -> None:
-        """Note how a beat ended that told what it found, `quiet` where nothing was sent; stamp it where it is good.
-
-        `done` says which due tasks went well; None: not every one was looked at.
-        """
-        sent = beat.sent
-        beat.error = sent.problem
-        if not sent.silent:
-            beat.result, beat.step = BeatResult.SENT, BeatStep.ACK if sent.says_ok else beat.step
-        elif sent.problem is not None:
-            beat.result, beat.failure, beat.step, beat.detail = BeatResult.FAILED, sent.problem_kind, None, ""
-        else:
-            beat.result = quiet
-            if quiet is BeatResult.SKIPPED:
-                beat.step, unsaid = _unsaid(view.session)
-                beat.detail = _joined(unsaid, beat.detail)
-        if sent.problem is None and done is not None:
-            _stamp(view, done)
-            beat.good = True
+        return tuple(found for found in findings if found.key not in closed)
 
     def _end_without_playbook(self, beat: Beat, state: SessionState) -> None:
         """Close what was open and tell the owner, once."""
-        begun = beat.begun
-        session = begun.session
+        begun, session = beat.begun, beat.begun.session
         outcome = BeatOutcome(
             findings=(),
             checked=frozenset(),
@@ -308,19 +276,20 @@ class BeatWorker:
             tier=None,
         )
         self._alerts.deliver(session, outcome)
-        beat.step = BeatStep.EMPTY
-        beat.detail = f"{PLAYBOOK} was deleted; to begin anew: /triage tiers {session.id} add quick <task>"
+        anew = f"/triage tiers {session.id} add quick <task>"
+        beat.step, beat.detail = BeatStep.EMPTY, f"{PLAYBOOK} was deleted; to begin anew: {anew}"
         if not state.playbook_gone_told:
-            open_ = [each for each in state.findings.values() if each.is_open]
-            self._alerts.tell_owner_or_ops(session, _deletion_notice(session, open_))
+            open_ = sum(each.is_open for each in state.findings.values())
+            closed = f" Closed, last result failing: {counted(open_, 'alert')}." if open_ else ""
+            text = f"{PLAYBOOK} of {session.id} was deleted: none of its checks is made any more."
+            self._alerts.tell_owner_or_ops(session, f"{text}{closed} Put it back, or begin a new one: `{anew}`.")
             self._store.evolve(session.id, playbook_gone_told=True)
 
     def _tell_of_failure(self, beat: Beat, state: SessionState) -> None:
         """Say once that the session pauses, or that an alert can reach nobody as things are, but not what it says."""
-        session = beat.begun.session
-        has_failed = beat.result is BeatResult.FAILED
-        is_pause = has_failed and state.failures.is_untold
-        if not is_pause and not (has_failed and beat.sent.is_refused and state.failures.count == 1):
+        session, is_pause = beat.begun.session, state.failures.is_untold
+        is_unheard = beat.sent.is_refused and state.failures.count == 1
+        if beat.result is not BeatResult.FAILED or not (is_pause or is_unheard):
             return
         text = f"An alert of {session.id} reached nobody: {beat.error}. Each beat tries to send it again."
         try:
@@ -331,30 +300,11 @@ class BeatWorker:
             log.exception("owner not told of a failure", extra={"action": "failure_untold", "session": session.id})
 
 
-def is_done(state: SessionState, work: RunBeat) -> bool:
-    """Whether the slot was beaten and recorded before a crash that left its job behind."""
-    beaten = state.stamps.get(Tier.QUICK)
-    return state.paid is None and beaten is not None and work.slot == beaten
-
-
-def is_deleted(session: Session, state: SessionState) -> bool:
-    """Whether a beat has read a playbook that is not there any more; one that cannot be read is there."""
-    if not state.had_playbook or not session.cwd.is_dir():
-        return False
-    try:
-        return playbook_of(session).peek() is None
-    except StoreError:
-        return False
-
-
 def _checkpoint(beat: Beat, view: BeatView, report: BeatReport) -> RunCheckpoint:
+    same = {name: getattr(view, name) for name in ("tier", *_KEPT)}
     return RunCheckpoint(
         **dict(report),
-        run_id=view.run_id,
-        wake=view.wake,
-        tier=view.tier,
-        started_at=view.started_at,
-        stamp_at=view.stamp_at,
+        **same,
         due=tuple(task.id for task in view.tasks),
         inbox=len(view.inbox),
         prescreen=beat.prescreen,
@@ -390,26 +340,3 @@ def _unsaid(session: Session) -> tuple[BeatStep, str]:
     if not session.beat.visibility.show_alerts:
         return BeatStep.DELIVERY, "alerts are switched off"
     return BeatStep.DEDUPE, "already sent; sent again after dedupe_window, unless acknowledged or snoozed"
-
-
-def _joined(*said: str) -> str:
-    return "; ".join(filter(None, said))
-
-
-def _ok_text(view: BeatView, report: BeatReport, said: str) -> str:
-    """Return what is said where nothing was found: the report's own words, and how many tasks it left out."""
-    skipped = {receipt.task for receipt in report.receipts if receipt.result == "skipped"}
-    count = counted(len(skipped), "task was", "tasks were")
-    left_out = f"{count} not looked at." if skipped else ""
-    return " ".join(filter(None, [said or f"OK: no problem found in {view.session.name}.", left_out]))
-
-
-def _deletion_notice(session: Session, closed: list[OpenFinding]) -> str:
-    lines = [f"- {each.text.splitlines()[0]}" for each in closed[:SHOWN] if each.text]
-    count = counted(len(closed), "alert")
-    said = [
-        f"{PLAYBOOK} of {session.id} was deleted: none of its checks is made any more, and no new file was made.",
-        f"Put the file back, or begin a new one: `/triage tiers {session.id} add quick <task>`.",
-        *([f"Closed without being fixed, {count}; last result: failing", *lines] if closed else []),
-    ]
-    return "\n".join(said)

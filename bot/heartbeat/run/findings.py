@@ -14,9 +14,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.domain.ack import read_ack
-from bot.domain.heartbeats.alerts import ASSIGNMENTS, FLAGS, MESSAGE, RECEIPTS, Removal, finding_key, fingerprint
+from bot.domain.heartbeats.alerts import (
+    ASSIGNMENTS,
+    FLAGS,
+    MESSAGE,
+    RECEIPTS,
+    Removal,
+    finding_key,
+    fingerprint,
+    headline_of,
+)
 from bot.domain.heartbeats.allowed_commands import Argv, commands_in
-from bot.domain.heartbeats.beats import BeatReport, BeatResult, Finding, Receipt, Reported
+from bot.domain.heartbeats.beats import BeatReport, BeatResult, BeatStep, Finding, Receipt, Reported
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_marked_urgent, task_id, unmarked
@@ -24,13 +33,15 @@ from bot.domain.severity import Severity, highest
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier, includes
-from bot.heartbeat.run.beat_view import BeatView
+from bot.heartbeat.run.beat_record import BeatView, counted_edits, described_edits
 from bot.heartbeat.run.probes import ProbeResult
 
 SHOWN_LINES: Final = 8
 LINE_CHARS: Final = 160
 NAMED_TASKS: Final = 5
 ASSIGNED_CHARS: Final = 300
+MAX_FOUND, NAMED_REST = 50, 20
+"""How many findings of a model's report stand for themselves, and how many of the others are named."""
 NO_MODEL: Final = "No model was used: code read the exit codes of the commands in HEARTBEAT.md."
 BARE_TOKENS: Final = 3
 """So many full runs in a row without a report are an alert."""
@@ -128,37 +139,54 @@ def still_standing(view: BeatView) -> list[Finding]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judgement:
-    """A report read by code: what it found, which checks and findings it may close, and what it says beside that.
+    """What a beat amounts to: what it found, which checks and findings it may close, and what it says beside that.
 
-    `is_good`: every due task has a receipt, so that its tier may be stamped. `is_bare`: the run ended in the token
-    instead of a report. `said` is the message without the token, `is_alert` whether somebody has to read it.
+    `done` says of each due task whether it went well; None: not every one was looked at, so its tier is not stamped.
+    `is_bare`: the run ended in the token instead of a report. `quiet` is how the beat ends if nothing is sent, `step`
+    where and `detail` why, if no report says so. `ok_text` is for who wants to hear that all is well, `beside_ok` what
+    was said beside that. `notes` and `reasoning` stand under its alerts.
     """
 
     findings: tuple[Finding, ...]
     checked: frozenset[str]
-    is_good: bool
-    is_bare: bool
-    is_alert: bool
-    said: str
-    quiet: BeatResult
-    """How the beat ends if nothing was found."""
+    done: Mapping[str, bool] | None = None
+    quiet: BeatResult = BeatResult.OK_EMPTY
+    step: BeatStep | None = None
+    detail: str = ""
+    ok_text: str = ""
+    beside_ok: str = ""
+    notes: tuple[str, ...] = ()
+    reasoning: str | None = None
+    is_bare: bool = False
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What stands under its alerts: the message, where somebody has to read it and it is no finding itself."""
-        is_note = self.is_alert and self.said and all(found.text != self.said for found in self.findings)
-        return (self.said,) if is_note else ()
+
+def judge_quiet(view: BeatView, step: BeatStep, why: str) -> Judgement:
+    """Judge a beat in which nothing is new: what still stands and is due to be said again is said."""
+    findings = tuple(still_standing(view))
+    return Judgement(
+        findings=findings,
+        checked=frozenset({FLAGS, *well_commands(view)}),
+        done=boxes(view, findings),
+        step=step,
+        detail="; ".join(filter(None, [why, counted_edits(view.edits)])),
+        ok_text=f"Nothing new in {view.session.name}.",
+    )
+
+
+def judge_failure(view: BeatView, error: Exception) -> Judgement:
+    """Judge a beat whose run failed: what code sees rings and closes all the same; nothing is stamped."""
+    notes = (f"No model looked at this: {error}",)
+    return Judgement(findings=tuple(seen_by_code(view)), checked=frozenset(well_commands(view)), notes=notes)
 
 
 def judge_report(view: BeatView, report: BeatReport) -> Judgement:
     """Read a report against the tasks that were due and what code saw."""
-    token, limit, said = view.session.beat.ack_token, view.session.beat.ack_max_chars, report.message.strip()
-    is_empty = not said
+    token, limit, message = view.session.beat.ack_token, view.session.beat.ack_max_chars, report.message.strip()
     if report.status is None:
-        ack = read_ack(said, token=token, max_chars=limit)
+        ack = read_ack(message, token=token, max_chars=limit)
         said, is_alert = ack.text, ack.kind == "alert"
     else:
-        said = "" if said == token else said
+        said = "" if message == token else message
         is_alert = report.status == "attention" or len(said) > limit
     is_bare = report.status is None and not report.receipts and not is_alert
     missing = unanswered(view.tasks, report.receipts)
@@ -168,6 +196,7 @@ def judge_report(view: BeatView, report: BeatReport) -> Judgement:
     if is_alert and _stands_alone(view, report, said, findings):
         text = said or "The heartbeat asks for attention and does not say why."
         findings.append(_finding(view, MESSAGE, text))
+    is_note = is_alert and all(found.text != said for found in findings)
     checked = {*_settled(view, report.receipts), *well_commands(view), FLAGS}
     if not missing:
         checked.add(RECEIPTS)
@@ -176,11 +205,13 @@ def judge_report(view: BeatView, report: BeatReport) -> Judgement:
     return Judgement(
         findings=tuple(findings),
         checked=frozenset(checked),
-        is_good=not missing and not is_bare,
+        done=None if missing or is_bare else boxes(view, findings, report.receipts),
+        quiet=BeatResult.OK_TOKEN if message else BeatResult.OK_EMPTY,
+        ok_text=said or f"OK: no problem found in {view.session.name}.",
+        beside_ok="" if is_alert else said,
+        notes=tuple(filter(None, [said if is_note else "", *report.notes, described_edits(view.edits)])),
+        reasoning=report.reasoning if view.session.beat.include_reasoning else None,
         is_bare=is_bare,
-        is_alert=is_alert,
-        said=said,
-        quiet=BeatResult.OK_EMPTY if is_empty else BeatResult.OK_TOKEN,
     )
 
 
@@ -215,15 +246,21 @@ def boxes(view: BeatView, findings: Iterable[Finding], receipts: Iterable[Receip
 
 
 def _failure(view: BeatView, task: PlaybookEntry, result: ProbeResult) -> Finding:
-    line, has_code = _line_of(task, result.argv), (result.exit_code or 0) > 0
-    how = f"`{result.command}` fails (exit code {result.exit_code})" if has_code else f"no answer: {result.problem}"
+    line = _line_of(task, result.argv)
     printed = [each.replace("`", "'")[:LINE_CHARS] for each in result.output.splitlines() if each.strip()]
     return Finding(
         key=command_key(view, result.argv),
         task=task_id(result.command),
-        text="\n".join([f"{_title(task, line)}: {how}", *(f"- `{each}`" for each in printed[-SHOWN_LINES:])]),
+        text="\n".join([f"{_title(task, line)}: {_how(result)}", *(f"- `{each}`" for each in printed[-SHOWN_LINES:])]),
         severity=_severity(view, task.text, _LEAD.sub("", line, count=1)),
     )
+
+
+def _how(result: ProbeResult) -> str:
+    """Return how a command fails."""
+    if (result.exit_code or 0) > 0:
+        return f"`{result.command}` fails (exit code {result.exit_code})"
+    return f"no answer: {result.problem}"
 
 
 def _line_of(task: PlaybookEntry, argv: Argv) -> str:
@@ -246,12 +283,14 @@ def _severity(view: BeatView, *lines: str) -> Severity:
 
 def _led(failure: Finding, known: str, told: Receipt | None) -> Finding:
     """Return a failure below a model's words: those of a receipt, else the known ones if it fails as it did."""
-    headline, text = failure.text.partition("\n")[0], failure.text
-    if told is None:
+    headline, text, said = failure.text.partition("\n")[0], failure.text, _words(told) if told else ""
+    if said in text:
         before, same, _ = known.partition(headline)
-        return failure.evolve(text=before + text) if same and before.endswith("\n") else failure
-    said, severity = _words(told), told.finding.severity if told.finding else None
-    return failure.evolve(text=said if text in said else f"{said}\n\n{text}", severity=severity or failure.severity)
+        text = before + text if same and before.endswith("\n") else text
+    else:
+        text = said if text in said else f"{said}\n\n{text}"
+    severity = told.finding.severity if told and told.finding else None
+    return failure.evolve(text=text, severity=severity or failure.severity)
 
 
 def _of_flag(view: BeatView, flag: PlaybookEntry) -> Finding:
@@ -264,25 +303,36 @@ def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
     """Return what the receipts report and what code saw, each once.
 
     A receipt that names a failing command of its task, or is the only finding of a task of which one command fails, is
-    the finding of that command. A receipt of no due task counts too, for a model that mistook an id saw something.
+    the finding of that command; without a finding of its own it adds nothing. A receipt of no due task counts too, for
+    a model that mistook an id saw something.
     """
-    found = [receipt for receipt in receipts if receipt.result == "finding"]
-    counts, failing = Counter(receipt.task for receipt in found), dict[str, set[str]]()
-    by_code = set[str]()
+    failing = dict[str, set[str]]()
     for task, failure in failed_commands(view):
         failing.setdefault(task.id, set()).add(failure.key)
-        by_code.add(failure.text)
+    found = [each for each in receipts if each.result == "finding" and (each.finding or each.task not in failing)]
+    counts = Counter(receipt.task for receipt in found)
     tasks = {task.id: task for task in (*(task for _, task in view.playbook.all_tasks), *view.tasks)}
     told, others = dict[str, Receipt](), list[Finding]()
     for receipt in found:
         keys = failing.get(receipt.task, set())
         is_alone = len(keys) == counts[receipt.task] == 1
         if named := keys if is_alone else {key for key in keys if key.endswith(f"/{_name(receipt)}")}:
-            if _words(receipt) not in by_code:  # code's own words about one task lead those about no other
-                told[next(iter(named))] = receipt
+            told[next(iter(named))] = receipt
         else:
             others.append(_of_receipt(view, receipt, tasks.get(receipt.task)))
-    return _each_once([*others, *seen_by_code(view, told)])
+    return _each_once([*_bounded(view, _each_once(others)), *seen_by_code(view, told)])
+
+
+def _bounded(view: BeatView, found: list[Finding]) -> list[Finding]:
+    """Return what a model found with all beyond `MAX_FOUND` as one finding; what is open already goes first."""
+    known = {each.key for each in view.open_findings}
+    ordered = sorted(found, key=lambda each: (each.key not in known, each.severity.rank))
+    kept, rest = ordered[:MAX_FOUND], ordered[MAX_FOUND:]
+    if not rest:
+        return found
+    lines = [f"- {headline_of(each.text)}" for each in rest[:NAMED_REST]]
+    text = "\n".join([f"{counted(len(rest), 'more finding')} of one beat, its trace.json names all:", *lines])
+    return [*kept, _finding(view, MESSAGE, text, "more", highest(each.severity for each in rest))]
 
 
 def _name(receipt: Receipt) -> str:
@@ -346,33 +396,26 @@ def report_by_code(view: BeatView) -> BeatReport:
     Every due task has a receipt: `finding` where a command fails, `ok` where all were answered, `skipped` where only a
     model could tell.
     """
-    failed: dict[str, list[Finding]] = {}
-    for task, failure in failed_commands(view):
-        failed.setdefault(task.id, []).append(failure)
-    receipts = [receipt for task in view.tasks for receipt in _receipts(view, task, failed.get(task.id, []))]
     return BeatReport(
         message=view.session.beat.ack_token,
         status="ok",
-        receipts=(*receipts, *_undone(view)),
+        receipts=(*(_receipt(view, task) for task in view.tasks), *_undone(view)),
         usage=None,
         notes=(NO_MODEL,),
         changes=tuple(_changes(view)),
     )
 
 
-def _receipts(view: BeatView, task: PlaybookEntry, failed: list[Finding]) -> list[Receipt]:
+def _receipt(view: BeatView, task: PlaybookEntry) -> Receipt:
+    """Return what code says of a task; that its command fails is a finding in any case, so the receipt has none."""
     if task.id in view.exchange.receipts:
-        return [view.exchange.receipts[task.id]]
-    if failed:
-        return [_found_by_code(task.id, each.text, each.key.rpartition("/")[2]) for each in failed]
-    if not view.probes.names_commands(task):
-        return [Receipt(task=task.id, result="skipped", evidence="this needs a model; there is no API key")]
-    commands = ", ".join(sorted(map(" ".join, view.probes.commands_of(task))))
-    return [Receipt(task=task.id, result="ok" if view.probes.covers(task) else "skipped", evidence=commands)]
-
-
-def _found_by_code(task: str, text: str, key: str) -> Receipt:
-    return Receipt(task=task, result="finding", evidence=text, finding=Reported(key=key, text=text))
+        return view.exchange.receipts[task.id]
+    if failed := [_how(result) for result in view.probes.results_for(task) if result.problem is not None]:
+        return Receipt(task=task.id, result="finding", evidence="; ".join(failed))
+    if not task.commands:
+        return Receipt(task=task.id, result="skipped", evidence="this needs a model; there is no API key")
+    commands = ", ".join(map(" ".join, task.commands))
+    return Receipt(task=task.id, result="ok" if view.probes.covers(task) else "skipped", evidence=commands)
 
 
 def _undone(view: BeatView) -> Iterator[Receipt]:
@@ -381,7 +424,8 @@ def _undone(view: BeatView) -> Iterator[Receipt]:
     if given:
         lines = "\n".join(f"- {message.from_}: {one_line(message.text, ASSIGNED_CHARS)}" for message in given)
         text = f"{counted(len(given), 'assignment')} not handled: no model is configured\n{lines}"
-        yield _found_by_code(ASSIGNMENTS, text, fingerprint(text))
+        found = Reported(key=fingerprint(text), text=text)
+        yield Receipt(task=ASSIGNMENTS, result="finding", evidence=text, finding=found)
 
 
 def _changes(view: BeatView) -> Iterator[str]:

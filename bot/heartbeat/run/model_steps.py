@@ -3,14 +3,16 @@
 Both are told the due tasks and everything seen so far as delimited data. The pre-screen says none, handle or escalate,
 and any doubt escalates: at most 3 turns and 120 s, no session prompt, no workspace set-up; its tools are the playbook's
 probes and its check and note. `none` and `handle` count only with a receipt for every due task. The full run ends by a
-call of `finish_beat`; the text of one that does not is its message, without receipts and without a status.
+call of `finish_beat`; the text of one that does not is its message, without receipts and without a status. Of a call
+that could not be taken, what can be read is the report, and wants somebody.
 """
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel
@@ -20,13 +22,14 @@ from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Arguments, Tool
 from bot.domain.ack import without_thoughts
-from bot.domain.heartbeats.beats import Action, BeatReport, Receipt
+from bot.domain.heartbeats.beats import Action, BeatReport, Receipt, Reported
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
-from bot.domain.prescreen import Decision, parse_decision
+from bot.domain.prescreen import Decision, parse_decision, read_receipts
 from bot.domain.returns import Usage
-from bot.domain.secrets import redact_values
-from bot.heartbeat.run.beat_view import BeatView, PeerData, tier_of
+from bot.domain.secrets import redact, redact_values
+from bot.domain.text.sanitize import mend
+from bot.heartbeat.run.beat_record import BeatView, PeerData
 from bot.heartbeat.run.findings import unanswered
 from bot.heartbeat.run.probes import ProbeResult
 from bot.heartbeat.sessions.session_registry import Session
@@ -38,15 +41,14 @@ NOTES: Final = 20
 MESSAGE_CHARS: Final = 4_000
 MAX_RECEIPTS: Final = 1_000
 
-ToolsFor = Callable[[BeatView], Sequence[Tool]]
-
 LIMITS: Final = RunLimits(total_s=120.0, stall_s=60.0, max_turns=3, max_tokens=1_500)
 RUBRIC: Final = "Decide about this beat. Answer with one JSON object and nothing else."
 
 
 def build_sections(view: BeatView, *, only_changed: bool) -> Iterator[PromptSection]:
     """Yield the beat's data, the due tasks first; a pre-screen sees only the outputs that changed."""
-    tasks = ("\n    ".join([f"[{task.id}] {tier_of(task)}: {task.text}", *task.details]) for task in view.tasks)
+    tiers = {task: tier for tier, task in view.playbook.all_tasks}
+    tasks = ("\n    ".join([f"[{task.id}] {tiers[task]}: {task.text}", *task.details]) for task in view.tasks)
     yield from _listed("due_tasks", tasks)
     for result in view.probes.results:
         is_new = result in view.changed
@@ -54,7 +56,6 @@ def build_sections(view: BeatView, *, only_changed: bool) -> Iterator[PromptSect
             name = "probe_changed" if is_new else "probe_unchanged"
             yield PromptSection(name=name, text=_output(result), sender=result.command)
     yield from _listed("commands_not_allowed", map(" ".join, view.probes.refused))
-    yield from _listed("commands_no_time_was_left_for", map(" ".join, view.probes.late))
     for message in view.inbox:
         if message.kind is not MessageKind.SUGGESTION:  # those that still wait are `suggestions_for_you`
             yield PromptSection(name="inbox", text=f"[{message.kind}] {message.text}", sender=message.from_)
@@ -120,31 +121,57 @@ class LastWords(RootModel[str]):
     """A model's last words, unread."""
 
 
-class ModelFullRun:
-    """Port FullRun over a model; `specialist_for` returns it with the session's limits."""
+def full_run(view: BeatView, model: Specialist, tools: Sequence[Tool], secrets: Collection[str]) -> BeatReport:
+    """Return the report of the session's model, without credentials; raises as `Minds.full`."""
+    said = build_sections(view, only_changed=False)
+    result = model.run(view.run_id, rubric(view.session), said, tools, spent_usd=view.spent_usd, cancel=view.cancel)
+    answer = result.answer
+    if isinstance(answer, LastWords):
+        reported = read_last_words(answer.root)
+    else:
+        assert isinstance(answer, FinishBeat)
+        reported = {**answer.model_dump(), "reasoning": answer.reasoning or None}
+    return BeatReport(**redact_values(reported, secrets), usage=result.usage, tool_calls=result.tool_calls)
 
-    def __init__(
-        self,
-        specialist_for: Callable[[Session], Specialist],
-        tools_for: ToolsFor,
-        *,
-        known_secrets: Collection[str] = (),
-    ) -> None:
-        self._specialist_for, self._tools_for, self._secrets = specialist_for, tools_for, known_secrets
 
-    def run(self, view: BeatView) -> BeatReport:
-        """Return the report without credentials; raises as FullRun says."""
-        said, tools = build_sections(view, only_changed=False), self._tools_for(view)
-        result = self._specialist_for(view.session).run(
-            view.run_id, rubric(view.session), said, tools, spent_usd=view.spent_usd, cancel=view.cancel
-        )
-        answer = result.answer
-        if isinstance(answer, LastWords):
-            reported: dict[str, Any] = {"message": without_thoughts(answer.root)[:MESSAGE_CHARS], "receipts": ()}
-        else:
-            assert isinstance(answer, FinishBeat)
-            reported = {**answer.model_dump(), "reasoning": answer.reasoning or None}
-        return BeatReport(**redact_values(reported, self._secrets), usage=result.usage, tool_calls=result.tool_calls)
+def _with_finding(receipt: Receipt) -> Receipt:
+    """Return a receipt that says it found something with a finding, though its call gave none."""
+    if receipt.result != "finding" or receipt.finding:
+        return receipt
+    text = receipt.evidence or "a finding, without a word of what it is"
+    return receipt.evolve(finding=Reported(key=text[:200], text=text))
+
+
+def read_last_words(text: str) -> dict[str, Any]:
+    """Return the fields of a report that are in the text of a run without a valid call of `finish_beat`.
+
+    Arguments of a call that could not be taken stand first in it, as JSON.
+    """
+    words = without_thoughts(text)
+    try:
+        return _read_call(words)
+    except (ValueError, RecursionError):
+        return {"message": words[:MESSAGE_CHARS], "receipts": ()}
+
+
+def _read_call(words: str) -> dict[str, Any]:
+    """Return the receipts that can be read in a call, and all the rest as its message.
+
+    Raises:
+        ValueError: the words do not begin with an object.
+        RecursionError: it is nested too deep.
+    """
+    if not words.startswith("{"):
+        raise ValueError("no object")
+    given, end = json.JSONDecoder().raw_decode(words)
+    mend(given)
+    receipts, unread = read_receipts(given.get("receipts"))
+    known = ("ok", "attention")
+    other = {key: value for key, value in given.items() if key not in ("receipts", "message") and value not in known}
+    said = [given.get("message"), *unread, other, words[end:]]
+    lines = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in said if one]
+    message = "\n\n".join(lines)[:MESSAGE_CHARS]
+    return {"message": message, "receipts": tuple(map(_with_finding, receipts)), "status": "attention"}
 
 
 def rubric(session: Session) -> str:
@@ -168,47 +195,47 @@ class PrescreenAnswer(BaseModel):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Screened:
-    """What it decided, why, and what it cost."""
+    """What a cheap model decided, why, and what it cost."""
 
     action: Action
     reason: str
     usage: Usage
     error: str = ""
     """Why there is no answer, rather than one that escalates."""
-    limits: Mapping[str, Any] = field(default_factory=dict)
-    """Which limit of time ended its run, if one did."""
 
 
-Prescreen = Callable[[BeatView], Screened]
+@dataclass(frozen=True, slots=True)
+class Minds:
+    """Who thinks: `full` carries out the due tasks; `screen` looks first, where it is not None.
+
+    `full` raises RunCancelled if the view's `cancel` was set, RunFailed where there is no report.
+    """
+
+    full: Callable[[BeatView], BeatReport]
+    screen: Callable[[BeatView], Screened] | None = None
 
 
-class PrescreenStep:
-    """Asks the session's `heartbeat_model`."""
+def prescreen(view: BeatView, model: Specialist, tools: Sequence[Tool], secrets: Collection[str]) -> Screened:
+    """Return what the cheap model decides, without credentials; whatever goes wrong is `escalate`.
 
-    def __init__(self, specialist_for: Callable[[Session], Specialist], tools_for: ToolsFor) -> None:
-        self._specialist_for, self._tools_for = specialist_for, tools_for
+    A cancel is that, too: the beat looks for it itself.
 
-    def decide(self, view: BeatView) -> Screened:
-        """Return the decision; whatever goes wrong is `escalate`, a cancel too: the beat looks for that itself.
-
-        Raises:
-            RunStopped: the process stops.
-        """
-        said, tools = build_sections(view, only_changed=True), self._tools_for(view)
-        try:
-            result = self._specialist_for(view.session).run(
-                f"{view.run_id}-pre", RUBRIC, said, tools, spent_usd=view.spent_usd, cancel=view.cancel
-            )
-        except RunStopped:
-            raise
-        except RunFailed as error:
-            log.warning("[triage] pre-screen failed: %s", error, extra={"action": "prescreen_failed"})
-            why, limits = str(error), error.limits()
-            return Screened(action=Action.ESCALATE, reason="no answer", usage=error.usage, error=why, limits=limits)
-        assert isinstance(result.answer, LastWords)
-        decision = escalated_for_doubt(parse_decision(result.answer.root), view, forced=result.convergence_forced)
-        log.info("[triage] %s: %s", decision.action, decision.reason, extra={"action": "prescreened"})
-        return Screened(action=decision.action, reason=decision.reason, usage=result.usage)
+    Raises:
+        RunStopped: the process stops.
+    """
+    said = build_sections(view, only_changed=True)
+    try:
+        result = model.run(f"{view.run_id}-pre", RUBRIC, said, tools, spent_usd=view.spent_usd, cancel=view.cancel)
+    except RunStopped:
+        raise
+    except RunFailed as error:
+        log.warning("[triage] pre-screen failed: %s", error, extra={"action": "prescreen_failed"})
+        return Screened(action=Action.ESCALATE, reason="no answer", usage=error.usage, error=str(error))
+    assert isinstance(result.answer, LastWords)
+    decision = escalated_for_doubt(parse_decision(result.answer.root), view, forced=result.convergence_forced)
+    reason = redact(decision.reason, secrets)
+    log.info("[triage] %s: %s", decision.action, reason, extra={"action": "prescreened"})
+    return Screened(action=decision.action, reason=reason, usage=result.usage)
 
 
 def escalated_for_doubt(decision: Decision, view: BeatView, *, forced: bool = False) -> Decision:

@@ -43,6 +43,8 @@ TRACKED: Final = (
     "commit, or set allow_tracked_playbook: true"
 )
 
+NO_TASKS: Final = f"{PLAYBOOK} has no tasks; add one under Quick Tasks"
+
 RETRY_AFTER: Final = timedelta(seconds=15)
 """How long a session whose look failed waits for the next."""
 
@@ -114,16 +116,16 @@ class Admission:
         if not beat.allow_tracked_playbook and playbook_of(session).is_tracked():
             yield BeatRefusal(BeatStep.TRACKED, TRACKED)
         if wake is Wake.INTERVAL and _asks_for_nothing(session, state):
-            yield BeatRefusal(BeatStep.EMPTY, f"{PLAYBOOK} has no tasks; add one under Quick Tasks")
+            yield BeatRefusal(BeatStep.EMPTY, NO_TASKS)
 
 
 def _asks_for_nothing(session: Session, state: SessionState) -> bool:
-    """Whether the playbook is empty, and no finding of its former tasks waits to be closed.
+    """Whether the playbook is empty, and no finding of its former tasks waits to be closed, or to be shown as that.
 
     One that is missing is made from the template by the beat. What cannot be read is not empty: the beat runs, and
     fails in plain sight.
     """
-    if any(each.is_open for each in state.findings.values()):
+    if any(each.is_open or each.is_unshown for each in state.findings.values()):
         return False
     try:
         playbook = playbook_of(session).peek()

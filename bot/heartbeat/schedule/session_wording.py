@@ -48,7 +48,7 @@ def ending(beat: Envelope) -> str:
         case BeatStep.CANCELLED:
             return "cancelled"
         case BeatStep.DELIVERY:
-            return f"told nobody, {beat.detail}"
+            return f"told nobody, {beat.detail or _place(None)}"
         case BeatStep.DEDUPE:
             return "nothing new to tell"
     if beat.result is BeatResult.SENT:

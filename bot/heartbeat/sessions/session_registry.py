@@ -7,11 +7,11 @@ heartbeats.ndjson: the line every beat leaves, whatever happened, and the latest
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +33,9 @@ log = logging.getLogger(__name__)
 PLAYBOOK: Final = "HEARTBEAT.md"
 
 LATEST_BYTES: Final = 4 * 1024 * 1024
+
+LONGEST_BEAT: Final = timedelta(hours=1)
+"""A beat is written down when it ends, under the time at which it began."""
 
 NEWEST_LINES: Final = 150_000
 """How far back the beats of one session are looked for; about 64 MiB."""
@@ -321,14 +324,22 @@ class BeatLog:
 
     def recent(self, session_id: str, count: int) -> list[Envelope]:
         """Return the latest beats of a session, newest first; fewer where the last `NEWEST_LINES` hold fewer."""
-        records = islice(self._journal.newest_first(), NEWEST_LINES)
-        found = (_read(record) for record in records if record.get("session_id") == session_id)
-        return list(islice((beat for beat in found if beat is not None), count))
+        return list(islice(self._newest(session_id), count))
+
+    def since(self, session_id: str, at: datetime) -> list[Envelope]:
+        """Return a session's beats from a moment on, newest first; fewer where the last `NEWEST_LINES` hold fewer."""
+        near = takewhile(lambda beat: beat.ts >= at - LONGEST_BEAT, self._newest(session_id))
+        return [beat for beat in near if beat.ts >= at]
 
     def latest(self, is_wanted: Callable[[Envelope], bool]) -> dict[str, Envelope]:
         """Return the latest beat of every session among the newest lines, of those that are wanted."""
         newest = map(_read, self._journal.records(last_bytes=LATEST_BYTES))
         return {beat.session_id: beat for beat in newest if beat is not None and is_wanted(beat)}
+
+    def _newest(self, session_id: str) -> Iterator[Envelope]:
+        records = islice(self._journal.newest_first(), NEWEST_LINES)
+        found = (_read(record) for record in records if record.get("session_id") == session_id)
+        return (beat for beat in found if beat is not None)
 
 
 def _read(record: dict[str, object]) -> Envelope | None:

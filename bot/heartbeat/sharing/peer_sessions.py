@@ -22,8 +22,7 @@ from bot.domain.playbooks.playbook_entries import PlaybookEntry
 from bot.domain.sharing.suggestions import SUGGESTION_ID, DecidedBy, SuggestionStatus
 from bot.domain.text.sanitize import one_line
 from bot.errors import InputError, StoreError
-from bot.heartbeat.run.beat_record import Beat
-from bot.heartbeat.run.beat_view import BeatView, EditKind, PeerData, PlaybookEdit
+from bot.heartbeat.run.beat_record import Beat, BeatView, PeerData, PlaybookEdit
 from bot.heartbeat.sessions.session_registry import Session
 from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 
@@ -120,8 +119,9 @@ class PeerSessions:
             status = SuggestionStatus.ACCEPTED if given.accept else SuggestionStatus.REJECTED
             one = self._desk.decide(given.suggestion, status, by, given.reason)
             if given.accept:
-                what = EditKind.MOVE_TASK if one.moves_from else EditKind.ADD_TASK
-                view.edits.made.append(PlaybookEdit(what=what, text=one.task, tier=one.tier, before=one.moves_from))
+                view.edits.append(
+                    PlaybookEdit("moved" if one.moves_from else "added", one.tier, one.task, one.moves_from)
+                )
 
         sends = Tool(name="send_message", description=_SEND, arguments=Choice, call=partial(_call, send))
         decides = Tool(name="decide_suggestion", description=_DECIDE, arguments=Decision, call=partial(_call, decide))

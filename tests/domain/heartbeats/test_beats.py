@@ -111,12 +111,12 @@ def test_usage_has_one_shape_whichever_runs_there_were() -> None:
         ("sent", "ok", "alert"),
         ("ok-token", "ok", "alert"),
         ("ok-empty", "ok", "alert"),
-        ("skipped", "none", "alert"),
+        ("skipped", "none", "none"),
         ("failed", "error", "error"),
     ],
 )
 def test_each_result_shows_as_the_contract_says(result: str, calm: str, troubled: str) -> None:
-    """Nothing is green while a finding is open."""
+    """Of a beat that ran, nothing is green while a finding is open."""
     assert indicator_of(BeatResult(result)) == calm
     assert indicator_of(BeatResult(result), has_open=True) == troubled
 

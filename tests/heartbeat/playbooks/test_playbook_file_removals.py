@@ -9,7 +9,7 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import checks_of
 from bot.heartbeat.playbooks.playbook_file import Removals
-from bot.heartbeat.run.beat_view import AGENT, EditKind, PlaybookEdit, PlaybookEditLog
+from bot.heartbeat.run.beat_record import AGENT, PlaybookEdit, removals_in
 from bot.ports.collections import REMOVED_CHECKS, SingleDocument
 
 AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -37,7 +37,7 @@ def test_what_cannot_be_read_is_no_name(tmp_path: Path) -> None:
 
 def test_what_the_agent_removed_in_its_beat_is_its_own_doing() -> None:
     """By the command its task named."""
-    edits = PlaybookEditLog([PlaybookEdit(what=EditKind.REMOVE_TASK, text="Lint: `make lint`")])
-    assert {name: each.by for name, each in edits.removals(AT).items()} == dict.fromkeys(
+    edits = [PlaybookEdit("removed", "quick", "Lint: `make lint`")]
+    assert {name: each.by for name, each in removals_in(edits, AT).items()} == dict.fromkeys(
         checks_of("`make lint`"), AGENT
     )

@@ -9,7 +9,7 @@ from bot.domain.heartbeats.alerts import FLAGS, MESSAGE, RECEIPTS, OpenFinding
 from bot.domain.heartbeats.beats import BeatReport, BeatResult, Finding, Receipt, Reported
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.severity import Severity
-from bot.heartbeat.run.beat_view import BeatView
+from bot.heartbeat.run.beat_record import BeatView
 from bot.heartbeat.run.findings import Judgement, boxes, judge_report, seen_by_code, still_standing
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.builders import AT, a_session, a_view
@@ -81,7 +81,7 @@ def test_how_a_run_ends(
     report = reported(view, message, status)
     verdict = judge_report(view, report if has_receipts else report.evolve(receipts=()))
     assert [each.text[: len(tells)] for each in verdict.findings] == ([tells] if tells else [])
-    assert (verdict.quiet, verdict.is_good, verdict.is_bare) == (BeatResult(quiet), is_good, is_bare)
+    assert (verdict.quiet, verdict.done is not None, verdict.is_bare) == (BeatResult(quiet), is_good, is_bare)
 
 
 def test_the_third_bare_token_in_a_row_is_an_alert(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_finding_of_no_due_task_is_told_too(tmp_path: Path) -> None:
     verdict = judge_report(view, report.evolve(receipts=(*report.receipts, *stray)))
     told = [(each.task, each.text) for each in verdict.findings]
     assert told == [(MESSAGE, "Main is red."), (MESSAGE, "0badc0de: disk")]
-    assert verdict.is_good
+    assert verdict.done is not None
 
 
 def test_a_finding_without_words_says_which_task_it_is(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_what_a_beat_may_close(tmp_path: Path) -> None:
     assert not checked & {task_id("./check"), task_id("./buy")}
     assert {task_id("./pay"), task_id("./read"), FLAGS, RECEIPTS} <= checked
     skipped = judged(a_view_of(tmp_path), result="skipped")
-    assert skipped.is_good
+    assert skipped.done is not None
     assert {each for each in skipped.checked if "/" not in each} == {FLAGS, RECEIPTS}
 
 
@@ -268,3 +268,25 @@ def test_a_failing_command_says_what_it_prints_now_below_what_a_model_said(tmp_p
     now = "Read: `./read` fails (exit code 1)\n- `no`"
     assert seen(view, "It hangs.\n\nRead: `./read` fails (exit code 1)\n- `maybe`").text == f"It hangs.\n\n{now}"
     assert seen(view, "It hangs.\n\nRead: `./read` fails (exit code 2)").text == now
+
+
+def test_very_many_findings_of_one_report_are_bounded_and_what_is_open_stays_first(tmp_path: Path) -> None:
+    """Each costs a write of the state; those beyond the bound are one finding, as urgent as the worst of them."""
+    view = a_view(tmp_path)
+    [task, *_] = view.tasks
+
+    def receipt(number: int) -> Receipt:
+        reported = Reported(key=f"k{number}", severity=Severity.ACT, text=f"Finding {number}\nmore of it")
+        return Receipt(task=task.id, result="finding", finding=reported)
+
+    report = BeatReport(message="", status="ok", usage=None, receipts=tuple(map(receipt, range(1_000))))
+    key = f"shop/{task.id}/k999"
+    known = OpenFinding(key=key, task=task.id, text="Finding 999", first_at=AT, last_at=AT)
+    first, *_, rest = [
+        found
+        for found in judge_report(a_view(tmp_path, open_findings=(known,)), report).findings
+        if found.task in (task.id, MESSAGE)
+    ]
+    assert (first.key, rest.severity) == (key, Severity.ACT)
+    assert rest.text.startswith("950 more findings of one beat")
+    assert "- Finding 49\n" in rest.text

@@ -23,8 +23,7 @@ def beat(cwd: Path, look: int = 0, tree: str = "", **more: Any) -> BeatReport:
         ProbeResult(argv=("./check",), output="no", exit_code=look, seconds=0.1, problem=problem),
         ProbeResult(argv=status, output=tree, exit_code=0, seconds=0.1),
     )
-    wanted = tuple((task.id, argv) for task in a_view(cwd, text=TEXT).tasks for argv in task.commands)
-    probes = ProbeReport(results=results, wanted=wanted, refused=(("df", "-h"),))
+    probes = ProbeReport(results=results, refused=(("df", "-h"),))
     view = a_view(cwd, text=TEXT, probes=probes, changed=results, **{"earlier": {"git status": "1f"}, **more})
     return report_by_code(view)
 

@@ -13,7 +13,7 @@ from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState, SpentToday
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier
-from bot.heartbeat.run.beat_view import BeatStart, BeatView
+from bot.heartbeat.run.beat_record import BeatStart, BeatView
 from bot.heartbeat.run.findings import is_unchanged
 from bot.heartbeat.run.inputs import stamps_of
 from bot.heartbeat.run.probes import Probes

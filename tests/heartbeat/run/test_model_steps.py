@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ import pytest
 from pydantic import ValidationError
 
 from bot.agent.model_run import RunCancelled, RunFailed, RunRequest, RunResult
-from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.model_steps import FINISH_BEAT, MESSAGE_CHARS, FinishBeat, LastWords, ModelFullRun, rubric
+from bot.domain.heartbeats.beats import BeatReport
+from bot.heartbeat.run.beat_record import BeatView
+from bot.heartbeat.run.model_steps import FINISH_BEAT, MESSAGE_CHARS, FinishBeat, LastWords, full_run, rubric
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.casework.runner import COST, ScriptedRunner, a_specialist
 from tests.heartbeat.builders import a_session, a_view
@@ -37,9 +39,10 @@ class Speaker(ScriptedRunner):
         return RunResult(answer=request.read(self.words), usage=COST, turns=2, tool_calls=0)
 
 
-def run_of(folder: Path, runner: ScriptedRunner) -> ModelFullRun:
+def run_of(runner: ScriptedRunner, view: BeatView) -> BeatReport:
+    folder = view.session.cwd
     specialist = a_specialist(runner, folder, answer=FinishBeat, final=FINISH_BEAT, read=LastWords)
-    return ModelFullRun(lambda _: specialist, lambda _: [], known_secrets=("hunter2hunter2",))
+    return full_run(view, specialist, [], {"hunter2hunter2"})
 
 
 def probed(folder: Path) -> BeatView:
@@ -52,7 +55,7 @@ def probed(folder: Path) -> BeatView:
 def test_the_answer_is_the_report(tmp_path: Path) -> None:
     """Receipts, status, reasoning and cost come along."""
     runner = ScriptedRunner(ANSWER)
-    report = run_of(tmp_path, runner).run(a_view(tmp_path))
+    report = run_of(runner, a_view(tmp_path))
     assert (report.message, report.status, report.reasoning, report.usage) == ("All well.", "ok", "I looked.", COST)
     assert [receipt.task for receipt in report.receipts] == ["0badc0de"]
     assert runner.requests[0].final is FINISH_BEAT
@@ -60,16 +63,55 @@ def test_the_answer_is_the_report(tmp_path: Path) -> None:
 
 def test_words_without_a_call_are_a_message_without_receipts(tmp_path: Path) -> None:
     """And without a status; no longer than any message."""
-    report = run_of(tmp_path, Speaker()).run(a_view(tmp_path))
+    report = run_of(Speaker(), a_view(tmp_path))
     assert (report.receipts, report.status, report.usage) == ((), None, COST)
     assert len(report.message) == MESSAGE_CHARS
+
+
+@each_row(
+    "given, kept, message",
+    [
+        ({"receipts": [OK, {**RED, "result": "finding"}], "status": "bad", "message": "Red."}, 2, "Red."),
+        (
+            {"receipts": [OK, {"task": "x", "result": "broken", "evidence": "Main is red."}], "status": "ok"},
+            1,
+            "is red",
+        ),
+        ({"receipts": [{"task": "x", "result": "finding", "evidence": "Red."}]}, 1, "Bye."),
+        ({"receipts": "Main is red."}, 0, "Main is red."),
+        ({"receipts": [RED, 5], "message": ["Main", "is red"]}, 1, '["Main", "is red"]'),
+        ({"status": "Main is red.", "alerts": []}, 0, '{"status": "Main is red.", "alerts": []}'),
+        ({"message": "half a \ud800 character"}, 0, "character"),
+        ({}, 0, "Bye."),
+    ],
+)
+def test_what_a_call_that_could_not_be_taken_says_is_not_lost(
+    tmp_path: Path, given: dict[str, Any], kept: int, message: str
+) -> None:
+    """Its readable receipts count, the rest is its message, and somebody is to look at it."""
+    speaker = Speaker()
+    speaker.words = f"{json.dumps(given)}\nBye."
+    report = run_of(speaker, a_view(tmp_path))
+    assert (len(report.receipts), report.status) == (kept, "attention")
+    assert all(each.finding for each in report.receipts if each.result == "finding")
+    assert message in report.message
+    assert report.message.encode()
+    assert report.message.endswith("Bye.")
+
+
+@each_row("depth", [100, 900, 990, 100_000])
+def test_a_call_of_any_depth_is_a_message(tmp_path: Path, depth: int) -> None:
+    """It breaks nothing."""
+    speaker = Speaker()
+    speaker.words = '{"message": "Red.", "x": ' + "[" * depth + "]" * depth + "}"
+    assert "Red." in run_of(speaker, a_view(tmp_path)).message
 
 
 def test_thoughts_of_any_length_leave_room_for_the_answer(tmp_path: Path) -> None:
     """Local models write pages of them into their text."""
     speaker = Speaker()
     speaker.words = "<think>\n" + "Is it?\n\n" * MESSAGE_CHARS + "</think>\n\nHEARTBEAT_OK"
-    assert run_of(tmp_path, speaker).run(a_view(tmp_path)).message == "HEARTBEAT_OK"
+    assert run_of(speaker, a_view(tmp_path)).message == "HEARTBEAT_OK"
 
 
 def test_a_report_holds_no_credential(tmp_path: Path) -> None:
@@ -79,7 +121,7 @@ def test_a_report_holds_no_credential(tmp_path: Path) -> None:
     speaker = Speaker()
     speaker.words = "The password is hunter2hunter2"
     for runner in (ScriptedRunner(said), speaker):
-        report = run_of(tmp_path, runner).run(a_view(tmp_path))
+        report = run_of(runner, a_view(tmp_path))
         assert "redacted" in report.message
         assert "hunter2" not in report.model_dump_json()
 
@@ -115,7 +157,7 @@ def test_it_is_told_the_due_tasks_and_all_that_was_seen_as_data(tmp_path: Path) 
     """Delimited by a token nobody can guess; what an output says does not close its section."""
     runner = ScriptedRunner(ANSWER)
     view = probed(tmp_path)
-    run_of(tmp_path, runner).run(view)
+    run_of(runner, view)
     [request] = runner.requests
     assert all(f"[{task.id}]" in request.prompt and task.text in request.prompt for task in view.tasks)
     assert "aaa1111 Start" in request.prompt
@@ -136,5 +178,5 @@ def test_the_rubric_names_the_sessions_own_token(tmp_path: Path) -> None:
 def test_what_goes_wrong_is_raised_with_its_cost(tmp_path: Path, error: RunFailed) -> None:
     """Whoever carries out the beat records it."""
     with pytest.raises(type(error)) as caught:
-        run_of(tmp_path, ScriptedRunner(error)).run(a_view(tmp_path))
+        run_of(ScriptedRunner(error), a_view(tmp_path))
     assert caught.value.usage == COST

@@ -12,8 +12,8 @@ import pytest
 from bot.agent.model_run import RunCancelled, RunFailed, RunRequest, RunResult, RunStopped, RunTimedOut
 from bot.agent.tools.base import Tool
 from bot.domain.heartbeats.beats import Action
-from bot.heartbeat.run.beat_view import BeatView
-from bot.heartbeat.run.model_steps import LIMITS, LastWords, PrescreenAnswer, PrescreenStep, Screened
+from bot.heartbeat.run.beat_record import BeatView
+from bot.heartbeat.run.model_steps import LIMITS, LastWords, PrescreenAnswer, Screened, prescreen
 from tests.casework.runner import COST, ScriptedRunner, a_specialist
 from tests.heartbeat.builders import a_view
 from tests.tables import each_row
@@ -40,8 +40,7 @@ def decided(view: BeatView, folder: Path, *words: str | BaseException, forced: b
     runner = Sayer(*words, forced=forced)
     specialist = a_specialist(runner, folder, answer=PrescreenAnswer, limits=LIMITS)
     tool = Tool(name="note", description="x", call=lambda _: "", schema={"type": "object"})
-    screen = PrescreenStep(lambda _: replace(specialist, read=LastWords), lambda _: [tool])
-    return screen.decide(view), runner
+    return prescreen(view, replace(specialist, read=LastWords), [tool], {"hunter2hunter2"}), runner
 
 
 def words(view: BeatView, action: str, **more: Any) -> str:
@@ -55,6 +54,14 @@ def test_what_it_says_is_what_is_done(tmp_path: Path, action: str) -> None:
     view = a_view(tmp_path)
     screened, _ = decided(view, tmp_path, words(view, action))
     assert (screened.action, screened.reason, screened.usage) == (Action(action), "quiet", COST)
+
+
+def test_its_reason_holds_no_credential(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It goes into the record, which other people and programs read, and into the log."""
+    said = words(view := a_view(tmp_path), "none").replace("quiet", "hunter2\\u0068unter2 is still valid")
+    screened, _ = decided(view, tmp_path, said)
+    assert "redacted" in screened.reason
+    assert "hunter2" not in screened.reason + caplog.text
 
 
 @each_row(
@@ -98,7 +105,6 @@ def test_a_failure_is_doubt_and_is_paid_for(tmp_path: Path, error: RunFailed, ca
     """The log's line carries its mark."""
     screened, _ = decided(a_view(tmp_path), tmp_path, error)
     assert (screened.action, screened.usage, screened.error) == (Action.ESCALATE, COST, str(error))
-    assert screened.limits == error.limits()
     assert any(record.message.startswith("[triage] ") for record in caplog.records)
 
 

@@ -14,7 +14,7 @@ from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_edits import add
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile
-from bot.heartbeat.run.beat_view import BeatView
+from bot.heartbeat.run.beat_record import BeatView
 from tests.fakes import Crash, Faults
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, SCREEN_COST, BeatRoom, Scripted, report, screened

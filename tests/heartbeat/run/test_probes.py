@@ -13,6 +13,7 @@ from tests.gitrepo import make_repo
 from tests.heartbeat.builders import AT
 
 ENVIRON = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "SLACK_BOT_TOKEN": "xoxb-very-secret"}
+FLAGS = ProbeResult(argv=("triage", "flags"), output="disk is full", exit_code=0)
 
 
 def run(cwd: Path, *commands: str, timeout_s: float = 300.0, **more: object) -> ProbeReport:
@@ -124,7 +125,7 @@ def test_what_is_not_allowed_is_named_and_not_run(tmp_path: Path) -> None:
 def test_what_code_knows_already_is_not_run(tmp_path: Path) -> None:
     """A task that names the playbook's own flags is covered by them."""
     tasks = parse("## Quick\n- [ ] Flags: `triage flags`\n").tasks(Tier.QUICK)
-    report = Probes(ENVIRON).run(tmp_path, tasks, [], at=AT, known={("triage", "flags"): "disk is full"})
+    report = Probes(ENVIRON).run(tmp_path, tasks, [], at=AT, ready={FLAGS.argv: FLAGS})
     assert report.covers(tasks[0])
     assert report.results_for(tasks[0])[0].output == "disk is full"
 
@@ -135,8 +136,7 @@ def test_all_commands_of_a_beat_share_one_limit_of_time(tmp_path: Path) -> None:
     probes = Probes(ENVIRON, total_s=12.0, monotonic=lambda: next(ticks))
     text = "## Quick\n" + "".join(f"- [ ] {n}: `echo {n}`\n" for n in range(4)) + "- [ ] flags: `triage flags`\n"
     tasks = parse(text).tasks(Tier.QUICK)
-    report = probes.run(tmp_path, tasks, [("echo", "{number}")], at=AT, known={("triage", "flags"): ""})
-    assert report.late == (("echo", "1"), ("echo", "2"), ("echo", "3"))
+    report = probes.run(tmp_path, tasks, [("echo", "{number}")], at=AT, ready={FLAGS.argv: FLAGS})
     assert [result.command for result in report.results if result.problem is None] == ["echo 0", "triage flags"]
     problem = report.results_for(tasks[1])[0].problem
     assert problem == "no time was left for `echo 1`: the commands before it took over 12 s"
@@ -171,6 +171,5 @@ def test_thousands_of_tasks_find_their_results() -> None:
     tasks = parse("".join(f"- {n}: `echo {n}`\n" for n in range(5_000))).tasks(Tier.QUICK)
     argvs = [("echo", str(n)) for n in range(5_000)]
     results = tuple(ProbeResult(argv=argv, output="", exit_code=0, seconds=0.1) for argv in argvs)
-    wanted = tuple((task.id, argv) for task, argv in zip(tasks, argvs, strict=True))
-    report = ProbeReport(results=results, wanted=wanted)
+    report = ProbeReport(results=results)
     assert all(report.covers(task) and report.results_for(task) for task in tasks)

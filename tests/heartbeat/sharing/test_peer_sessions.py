@@ -8,8 +8,7 @@ from bot.domain.heartbeats.beats import BeatReport, BeatResult, Receipt
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import TaskHistory, Tier
-from bot.heartbeat.run.beat_record import Beat
-from bot.heartbeat.run.beat_view import PeerData
+from bot.heartbeat.run.beat_record import Beat, PeerData
 from bot.heartbeat.sharing.peer_sessions import daily_report
 from tests.heartbeat.builders import a_view
 from tests.heartbeat.garden import BASICS, Garden, with_task

@@ -11,8 +11,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.heartbeat.run.output_digest import forge_rows
-from bot.heartbeat.run.probes import ProbeResult
+from bot.heartbeat.run.probes import ProbeResult, forge_rows
 from tests.heartbeat.builders import AT
 from tests.tables import each_row
 
@@ -96,27 +95,6 @@ def test_a_time_of_day_is_near_its_run_over_midnight() -> None:
     midnight = AT.replace(hour=0, minute=0, second=5)
     outputs = {replace(answered(f"{time} up"), at=midnight).digest for time in ("23:59:58", "00:00:05")}
     assert len(outputs) == 1
-
-
-def listed(restarts: str, age: str, *, name: str = "api-7d9f", ready: str = "1/1", status: str = "Running") -> str:
-    """Return the digest of the tables of a cluster's pods, and of its nodes, whose age stands in the middle."""
-    pods = f"NAME       READY  STATUS     RESTARTS       AGE\n{name:10} {ready}    {status:10} {restarts:14} {age}\n"
-    nodes = f"NAME  STATUS  AGE{' ' * len(age)}VERSION\nn1    Ready   {age}   v1.31\n"
-    return replace(answered(f"{pods}\n{nodes}"), argv=("kubectl", "get", "all")).digest
-
-
-def test_the_age_of_what_is_well_in_a_cluster_makes_no_other_answer() -> None:
-    """How often it was restarted does, and what it is called."""
-    known = listed("3 (5m ago)", "3d1h")
-    assert listed("3 (35m ago)", "10d") == known
-    assert known not in {listed("4 (5m ago)", "3d1h"), listed("3 (5m ago)", "9s", name="api-99aa")}
-    assert listed("0", "3d", ready="0/1", status="Completed") == listed("0", "4d", ready="0/1", status="Completed")
-
-
-@each_row("ready, status", [("0/1", "Running"), ("0/1", "Pending"), ("2/3", "Error")])
-def test_the_age_of_what_is_not_well_is_looked_at(ready: str, status: str) -> None:
-    """What was only starting at the last beat may hang at this one."""
-    assert listed("0", "9s", ready=ready, status=status) != listed("0", "30m", ready=ready, status=status)
 
 
 def test_of_a_failure_only_its_kind_counts() -> None:

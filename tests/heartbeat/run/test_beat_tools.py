@@ -12,9 +12,8 @@ from bot.agent.tools.base import Tool, ToolProblem
 from bot.domain.playbook import parse
 from bot.domain.playbooks.playbook_entries import id_of_task, task_id
 from bot.domain.tiers import Tier
-from bot.heartbeat.run.beat_tools import BeatTools
-from bot.heartbeat.run.beat_view import BeatView, EditKind, PlaybookEdit
-from bot.heartbeat.run.playbook_editor import MAX_EDITS, PlaybookEditor
+from bot.heartbeat.run.beat_record import BeatView, PlaybookEdit
+from bot.heartbeat.run.beat_tools import MAX_EDITS, BeatTools
 from bot.heartbeat.run.probes import Probes
 from tests.heartbeat.builders import PLAYBOOK, a_view
 from tests.tables import each_row
@@ -37,8 +36,8 @@ class Desk:
         self.path = folder / "HEARTBEAT.md"
         self.path.write_bytes(text.encode())
         self.view: BeatView = a_view(folder, text=text, tier=Tier.DAILY)
-        keeper = PlaybookEditor(self.view, known_secrets=("hunter2hunter2",))
-        self.tools: dict[str, Tool] = {tool.name: tool for tool in keeper.tools()}
+        _, *edits = BeatTools(Probes({}), known_secrets=("hunter2hunter2",)).all(self.view)
+        self.tools: dict[str, Tool] = {tool.name: tool for tool in edits}
 
     def use(self, name: str, **given: Any) -> str:
         tool = self.tools[name]
@@ -47,10 +46,10 @@ class Desk:
 
     def refused(self, name: str, **given: Any) -> str:
         """Use a tool that must refuse; the file keeps every byte and nothing is recorded."""
-        before, made = self.path.read_bytes(), list(self.view.edits.made)
+        before, made = self.path.read_bytes(), list(self.view.edits)
         with pytest.raises(ToolProblem) as problem:
             self.use(name, **given)
-        assert (self.path.read_bytes(), self.view.edits.made) == (before, made)
+        assert (self.path.read_bytes(), self.view.edits) == (before, made)
         return str(problem.value)
 
     def lines(self) -> list[str]:
@@ -70,13 +69,13 @@ def test_every_edit_does_one_thing_and_is_recorded(desk: Desk) -> None:
     desk.use("raise_flag", text="Certificate runs out on Friday")
     desk.use("note", text="Deploys are on Tuesdays")
     desk.use("check_task", id=TREE, ok=True)
-    assert desk.view.edits.made == [
-        PlaybookEdit(what=EditKind.ADD_TASK, tier=Tier.HOURLY, text="Queue length"),
-        PlaybookEdit(what=EditKind.MOVE_TASK, tier=Tier.DAILY, before=Tier.QUICK, text="Deploys look healthy"),
-        PlaybookEdit(what=EditKind.REMOVE_TASK, tier=Tier.HOURLY, text="New commits: `git log --oneline -n 20`"),
-        PlaybookEdit(what=EditKind.RAISE_FLAG, text="Certificate runs out on Friday"),
-        PlaybookEdit(what=EditKind.NOTE, text="Deploys are on Tuesdays"),
-        PlaybookEdit(what=EditKind.CHECK_TASK, text="Working tree: `git status --porcelain`"),
+    assert desk.view.edits == [
+        PlaybookEdit("added", "hourly", "Queue length"),
+        PlaybookEdit("moved", "daily", "Deploys look healthy", "quick"),
+        PlaybookEdit("removed", "hourly", "New commits: `git log --oneline -n 20`"),
+        PlaybookEdit("added", "urgent", "Certificate runs out on Friday"),
+        PlaybookEdit("added", "notes", "Deploys are on Tuesdays"),
+        PlaybookEdit("checked", "quick", "Working tree: `git status --porcelain`"),
     ]
     playbook = parse(desk.path.read_text())
     assert [[task.text for task in playbook.tasks(tier)] for tier in Tier] == [
@@ -99,7 +98,8 @@ def test_a_flag_and_a_note_go_as_they_came(desk: Desk) -> None:
     desk.use("remove", id=task_id("n"))
     playbook = parse(desk.path.read_text())
     assert (playbook.flags, playbook.notes) == ((), ())
-    assert [edit.what for edit in desk.view.edits.made] == ["raise_flag", "note", "clear_flag", "drop_note"]
+    made = [(edit.what, edit.place) for edit in desk.view.edits]
+    assert made == [("added", "urgent"), ("added", "notes"), ("removed", "urgent"), ("removed", "notes")]
 
 
 def test_a_task_that_stands_there_already_is_refused_with_what_stands_there(desk: Desk) -> None:
