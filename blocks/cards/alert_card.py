@@ -152,9 +152,10 @@ def _over(finding: OpenFinding | None) -> str:
         return ""
     if finding.removed:
         return " · closed"
-    return (
-        f" · resolved after {duration(finding.resolved_at - finding.first_at)}" if finding.resolved_at else " · fixed"
-    )
+    if finding.resolved_at is None:
+        return " · fixed"
+    lasted = finding.resolved_at - finding.first_at
+    return f" · resolved after {duration(lasted)}" if lasted >= timedelta(seconds=1) else " · resolved"
 
 
 def _standing(alert: Alert) -> str:
