@@ -161,8 +161,6 @@ class BeatView(BeatStart):
     exchange: PeerData = field(default_factory=PeerData)
     removals: Mapping[str, Removal] = field(default_factory=dict)
     """Who took which check out of the playbook, by its identity."""
-    ahead_s: float = 0.0
-    """How long the commands took that were run while the beat waited for its turn, in seconds."""
     bare_tokens: int = 0
     """How many full runs in a row before this beat ended in the bare token."""
 
@@ -319,7 +317,7 @@ def _measured_after(history: Mapping[str, TaskHistory], view: BeatView) -> dict[
 
 def _envelope(beat: Beat, now: datetime, state: SessionState) -> Envelope:
     begun, sent, view = beat.begun, beat.sent, beat.view
-    took_s = (now - begun.started_at).total_seconds() + (view.ahead_s if view else 0.0)
+    took_s = (now - begun.started_at).total_seconds()
     has_open = any(each.is_open for each in state.findings.values())
     given = (message for message in (view.inbox if view else ()) if message.kind is MessageKind.ASSIGNMENT)
     return Envelope(
