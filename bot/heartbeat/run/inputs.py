@@ -102,7 +102,7 @@ def _carried_over(state: SessionState, playbook: Playbook) -> SessionState:
     findings = dict(state.findings)
     for old in state.findings.values():
         new = _with_its_key(old, commands, by_text)
-        if old.is_remembered and new.key not in findings:
+        if old.is_open and new.key not in findings:
             findings[new.key] = findings.pop(old.key).evolve(key=new.key, task=new.task)
     return state.evolve(findings=findings, keyed_by_command=True)
 
