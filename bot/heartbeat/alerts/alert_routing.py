@@ -26,7 +26,7 @@ from bot.domain.heartbeats.beats import Delivered
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.severity import SIGNS
 from bot.domain.text.humanize import counted
-from bot.errors import ProviderError, StoreError, Unavailable, failure_kind
+from bot.errors import ProviderError, StoreError, Unavailable
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 from bot.ports import Clock, Surface
 
@@ -102,23 +102,23 @@ def alert_of(session: Session, about: OpenFinding | Sequence[OpenFinding] | str,
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeliveryResult:
-    """What was said: `delivered` is None where nothing was; `problem` is why something could not be.
-
-    `problem_kind` is the code of the problem (`failure_kind`); `is_refused`: only a person can mend it.
-    """
+    """What was said: `delivered` is None where nothing was; `problem` is why something could not be."""
 
     delivered: Delivered | None = None
     preview: str = ""
     suppressed: tuple[str, ...] = ()
-    problem: str | None = None
-    problem_kind: str = ""
-    is_refused: bool = False
+    problem: ProviderError | None = None
     says_ok: bool = False
 
     @property
     def silent(self) -> bool:
         """Whether nobody heard anything."""
         return self.delivered is None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether something could not be said, and only a person can mend it."""
+        return self.problem is not None and not isinstance(self.problem, Unavailable)
 
 
 class AlertRouter:
@@ -177,9 +177,7 @@ class AlertRouter:
             preview=said[0] if said else unsaid,
             suppressed=tuple(each.key for each in quiet),
             says_ok=says_ok,
-            problem=str(problem) if problem else None,
-            problem_kind=failure_kind(problem) if problem else "",
-            is_refused=problem is not None and not isinstance(problem, Unavailable),
+            problem=problem,
         )
 
     def send(self, session: Session, alert: Alert, route: Delivered, *, is_next: bool = False, **noted: object) -> None:

@@ -37,6 +37,7 @@ from bot.domain.returns import Usage
 from bot.domain.secrets import redact
 from bot.domain.sharing.suggestions import Suggestion
 from bot.domain.text.humanize import counted
+from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import TaskHistory, Tier, TierMove, add_measured, includes
 from bot.errors import StoreError, TriageError, failure_kind
 from bot.heartbeat.alerts.alert_routing import DeliveryResult
@@ -48,6 +49,7 @@ log = logging.getLogger(__name__)
 
 SHOWN: Final = 3
 SHOWN_CHARS: Final = 80
+FAILURE_CHARS: Final = 200
 AGENT: Final = "its agent"
 _SHOWN: Final = ("command", "exit_code", "seconds", "problem")
 """What trace.json tells of an answer."""
@@ -178,9 +180,7 @@ class Beat:
     detail: str = ""
     """What is to be said of the step, or of a beat that came to its end."""
     screen_error: str = ""
-    error: str | None = None
-    failure: str = ""
-    """The kind of the error, as `failure_kind` gives it."""
+    error: TriageError | None = None
     view: BeatView | None = None
     report: BeatReport | None = None
     sent: DeliveryResult = field(default_factory=DeliveryResult)
@@ -218,7 +218,7 @@ class Beat:
             return
         session = self.begun.session.id
         log.error("a beat failed: %s", error, extra={"action": "beat_failed", "session": session}, exc_info=error)
-        self.result, self.error, self.failure = BeatResult.FAILED, str(error), failure_kind(error)
+        self.result, self.error = BeatResult.FAILED, error
 
 
 class BeatRecorder:
@@ -281,9 +281,9 @@ def _after(state: SessionState, beat: Beat, now: datetime) -> SessionState:
     state = state.evolve(last_run=begun.started_at)
     if beat.report is not None and beat.report.usage is not None:
         state = state.evolve(bare_tokens=state.bare_tokens + 1 if beat.is_bare else 0)
-    if beat.result is BeatResult.FAILED:
-        text = " ".join((beat.error or "").split())[:200]
-        state = state.evolve(failures=state.failures.and_another(beat.failure, text, now))
+    if beat.result is BeatResult.FAILED and beat.error is not None:
+        text = one_line(str(beat.error), FAILURE_CHARS)
+        state = state.evolve(failures=state.failures.and_another(failure_kind(beat.error), text, now))
     if view is None:
         return state
     if beat.good and begun.paid is None:
@@ -333,7 +333,7 @@ def _envelope(beat: Beat, now: datetime, state: SessionState) -> Envelope:
         tool_calls=beat.report.tool_calls if beat.report else 0,
         trace_id=begun.run_id if beat.is_traced else None,
         silent=sent.silent,
-        error=beat.error,
+        error=str(beat.error) if beat.error else None,
         why=beat.why,
         tier=view.tier if view else None,
         prescreen=beat.prescreen,
@@ -370,5 +370,5 @@ def _transcript(beat: Beat) -> str:
     tasks = "\n".join(f"- {task.text}" for task in view.tasks) if view else ""
     results = view.probes.results if view else ()
     outputs = "\n\n".join(f"$ {result.command}\n{result.problem or result.output}" for result in results)
-    said = report.message if report else beat.error or beat.why or ""
+    said = report.message if report else str(beat.error or beat.why or "")
     return f"# Due\n\n{tasks or '(nothing)'}\n\n# Probes\n\n{outputs or '(none)'}\n\n# Said\n\n{said}\n"

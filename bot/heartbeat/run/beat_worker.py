@@ -204,7 +204,7 @@ class BeatWorker:
         except StoreError:
             log.exception("alerts are not told", extra={"action": "alert_unsent", "session": view.session.id})
         if beat.sent.is_refused:  # a person has to mend that; the model may be back by itself
-            beat.error, beat.failure = beat.sent.problem, beat.sent.problem_kind
+            beat.error = beat.sent.problem
 
     def _tell_report(self, beat: Beat, view: BeatView, report: BeatReport) -> None:
         """Tell what a run reports; what was told before a crash is told once, and that all was well is no news then.
@@ -221,8 +221,7 @@ class BeatWorker:
     def _end(self, beat: Beat, view: BeatView, judgement: Judgement) -> None:
         """Tell what a beat amounts to and note how it ends; stamp its tier where it vouches for every due task."""
         beat.sent = sent = self._alerts.deliver(view.session, judgement)
-        beat.error, beat.failure = sent.problem, sent.problem_kind
-        beat.beside_ok = "" if sent.says_ok else judgement.beside_ok
+        beat.error, beat.beside_ok = sent.problem, "" if sent.says_ok else judgement.beside_ok
         beat.step, beat.detail = judgement.step, judgement.detail
         if not sent.silent:
             beat.result, beat.step = BeatResult.SENT, BeatStep.ACK if sent.says_ok else judgement.step

@@ -83,8 +83,11 @@ def is_unreported(view: BeatView) -> bool:
 
 
 def needs_full_run(view: BeatView) -> bool:
-    """Whether a command fails in a way that no cheap model may pass over."""
-    return is_unreported(view) or any(result.problem for result in view.changed)
+    """Whether no cheap model may pass over it: a command fails anew, or what an open finding is about has changed."""
+    found = {each.task for each in view.open_findings}
+    tasks = [task for task in view.tasks if not found.isdisjoint({task.id, *task.checks})]
+    about = [result for task in tasks for result in view.probes.results_for(task)]
+    return is_unreported(view) or any(result.problem or result in about for result in view.changed)
 
 
 def is_unchanged(view: BeatView) -> bool:
