@@ -35,6 +35,9 @@ log = logging.getLogger(__name__)
 ALERTS_AT_ONCE: Final = 5
 """How often one beat rings at most, the list included."""
 
+POSTED_AT_ONCE: Final = 50
+"""How many findings one beat posts at most where nobody is rung; the next beat posts more."""
+
 LISTED: Final = 30
 """Lines of a list: so many fit a Telegram message."""
 
@@ -157,13 +160,13 @@ class AlertRouter:
                 told.append(each)
             else:
                 (loud if self._is_loud(session, each, route, outcome.at) else quiet).append(each)
-        alone, listed = split_for_digest(loud) if route.rings_people else (loud, [])
+        alone, listed = split_for_digest(loud) if route.rings_people else (loud[:POSTED_AT_ONCE], [])
         alerts = [alert_of(session, listed, outcome.at)] if listed else []
         alerts += [alert_of(session, each.to_ring_anew(), outcome.at) for each in alone]
         said, problem = self._send_each(session, alerts, route)
         said = [*(each.text for each in told), *said]
         for finding in quiet:
-            if not finding.is_listed:
+            if finding.places and not finding.is_listed:
                 self.show(session, finding)
         self._show_closed(session)
         says_ok, shows = False, session.beat.visibility

@@ -222,7 +222,7 @@ class Beat:
 
 
 class BeatRecorder:
-    """Writes the folder of a beat, the state of its session and its line in heartbeats.ndjson, in that order."""
+    """Writes the folder of a beat, its line in heartbeats.ndjson and the state of its session, in that order."""
 
     def __init__(self, folders: RunFolders, store: SessionMemory, log: BeatLog, secrets: Collection[str] = ()) -> None:
         self._folders, self._store, self._log, self._secrets = folders, store, log, secrets
@@ -230,22 +230,17 @@ class BeatRecorder:
     def close(self, beat: Beat, now: datetime) -> SessionState:
         """Write down how a beat ended and return its session's state; raises StoreError where the disk refuses.
 
-        A beat that goes on after a crash may be partly on record; what is there is left as it is.
+        The state, which forgets the paid run, comes last: a beat that a crash broke off goes on until then, and its
+        line is there once.
         """
-        begun = beat.begun
-        session, is_again = begun.session, begun.paid is not None
-        state = self._store.load(session.id)
-        line = _envelope(beat, now, state)
+        begun, session_id = beat.begun, beat.begun.session.id
+        line = _envelope(beat, now, self._store.load(session_id))
         if beat.is_traced:
             self._trace(beat, line, now)
-        if not (is_again and state.last_run == begun.started_at):
-            state = self._store.save(session.id, lambda state: _after(state, beat, now))
-        logged = self._log.since(session.id, begun.started_at) if is_again else ()
+        logged = self._log.since(session_id, begun.started_at) if begun.paid else ()
         if all(each.trace_id != begun.run_id for each in logged):
             self._log.append(line)
-        if state.paid is not None:
-            state = self._store.evolve(session.id, paid=None)
-        return state
+        return self._store.save(session_id, lambda state: _after(state.evolve(paid=None), beat, now))
 
     def changes_since(self, session_id: str, at: datetime) -> tuple[str, ...]:
         """Return what good commands printed anew since a moment, the last beat's too, each line once."""

@@ -23,7 +23,6 @@ from bot.domain.heartbeats.alerts import (
     Removal,
     finding_key,
     fingerprint,
-    headline_of,
 )
 from bot.domain.heartbeats.allowed_commands import Argv, commands_in
 from bot.domain.heartbeats.beats import BeatReport, BeatResult, BeatStep, Finding, Receipt, Reported
@@ -41,8 +40,6 @@ SHOWN_LINES: Final = 8
 LINE_CHARS: Final = 160
 NAMED_TASKS: Final = 5
 ASSIGNED_CHARS: Final = 300
-MAX_FOUND, NAMED_REST = 50, 20
-"""How many findings of a model's report stand for themselves, and how many of the others are named."""
 NO_MODEL: Final = "No model was used: code read the exit codes of the commands in HEARTBEAT.md."
 BARE_TOKENS: Final = 3
 """So many full runs in a row without a report are an alert."""
@@ -332,19 +329,7 @@ def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
             told[next(iter(named))] = receipt
         else:
             others.append(_of_receipt(view, receipt, tasks.get(receipt.task)))
-    return _each_once([*_bounded(view, _each_once(others)), *seen_by_code(view, told)])
-
-
-def _bounded(view: BeatView, found: list[Finding]) -> list[Finding]:
-    """Return what a model found with all beyond `MAX_FOUND` as one finding; what is open already goes first."""
-    known = {each.key for each in view.open_findings}
-    ordered = sorted(found, key=lambda each: (each.key not in known, each.severity.rank))
-    kept, rest = ordered[:MAX_FOUND], ordered[MAX_FOUND:]
-    if not rest:
-        return found
-    lines = [f"- {headline_of(each.text)}" for each in rest[:NAMED_REST]]
-    text = "\n".join([f"{counted(len(rest), 'more finding')} of one beat, its trace.json names all:", *lines])
-    return [*kept, _finding(view, MESSAGE, text, "more", highest(each.severity for each in rest))]
+    return _each_once([*others, *seen_by_code(view, told)])
 
 
 def _name(receipt: Receipt) -> str:
