@@ -173,7 +173,7 @@ class Team:
         """Whether a job of the team may begin now."""
         if isinstance(job.work, RunBeat) and not self.heartbeats.here.has(job.work.session_id):
             return False
-        return self.shared.pausing.allows(job) and self.heartbeats.commands.is_ready(job)
+        return self.shared.pausing.allows(job)
 
     def interrupt(self) -> None:
         """Have running models stop where they can."""

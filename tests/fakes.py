@@ -311,9 +311,6 @@ class MemoryJobQueue:
             self.running[job.name] = claimed
             return claimed
 
-    def look_again(self) -> None:
-        """Nobody waits here."""
-
     def done(self, job: Job) -> None:
         with self._lock:
             self.running.pop(job.name, None)

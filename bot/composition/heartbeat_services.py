@@ -90,8 +90,7 @@ class Heartbeats:
         sessions, secrets = self.sessions, on.environment.secrets()
         registry, store, peers = sessions.registry, sessions.store, PeerSessions(self.suggestions)
         probes = Probes(on.environment.variables, secrets=secrets)
-        inputs = InputCollector(registry, store, probes, on.clock, sessions.removals, peers, notify=on.jobs.look_again)
-        self.commands = inputs.commands
+        inputs = InputCollector(store, probes, on.clock, sessions.removals, peers)
         tools = BeatTools(probes, peers.tools, known_secrets=secrets)
         minds = _build_minds(on, models, tools, secrets)
         recorder = BeatRecorder(on.storage.runs, store, sessions.log, secrets)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -61,18 +62,16 @@ def _decision(found: dict[str, Any]) -> Decision:
     if not isinstance(named, str) or named not in list(Action):
         raise _Doubt("its action is none of those there are")
     action, said = Action(named), one_line(reason, _MAX_REASON_CHARS) if isinstance(reason, str) else ""
-    return Decision(action, said or f"{action}, without a reason given", read_receipts(found.get("receipts"))[0])
+    return Decision(action, said or f"{action}, without a reason given", _receipts(found.get("receipts")))
 
 
-def read_receipts(found: object) -> tuple[tuple[Receipt, ...], list[Any]]:
-    """Return the receipts in what a model wrote, and what is none: the task of such a one has no receipt."""
-    receipts, unread = [], []
-    for item in found if isinstance(found, list) else [found] if found else []:
-        try:
+def _receipts(found: object) -> tuple[Receipt, ...]:
+    """Return the receipts in what a model wrote; the task of what is none has no receipt."""
+    receipts = []
+    for item in found if isinstance(found, list) else [found]:
+        with suppress(ValidationError):
             receipts.append(Receipt.model_validate(item))
-        except ValidationError:
-            unread.append(item)
-    return tuple(receipts), unread
+    return tuple(receipts)
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:

@@ -283,9 +283,6 @@ class JobQueue(Protocol):
         What is not wanted is passed over, and holds up no other job of its key.
         """
 
-    def look_again(self) -> None:
-        """Have whoever waits for work look again: what is `wanted` has changed."""
-
     def done(self, job: Job) -> None:
         """Forget a claimed job."""
 

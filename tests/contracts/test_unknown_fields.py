@@ -22,9 +22,8 @@ from bot.domain.heartbeats.alerts import OpenFinding, Removal
 from bot.domain.heartbeats.beats import Delivered, Receipt, RunCheckpoint, Wake
 from bot.domain.heartbeats.session_state import (
     ChangedBy,
-    EnabledOverride,
     Failures,
-    IntervalOverride,
+    Override,
     SessionOverride,
     SessionState,
 )
@@ -86,7 +85,7 @@ STATE = SessionState(
     measured={"1a2b3c4d": TaskHistory(text="CI", tier=Tier.QUICK)},
 )
 OVERRIDE = SessionOverride(
-    enabled=EnabledOverride(value=False, by=BY_ANA), every=IntervalOverride(value=timedelta(hours=2), by=BY_ANA)
+    enabled=Override(value=False, by=BY_ANA), every=Override(value=timedelta(hours=2), by=BY_ANA)
 )
 Change = Callable[[Any], Any]
 VALUES: Final[list[tuple[CollectionSpec[Any], str, BaseModel, Change]]] = [

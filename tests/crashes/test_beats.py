@@ -63,11 +63,12 @@ STEPS = (
     BeatStep(name="beat: posted, not noted", kill=before(NOTED), cards=1),
     BeatStep(name="beat: first noted", kill=after(NOTED), cards=1),
     BeatStep(name="beat: second not posted", kill=before(POSTED, nth=2), cards=1),
-    BeatStep(name="beat: second posted, not noted", kill=before(NOTED, nth=3), cards=2),
+    BeatStep(name="beat: second posted, not noted", kill=before(NOTED, nth=2), cards=2),
     BeatStep(name="beat: told, folder not published", kill=before("publish runs/beat-"), cards=2),
-    BeatStep(name="beat: end not saved", kill=before(ENDED), cards=2),
-    BeatStep(name="beat: end saved, no line", kill=before(LINE), cards=2),
+    BeatStep(name="beat: no line", kill=before(LINE), cards=2),
     BeatStep(name="beat: line written", kill=after(LINE), cards=2, lines=1),
+    BeatStep(name="beat: end not saved", kill=before(ENDED), cards=2, lines=1),
+    BeatStep(name="beat: end saved", kill=after(ENDED), cards=2, lines=1),
     BeatStep(name="beat: job not removed", kill=before(DONE), cards=2, lines=1),
 )
 SAMPLE = ("beat: during a command", "beat: second posted, not noted")

@@ -58,13 +58,12 @@ def input_collector(
     sessions: SessionRegistry | None = None,
     clock: Clock | None = None,
     removals: Removals | None = None,
-    notify: Callable[[], None] = lambda: None,
 ) -> InputCollector:
     """Return what looks around for a beat; without a registry there are no other sessions."""
     sessions, clock = sessions or SessionRegistry({}, in_memory(OVERRIDES)), clock or FakeClock(AT)
     peers = peer_sessions(sessions, store, clock)
     removals = removals or Removals(MemorySingle())
-    return InputCollector(sessions, store, probes, clock, removals, peers, notify=notify)
+    return InputCollector(store, probes, clock, removals, peers)
 
 
 PLAYBOOK = """# Heartbeat

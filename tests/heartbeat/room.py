@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -91,8 +90,6 @@ class BeatRoom:
         self.surface, self.screen = FakeSurface(), screen
         self.full = Scripted(*(minds or (report(),)))
         self.removals = Removals(MemorySingle())
-        self.ran_ahead = threading.Semaphore(0)
-        """Told whenever commands of a waiting beat have run."""
         self.ops: list[str] = []
         """What the ops channel was told."""
         self.runs = folder / "runs"
@@ -108,10 +105,7 @@ class BeatRoom:
         self.alerts = alerts = alert_router({"slack": self.surface}, self.store, self.clock, self.ops.append)
         zones = Owners(FakeWorkspace(), self.clock, local="UTC")
         self.admission = Admission(zones, route=alerts.route)
-        inputs = input_collector(
-            self.probes, self.store, self.sessions, self.clock, self.removals, notify=self.ran_ahead.release
-        )
-        self.commands = inputs.commands
+        inputs = input_collector(self.probes, self.store, self.sessions, self.clock, self.removals)
         self.beats = BeatWorker(
             sessions,
             self.store,

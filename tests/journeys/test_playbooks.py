@@ -25,7 +25,6 @@ from tests.model_server import ModelServer
 from tests.model_server.script import Call, Script, Turn, single
 
 CHECKED, CHORE, FLAG, DISK = f"The check: `{CHECK}`", "Old chore", "Certificate runs out on Friday", "Disk: `df -h`"
-SECOND = "python3 second.py"
 FREEFORM = f"Look after the shop.\r\n\r\n* {CHECKED}\r\n* {CHORE}"
 
 Open = Callable[..., BeatOffice]
@@ -52,7 +51,7 @@ def open_office(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path)
             keys = (
                 {"ANTHROPIC_API_KEY": "sk-scripted-0123456789abcdef", "ANTHROPIC_BASE_URL": model.url} if model else {}
             )
-            watching = sessions_of(*places, commands=[CHECK, SECOND])
+            watching = sessions_of(*places, commands=[CHECK])
             office = BeatOffice(slack, control, tmp_path / "home", shop, variables=keys, sessions=watching)
             office.bot.start()
             stack.callback(office.bot.stop)
@@ -130,11 +129,8 @@ def test_a_file_from_elsewhere_is_worked_and_keeps_its_form(open_office: Open, t
 
 
 def during(place: Watched, code: str) -> None:
-    """Have somebody touch the playbook after the beat read it: the check, run ahead, adds a task whose command does."""
-    head = "import pathlib\nfile = pathlib.Path('HEARTBEAT.md')\n"
-    added = f"`\\n- [ ] Second: `{SECOND}`\\n"
-    (place.cwd / "check.py").write_text(f"{head}file.write_text(file.read_text().replace('`\\n', '{added}', 1))\n")
-    (place.cwd / "second.py").write_text(f"{head}{code}\n")
+    """Have somebody touch the playbook after the beat read it: while its check runs."""
+    (place.cwd / "check.py").write_text(f"import pathlib\nfile = pathlib.Path('HEARTBEAT.md')\n{code}\n")
 
 
 def test_a_human_who_edits_during_a_beat_wins(open_office: Open, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from reference.walks import HERE, wrong_walks
 from tests.tables import each_row
 
 PAGE = HERE / "docs" / "architecture.md"
-PROBES = "2. `bot/heartbeat/run/inputs.py`"
+PROBES = "3. `bot/heartbeat/run/inputs.py`"
 
 
 @each_row(
@@ -16,10 +16,10 @@ PROBES = "2. `bot/heartbeat/run/inputs.py`"
     [
         (
             PROBES,
-            f"2. `bot/heartbeat/run/findings.py`, {PROBES}",
+            f"3. `bot/heartbeat/run/findings.py`, {PROBES}",
             "the beat passes bot/heartbeat/run/probes.py before",
         ),
-        (PROBES, f"2. `bot/cli/init/command.py`, {PROBES}", "the beat does not pass bot/cli/init/command.py"),
+        (PROBES, f"3. `bot/cli/init/command.py`, {PROBES}", "the beat does not pass bot/cli/init/command.py"),
         ("<!-- walk: beat -->", "<!-- walk: beet -->", "there is no walk 'beet'; there are question, beat"),
     ],
 )

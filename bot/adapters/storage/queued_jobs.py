@@ -97,11 +97,6 @@ class ClaimedJobs(Generic[Claim]):
         self._given_up: list[Job] = []
         self.corrupt: list[str] = []
 
-    def look_again(self) -> None:
-        """Have whoever waits for work look again: what is wanted has changed."""
-        with self._changed:
-            self._changed.notify_all()
-
     def done(self, job: Job) -> None:
         """Forget a claimed job."""
 

@@ -36,9 +36,6 @@ RECEIPTS = "receipts"
 ASSIGNMENTS = "assignments"
 """What was assigned and nobody looked into. No later beat can call that well: only a person can."""
 
-UNDONE_WITHIN: Final = timedelta(days=1)
-"""How long a removal of a check can be undone so that what was said of its finding still counts."""
-
 REASONING_CHARS = 1_500
 NOTES, NOTE_CHARS = 10, 900
 """What is kept of the small print, so that a card can be drawn again as it was."""
@@ -94,18 +91,13 @@ class Removal(FrozenValue):
     """What was done, as it is told."""
 
 
-class OpenFinding(FrozenValue):
+class OpenFinding(Finding):
     """Something a beat reported, and what became of it.
 
-    `key` is `<session>/<task>/<id>`; `task` is the id of the check (`playbook_entries.checks_of`); `place` and
-    `reference` say where its alert stands (a channel and a Slack ts).
+    `place` and `reference` say where its alert stands (a channel and a Slack ts).
     `is_listed`: there it is one line of a list. `reasoning` and `notes` are the small print under its alert.
     """
 
-    key: str
-    task: str
-    text: str
-    severity: Severity = Severity.ACT
     tier: Tier | None = None
     """What the beat looked at that found it first; None: an earlier version's, or no beat of a tier's."""
     first_at: AwareDatetime
@@ -140,7 +132,7 @@ class OpenFinding(FrozenValue):
     is_unshown: bool = False
     """Whether it was closed and its card does not say so yet; the next beat shows it."""
     removed: Removal | None = None
-    """Set while its check stands in the playbook no more; put back, the check goes on with what was remembered."""
+    """Set where its check was taken out of the playbook; what that finds once it is put back is a new finding."""
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -210,12 +202,7 @@ class OpenFinding(FrozenValue):
     @property
     def is_open(self) -> bool:
         """Whether nobody has said it is fixed, no beat found it gone and its check is still made."""
-        return self.is_remembered and self.removed is None
-
-    @property
-    def is_remembered(self) -> bool:
-        """Whether it counts as soon as its check finds it: open, or closed only because the check was removed."""
-        return self.resolved_at is None and self.fixed_by is None
+        return self.resolved_at is None and self.fixed_by is None and self.removed is None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -241,19 +228,23 @@ class BeatOutcome:
     what_else: str = "its check was removed"
 
     def seen(self, known: Mapping[str, OpenFinding]) -> list[OpenFinding]:
-        """Return what it sees as that stands then, given what is on file by key."""
-        return [self._as_seen(found, known.get(found.key)) for found in self.findings]
+        """Return what it sees as that stands then, given what is on file by key.
+
+        What somebody closed after it began to look is left to the next beat, which looks again.
+        """
+        closed = {each.key for each in known.values() if each.was_closed_after(self.at)}
+        return [self._as_seen(found, known.get(found.key)) for found in self.findings if found.key not in closed]
 
     def ended(self, known: Mapping[str, OpenFinding]) -> list[OpenFinding]:
         """Return what it closes: gone from a check that was made, or without it; that forgets its stamps."""
         now, ended = {found.key for found in self.findings}, list[OpenFinding]()
         for each in known.values():
-            if not each.is_remembered or each.key in now:
+            if not each.is_open or each.key in now:
                 continue
             closed, why = each.evolve(stamps={}, is_unshown=bool(each.places)), self._removal_of(each)
             if not self.checked.isdisjoint((each.task, each.key)):
-                ended.append(closed.evolve(resolved_at=self.at, snoozed_until=None, removed=None))
-            elif each.is_open and why is not None:
+                ended.append(closed.evolve(resolved_at=self.at, snoozed_until=None))
+            elif why is not None:
                 ended.append(closed.evolve(removed=why))
         return ended
 
@@ -266,16 +257,13 @@ class BeatOutcome:
     def _as_seen(self, found: Finding, known: OpenFinding | None) -> OpenFinding:
         """Return a finding as it stands now; one that was closed begins anew.
 
-        One whose check was out of the playbook for a day at most goes on: whoever acknowledged or snoozed it has not
-        taken that back; if nobody has, it rings. One that became more urgent is nobody's yet, and rings. Either waits
-        anew, and is escalated anew. A beat with nothing to add leaves the small print of an earlier one.
+        One that became more urgent is nobody's yet, and rings; it waits anew. A beat with nothing to add leaves the
+        small print of an earlier one.
         """
-        at, removed = self.at, known.removed if known else None
-        if known is not None and removed is not None:
-            known = known.waiting_anew(max(at, known.snoozed_until or at)).evolve(first_at=at, escalated_at=None)
-        is_long_gone = removed is not None and at - removed.at > UNDONE_WITHIN
-        if known is None or not known.is_remembered or is_long_gone:
-            known = OpenFinding(**dict(found), tier=self.tier, first_at=at, last_at=at)
+        at = self.at
+        if known is None or not known.is_open:
+            said = found.model_dump(include=set(Finding.model_fields))
+            known = OpenFinding(**said, tier=self.tier, first_at=at, last_at=at)
         elif found.severity.rank < known.severity.rank:
             known = known.waiting_anew(at).evolve(
                 severity=found.severity, acknowledged_by=None, snoozed_until=None, stamps={}
@@ -286,7 +274,6 @@ class BeatOutcome:
             notes=notes or known.notes,
             reasoning=(self.reasoning or "")[:REASONING_CHARS] or known.reasoning,
             last_at=max(at, known.last_at),
-            removed=None,
         )
 
 

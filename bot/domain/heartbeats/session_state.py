@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final, Self
+from typing import Any, Final, Generic, Self, TypeVar
 
 from pydantic import AwareDatetime, model_validator
 
@@ -31,6 +31,9 @@ _OUTAGES: Final = frozenset({"Unavailable", "Unconfirmed"})
 """Kinds of failures that end by themselves, when a service can be reached again."""
 
 
+Value = TypeVar("Value")
+
+
 class ChangedBy(FrozenValue):
     """Who set something, and when; `name` is what people read."""
 
@@ -39,25 +42,18 @@ class ChangedBy(FrozenValue):
     at: AwareDatetime
 
 
-class EnabledOverride(FrozenValue):
-    """On or off."""
+class Override(FrozenValue, Generic[Value]):
+    """What somebody set by command."""
 
-    value: bool
-    by: ChangedBy
-
-
-class IntervalOverride(FrozenValue):
-    """How often."""
-
-    value: WrittenInterval
+    value: Value
     by: ChangedBy
 
 
 class SessionOverride(FrozenValue):
     """What stands over one session's settings; None: triage.yml decides."""
 
-    enabled: EnabledOverride | None = None
-    every: IntervalOverride | None = None
+    enabled: Override[bool] | None = None
+    every: Override[WrittenInterval] | None = None
 
 
 class MessageKind(StrEnum):

@@ -26,7 +26,7 @@ from bot.domain.heartbeats.beats import Delivered
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.severity import SIGNS
 from bot.domain.text.humanize import counted
-from bot.errors import ProviderError, StoreError, Unavailable, failure_kind
+from bot.errors import ProviderError, StoreError, Unavailable
 from bot.heartbeat.sessions.session_registry import Session, SessionMemory
 from bot.ports import Clock, Surface
 
@@ -34,6 +34,9 @@ log = logging.getLogger(__name__)
 
 ALERTS_AT_ONCE: Final = 5
 """How often one beat rings at most, the list included."""
+
+POSTED_AT_ONCE: Final = 50
+"""How many findings one beat posts at most where nobody is rung; the next beat posts more."""
 
 LISTED: Final = 30
 """Lines of a list: so many fit a Telegram message."""
@@ -102,23 +105,23 @@ def alert_of(session: Session, about: OpenFinding | Sequence[OpenFinding] | str,
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeliveryResult:
-    """What was said: `delivered` is None where nothing was; `problem` is why something could not be.
-
-    `problem_kind` is the code of the problem (`failure_kind`); `is_refused`: only a person can mend it.
-    """
+    """What was said: `delivered` is None where nothing was; `problem` is why something could not be."""
 
     delivered: Delivered | None = None
     preview: str = ""
     suppressed: tuple[str, ...] = ()
-    problem: str | None = None
-    problem_kind: str = ""
-    is_refused: bool = False
+    problem: ProviderError | None = None
     says_ok: bool = False
 
     @property
     def silent(self) -> bool:
         """Whether nobody heard anything."""
         return self.delivered is None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether something could not be said, and only a person can mend it."""
+        return self.problem is not None and not isinstance(self.problem, Unavailable)
 
 
 class AlertRouter:
@@ -157,13 +160,13 @@ class AlertRouter:
                 told.append(each)
             else:
                 (loud if self._is_loud(session, each, route, outcome.at) else quiet).append(each)
-        alone, listed = split_for_digest(loud) if route.rings_people else (loud, [])
+        alone, listed = split_for_digest(loud) if route.rings_people else (loud[:POSTED_AT_ONCE], [])
         alerts = [alert_of(session, listed, outcome.at)] if listed else []
         alerts += [alert_of(session, each.to_ring_anew(), outcome.at) for each in alone]
         said, problem = self._send_each(session, alerts, route)
         said = [*(each.text for each in told), *said]
         for finding in quiet:
-            if not finding.is_listed:
+            if finding.places and not finding.is_listed:
                 self.show(session, finding)
         self._show_closed(session)
         says_ok, shows = False, session.beat.visibility
@@ -177,9 +180,7 @@ class AlertRouter:
             preview=said[0] if said else unsaid,
             suppressed=tuple(each.key for each in quiet),
             says_ok=says_ok,
-            problem=str(problem) if problem else None,
-            problem_kind=failure_kind(problem) if problem else "",
-            is_refused=problem is not None and not isinstance(problem, Unavailable),
+            problem=problem,
         )
 
     def send(self, session: Session, alert: Alert, route: Delivered, *, is_next: bool = False, **noted: object) -> None:

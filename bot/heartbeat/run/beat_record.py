@@ -37,6 +37,7 @@ from bot.domain.returns import Usage
 from bot.domain.secrets import redact
 from bot.domain.sharing.suggestions import Suggestion
 from bot.domain.text.humanize import counted
+from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import TaskHistory, Tier, TierMove, add_measured, includes
 from bot.errors import StoreError, TriageError, failure_kind
 from bot.heartbeat.alerts.alert_routing import DeliveryResult
@@ -48,6 +49,7 @@ log = logging.getLogger(__name__)
 
 SHOWN: Final = 3
 SHOWN_CHARS: Final = 80
+FAILURE_CHARS: Final = 200
 AGENT: Final = "its agent"
 _SHOWN: Final = ("command", "exit_code", "seconds", "problem")
 """What trace.json tells of an answer."""
@@ -161,8 +163,6 @@ class BeatView(BeatStart):
     exchange: PeerData = field(default_factory=PeerData)
     removals: Mapping[str, Removal] = field(default_factory=dict)
     """Who took which check out of the playbook, by its identity."""
-    ahead_s: float = 0.0
-    """How long the commands took that were run while the beat waited for its turn, in seconds."""
     bare_tokens: int = 0
     """How many full runs in a row before this beat ended in the bare token."""
 
@@ -180,9 +180,7 @@ class Beat:
     detail: str = ""
     """What is to be said of the step, or of a beat that came to its end."""
     screen_error: str = ""
-    error: str | None = None
-    failure: str = ""
-    """The kind of the error, as `failure_kind` gives it."""
+    error: TriageError | None = None
     view: BeatView | None = None
     report: BeatReport | None = None
     sent: DeliveryResult = field(default_factory=DeliveryResult)
@@ -220,11 +218,11 @@ class Beat:
             return
         session = self.begun.session.id
         log.error("a beat failed: %s", error, extra={"action": "beat_failed", "session": session}, exc_info=error)
-        self.result, self.error, self.failure = BeatResult.FAILED, str(error), failure_kind(error)
+        self.result, self.error = BeatResult.FAILED, error
 
 
 class BeatRecorder:
-    """Writes the folder of a beat, the state of its session and its line in heartbeats.ndjson, in that order."""
+    """Writes the folder of a beat, its line in heartbeats.ndjson and the state of its session, in that order."""
 
     def __init__(self, folders: RunFolders, store: SessionMemory, log: BeatLog, secrets: Collection[str] = ()) -> None:
         self._folders, self._store, self._log, self._secrets = folders, store, log, secrets
@@ -232,22 +230,17 @@ class BeatRecorder:
     def close(self, beat: Beat, now: datetime) -> SessionState:
         """Write down how a beat ended and return its session's state; raises StoreError where the disk refuses.
 
-        A beat that goes on after a crash may be partly on record; what is there is left as it is.
+        The state, which forgets the paid run, comes last: a beat that a crash broke off goes on until then, and its
+        line is there once.
         """
-        begun = beat.begun
-        session, is_again = begun.session, begun.paid is not None
-        state = self._store.load(session.id)
-        line = _envelope(beat, now, state)
+        begun, session_id = beat.begun, beat.begun.session.id
+        line = _envelope(beat, now, self._store.load(session_id))
         if beat.is_traced:
             self._trace(beat, line, now)
-        if not (is_again and state.last_run == begun.started_at):
-            state = self._store.save(session.id, lambda state: _after(state, beat, now))
-        logged = self._log.since(session.id, begun.started_at) if is_again else ()
+        logged = self._log.since(session_id, begun.started_at) if begun.paid else ()
         if all(each.trace_id != begun.run_id for each in logged):
             self._log.append(line)
-        if state.paid is not None:
-            state = self._store.evolve(session.id, paid=None)
-        return state
+        return self._store.save(session_id, lambda state: _after(state.evolve(paid=None), beat, now))
 
     def changes_since(self, session_id: str, at: datetime) -> tuple[str, ...]:
         """Return what good commands printed anew since a moment, the last beat's too, each line once."""
@@ -283,9 +276,9 @@ def _after(state: SessionState, beat: Beat, now: datetime) -> SessionState:
     state = state.evolve(last_run=begun.started_at)
     if beat.report is not None and beat.report.usage is not None:
         state = state.evolve(bare_tokens=state.bare_tokens + 1 if beat.is_bare else 0)
-    if beat.result is BeatResult.FAILED:
-        text = " ".join((beat.error or "").split())[:200]
-        state = state.evolve(failures=state.failures.and_another(beat.failure, text, now))
+    if beat.result is BeatResult.FAILED and beat.error is not None:
+        text = one_line(str(beat.error), FAILURE_CHARS)
+        state = state.evolve(failures=state.failures.and_another(failure_kind(beat.error), text, now))
     if view is None:
         return state
     if beat.good and begun.paid is None:
@@ -319,7 +312,7 @@ def _measured_after(history: Mapping[str, TaskHistory], view: BeatView) -> dict[
 
 def _envelope(beat: Beat, now: datetime, state: SessionState) -> Envelope:
     begun, sent, view = beat.begun, beat.sent, beat.view
-    took_s = (now - begun.started_at).total_seconds() + (view.ahead_s if view else 0.0)
+    took_s = (now - begun.started_at).total_seconds()
     has_open = any(each.is_open for each in state.findings.values())
     given = (message for message in (view.inbox if view else ()) if message.kind is MessageKind.ASSIGNMENT)
     return Envelope(
@@ -335,7 +328,7 @@ def _envelope(beat: Beat, now: datetime, state: SessionState) -> Envelope:
         tool_calls=beat.report.tool_calls if beat.report else 0,
         trace_id=begun.run_id if beat.is_traced else None,
         silent=sent.silent,
-        error=beat.error,
+        error=str(beat.error) if beat.error else None,
         why=beat.why,
         tier=view.tier if view else None,
         prescreen=beat.prescreen,
@@ -372,5 +365,5 @@ def _transcript(beat: Beat) -> str:
     tasks = "\n".join(f"- {task.text}" for task in view.tasks) if view else ""
     results = view.probes.results if view else ()
     outputs = "\n\n".join(f"$ {result.command}\n{result.problem or result.output}" for result in results)
-    said = report.message if report else beat.error or beat.why or ""
+    said = report.message if report else str(beat.error or beat.why or "")
     return f"# Due\n\n{tasks or '(nothing)'}\n\n# Probes\n\n{outputs or '(none)'}\n\n# Said\n\n{said}\n"

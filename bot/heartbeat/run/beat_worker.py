@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -22,7 +22,6 @@ from bot.domain.heartbeats.beats import (
     BeatReport,
     BeatResult,
     BeatStep,
-    Finding,
     RunCheckpoint,
     Wake,
     strongest,
@@ -33,18 +32,17 @@ from bot.domain.playbook import Playbook
 from bot.domain.text.humanize import counted
 from bot.domain.tiers import PERIODS, Tier, includes
 from bot.errors import InputError, ProviderError, StoreError, TriageError
-from bot.heartbeat.alerts.alert_routing import AlertRouter, DeliveryResult
+from bot.heartbeat.alerts.alert_routing import AlertRouter
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.run.beat_record import Beat, BeatRecorder, BeatStart, BeatView, counted_edits, removals_in
+from bot.heartbeat.run.beat_record import Beat, BeatRecorder, BeatStart, BeatView, counted_edits
 from bot.heartbeat.run.findings import (
     Judgement,
     is_unchanged,
     judge_failure,
     judge_quiet,
     judge_report,
+    judged,
     needs_full_run,
-    refusals,
-    standing,
 )
 from bot.heartbeat.run.inputs import InputCollector
 from bot.heartbeat.run.model_steps import Minds
@@ -140,7 +138,7 @@ class BeatWorker:
             return
         view = self._inputs.collect(begun)
         if begun.paid is None and view.wake is Wake.INTERVAL and view.playbook.is_effectively_empty:
-            self._deliver(view, Judgement(findings=(), checked=frozenset({FLAGS})))  # closes what stands for nothing
+            self._alerts.deliver(begun.session, judged(view, (), {FLAGS}))  # closes what stands for nothing
             beat.step, beat.detail = BeatStep.EMPTY, NO_TASKS
             return
         beat.view = view
@@ -202,11 +200,11 @@ class BeatWorker:
         """End a beat whose run failed: what code sees is told all the same."""
         beat.breaks_off(error)
         try:
-            beat.sent = self._deliver(view, judge_failure(view, error))
+            beat.sent = self._alerts.deliver(view.session, judge_failure(view, error))
         except StoreError:
             log.exception("alerts are not told", extra={"action": "alert_unsent", "session": view.session.id})
         if beat.sent.is_refused:  # a person has to mend that; the model may be back by itself
-            beat.error, beat.failure = beat.sent.problem, beat.sent.problem_kind
+            beat.error = beat.sent.problem
 
     def _tell_report(self, beat: Beat, view: BeatView, report: BeatReport) -> None:
         """Tell what a run reports; what was told before a crash is told once, and that all was well is no news then.
@@ -216,53 +214,28 @@ class BeatWorker:
         beat.report, beat.full = report, report.usage
         with suppress(StoreError):
             beat.view = view = replace(view, playbook=playbook_of(view.session).peek() or view.playbook)
-        judged = judge_report(view, report)
-        if view.paid:
-            judged = replace(judged, findings=self._not_closed_since(view, judged.findings), ok_text="")
-        elif judged.findings and not view.session.beat.visibility.show_alerts:
-            judged = replace(judged, ok_text="")
-        beat.is_bare = judged.is_bare
-        self._end(beat, view, judged)
+        judgement = judge_report(view, report)
+        beat.is_bare = judgement.is_bare
+        self._end(beat, view, replace(judgement, ok_text="") if view.paid else judgement)
 
-    def _deliver(self, view: BeatView, judged: Judgement) -> DeliveryResult:
-        outcome = BeatOutcome(
-            findings=judged.findings,
-            checked=judged.checked,
-            standing=standing(view.playbook),
-            removals={**view.removals, **removals_in(view.edits, view.started_at), **refusals(view)},
-            at=view.started_at,
-            tier=view.tier,
-            ok_text=judged.ok_text,
-            reasoning=judged.reasoning,
-            notes=judged.notes,
-        )
-        return self._alerts.deliver(view.session, outcome)
-
-    def _end(self, beat: Beat, view: BeatView, judged: Judgement) -> None:
+    def _end(self, beat: Beat, view: BeatView, judgement: Judgement) -> None:
         """Tell what a beat amounts to and note how it ends; stamp its tier where it vouches for every due task."""
-        beat.sent = sent = self._deliver(view, judged)
-        beat.error, beat.failure = sent.problem, sent.problem_kind
-        beat.beside_ok = "" if sent.says_ok else judged.beside_ok
-        beat.step, beat.detail = judged.step, judged.detail
+        beat.sent = sent = self._alerts.deliver(view.session, judgement)
+        beat.error, beat.beside_ok = sent.problem, "" if sent.says_ok else judgement.beside_ok
+        beat.step, beat.detail = judgement.step, judgement.detail
         if not sent.silent:
-            beat.result, beat.step = BeatResult.SENT, BeatStep.ACK if sent.says_ok else judged.step
+            beat.result, beat.step = BeatResult.SENT, BeatStep.ACK if sent.says_ok else judgement.step
         elif sent.problem is not None:
             beat.result, beat.step, beat.detail = BeatResult.FAILED, None, ""
         else:
-            beat.result = judged.quiet
-            if judged.step is None:  # an alert tells of these itself
-                beat.step, unsaid = _unsaid(view.session) if judged.findings else (None, "")
+            beat.result = judgement.quiet
+            if judgement.step is None:  # an alert tells of these itself
+                beat.step, unsaid = _unsaid(view.session) if judgement.findings else (None, "")
                 remark = "1 remark with OK" if beat.beside_ok else ""
                 beat.detail = "; ".join(filter(None, [unsaid, remark, counted_edits(view.edits)]))
-        if sent.problem is None and judged.done is not None:
-            _stamp(view, judged.done)
+        if sent.problem is None and judgement.done is not None:
+            _stamp(view, judgement.done)
             beat.good = True
-
-    def _not_closed_since(self, view: BeatView, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """Return what the beat found without what somebody closed after it looked; the next beat looks again."""
-        known = self._store.load(view.session.id).findings.values()
-        closed = {each.key for each in known if each.was_closed_after(view.started_at)}
-        return tuple(found for found in findings if found.key not in closed)
 
     def _end_without_playbook(self, beat: Beat, state: SessionState) -> None:
         """Close what was open and tell the owner, once."""

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from bot.domain.ack import read_ack
 from bot.domain.heartbeats.alerts import (
@@ -19,10 +19,10 @@ from bot.domain.heartbeats.alerts import (
     FLAGS,
     MESSAGE,
     RECEIPTS,
+    BeatOutcome,
     Removal,
     finding_key,
     fingerprint,
-    headline_of,
 )
 from bot.domain.heartbeats.allowed_commands import Argv, commands_in
 from bot.domain.heartbeats.beats import BeatReport, BeatResult, BeatStep, Finding, Receipt, Reported
@@ -33,15 +33,13 @@ from bot.domain.severity import Severity, highest
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier, includes
-from bot.heartbeat.run.beat_record import BeatView, counted_edits, described_edits
+from bot.heartbeat.run.beat_record import BeatView, counted_edits, described_edits, removals_in
 from bot.heartbeat.run.probes import ProbeResult
 
 SHOWN_LINES: Final = 8
 LINE_CHARS: Final = 160
 NAMED_TASKS: Final = 5
 ASSIGNED_CHARS: Final = 300
-MAX_FOUND, NAMED_REST = 50, 20
-"""How many findings of a model's report stand for themselves, and how many of the others are named."""
 NO_MODEL: Final = "No model was used: code read the exit codes of the commands in HEARTBEAT.md."
 BARE_TOKENS: Final = 3
 """So many full runs in a row without a report are an alert."""
@@ -82,8 +80,11 @@ def is_unreported(view: BeatView) -> bool:
 
 
 def needs_full_run(view: BeatView) -> bool:
-    """Whether a command fails in a way that no cheap model may pass over."""
-    return is_unreported(view) or any(result.problem for result in view.changed)
+    """Whether no cheap model may pass over it: a command fails anew, or what an open finding is about has changed."""
+    found = {each.task for each in view.open_findings}
+    tasks = [task for task in view.tasks if not found.isdisjoint({task.id, *task.checks})]
+    about = [result for task in tasks for result in view.probes.results_for(task)]
+    return is_unreported(view) or any(result.problem or result in about for result in view.changed)
 
 
 def is_unchanged(view: BeatView) -> bool:
@@ -129,7 +130,7 @@ def still_standing(view: BeatView) -> list[Finding]:
     settled = well_commands(view) | {each.key for each in now} | refusals(view).keys()
     kept = standing(view.playbook) - {FLAGS}
     known = [
-        Finding(key=each.key, text=each.text, task=each.task, severity=each.severity)
+        each
         for each in view.open_findings
         if each.key not in settled and each.task in kept
         if each.task not in (MESSAGE, ASSIGNMENTS) or each.sent_at is None
@@ -138,34 +139,42 @@ def still_standing(view: BeatView) -> list[Finding]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Judgement:
-    """What a beat amounts to: what it found, which checks and findings it may close, and what it says beside that.
+class Judgement(BeatOutcome):
+    """What a beat amounts to: what there is to tell, and how it ends.
 
     `done` says of each due task whether it went well; None: not every one was looked at, so its tier is not stamped.
     `is_bare`: the run ended in the token instead of a report. `quiet` is how the beat ends if nothing is sent, `step`
-    where and `detail` why, if no report says so. `ok_text` is for who wants to hear that all is well, `beside_ok` what
-    was said beside that. `notes` and `reasoning` stand under its alerts.
+    where and `detail` why, if no report says so. `beside_ok` is what was said beside that all is well.
     """
 
-    findings: tuple[Finding, ...]
-    checked: frozenset[str]
     done: Mapping[str, bool] | None = None
     quiet: BeatResult = BeatResult.OK_EMPTY
     step: BeatStep | None = None
     detail: str = ""
-    ok_text: str = ""
     beside_ok: str = ""
-    notes: tuple[str, ...] = ()
-    reasoning: str | None = None
     is_bare: bool = False
+
+
+def judged(view: BeatView, findings: Iterable[Finding], checked: Iterable[str], **said: Any) -> Judgement:
+    """Return what a beat amounts to that found this, looked at the `checked`, and has this to say."""
+    return Judgement(
+        findings=tuple(findings),
+        checked=frozenset(checked),
+        standing=standing(view.playbook),
+        removals={**view.removals, **removals_in(view.edits, view.started_at), **refusals(view)},
+        at=view.started_at,
+        tier=view.tier,
+        **said,
+    )
 
 
 def judge_quiet(view: BeatView, step: BeatStep, why: str) -> Judgement:
     """Judge a beat in which nothing is new: what still stands and is due to be said again is said."""
-    findings = tuple(still_standing(view))
-    return Judgement(
-        findings=findings,
-        checked=frozenset({FLAGS, *well_commands(view)}),
+    findings = still_standing(view)
+    return judged(
+        view,
+        findings,
+        {FLAGS, *well_commands(view)},
         done=boxes(view, findings),
         step=step,
         detail="; ".join(filter(None, [why, counted_edits(view.edits)])),
@@ -175,8 +184,7 @@ def judge_quiet(view: BeatView, step: BeatStep, why: str) -> Judgement:
 
 def judge_failure(view: BeatView, error: Exception) -> Judgement:
     """Judge a beat whose run failed: what code sees rings and closes all the same; nothing is stamped."""
-    notes = (f"No model looked at this: {error}",)
-    return Judgement(findings=tuple(seen_by_code(view)), checked=frozenset(well_commands(view)), notes=notes)
+    return judged(view, seen_by_code(view), well_commands(view), notes=(f"No model looked at this: {error}",))
 
 
 def judge_report(view: BeatView, report: BeatReport) -> Judgement:
@@ -202,9 +210,10 @@ def judge_report(view: BeatView, report: BeatReport) -> Judgement:
         checked.add(RECEIPTS)
         if not is_alert and all(receipt.result != "skipped" for receipt in report.receipts):
             checked |= _said_before(view)
-    return Judgement(
-        findings=tuple(findings),
-        checked=frozenset(checked),
+    return judged(
+        view,
+        findings,
+        checked,
         done=None if missing or is_bare else boxes(view, findings, report.receipts),
         quiet=BeatResult.OK_TOKEN if message else BeatResult.OK_EMPTY,
         ok_text=said or f"OK: no problem found in {view.session.name}.",
@@ -320,19 +329,7 @@ def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
             told[next(iter(named))] = receipt
         else:
             others.append(_of_receipt(view, receipt, tasks.get(receipt.task)))
-    return _each_once([*_bounded(view, _each_once(others)), *seen_by_code(view, told)])
-
-
-def _bounded(view: BeatView, found: list[Finding]) -> list[Finding]:
-    """Return what a model found with all beyond `MAX_FOUND` as one finding; what is open already goes first."""
-    known = {each.key for each in view.open_findings}
-    ordered = sorted(found, key=lambda each: (each.key not in known, each.severity.rank))
-    kept, rest = ordered[:MAX_FOUND], ordered[MAX_FOUND:]
-    if not rest:
-        return found
-    lines = [f"- {headline_of(each.text)}" for each in rest[:NAMED_REST]]
-    text = "\n".join([f"{counted(len(rest), 'more finding')} of one beat, its trace.json names all:", *lines])
-    return [*kept, _finding(view, MESSAGE, text, "more", highest(each.severity for each in rest))]
+    return _each_once([*others, *seen_by_code(view, told)])
 
 
 def _name(receipt: Receipt) -> str:

@@ -3,13 +3,12 @@
 Both are told the due tasks and everything seen so far as delimited data. The pre-screen says none, handle or escalate,
 and any doubt escalates: at most 3 turns and 120 s, no session prompt, no workspace set-up; its tools are the playbook's
 probes and its check and note. `none` and `handle` count only with a receipt for every due task. The full run ends by a
-call of `finish_beat`; the text of one that does not is its message, without receipts and without a status. Of a call
-that could not be taken, what can be read is the report, and wants somebody.
+call of `finish_beat`; the text of one that does not is its message, without receipts and without a status. A call that
+could not be taken is text, too, and wants somebody.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,13 +21,12 @@ from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Arguments, Tool
 from bot.domain.ack import without_thoughts
-from bot.domain.heartbeats.beats import Action, BeatReport, Receipt, Reported
+from bot.domain.heartbeats.beats import Action, BeatReport, Receipt
 from bot.domain.heartbeats.session_state import MessageKind
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
-from bot.domain.prescreen import Decision, parse_decision, read_receipts
+from bot.domain.playbooks.playbook_entries import PlaybookEntry
+from bot.domain.prescreen import Decision, parse_decision
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact, redact_values
-from bot.domain.text.sanitize import mend
 from bot.heartbeat.run.beat_record import BeatView, PeerData
 from bot.heartbeat.run.findings import unanswered
 from bot.heartbeat.run.probes import ProbeResult
@@ -127,51 +125,14 @@ def full_run(view: BeatView, model: Specialist, tools: Sequence[Tool], secrets: 
     result = model.run(view.run_id, rubric(view.session), said, tools, spent_usd=view.spent_usd, cancel=view.cancel)
     answer = result.answer
     if isinstance(answer, LastWords):
-        reported = read_last_words(answer.root)
+        words = without_thoughts(answer.root)[:MESSAGE_CHARS]
+        reported: dict[str, Any] = {"message": words, "receipts": ()}
+        if words.startswith("{"):  # arguments of a call that could not be taken
+            reported["status"] = "attention"
     else:
         assert isinstance(answer, FinishBeat)
         reported = {**answer.model_dump(), "reasoning": answer.reasoning or None}
     return BeatReport(**redact_values(reported, secrets), usage=result.usage, tool_calls=result.tool_calls)
-
-
-def _with_finding(receipt: Receipt) -> Receipt:
-    """Return a receipt that says it found something with a finding, though its call gave none."""
-    if receipt.result != "finding" or receipt.finding:
-        return receipt
-    text = receipt.evidence or "a finding, without a word of what it is"
-    return receipt.evolve(finding=Reported(key=text[:200], text=text))
-
-
-def read_last_words(text: str) -> dict[str, Any]:
-    """Return the fields of a report that are in the text of a run without a valid call of `finish_beat`.
-
-    Arguments of a call that could not be taken stand first in it, as JSON.
-    """
-    words = without_thoughts(text)
-    try:
-        return _read_call(words)
-    except (ValueError, RecursionError):
-        return {"message": words[:MESSAGE_CHARS], "receipts": ()}
-
-
-def _read_call(words: str) -> dict[str, Any]:
-    """Return the receipts that can be read in a call, and all the rest as its message.
-
-    Raises:
-        ValueError: the words do not begin with an object.
-        RecursionError: it is nested too deep.
-    """
-    if not words.startswith("{"):
-        raise ValueError("no object")
-    given, end = json.JSONDecoder().raw_decode(words)
-    mend(given)
-    receipts, unread = read_receipts(given.get("receipts"))
-    known = ("ok", "attention")
-    other = {key: value for key, value in given.items() if key not in ("receipts", "message") and value not in known}
-    said = [given.get("message"), *unread, other, words[end:]]
-    lines = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in said if one]
-    message = "\n\n".join(lines)[:MESSAGE_CHARS]
-    return {"message": message, "receipts": tuple(map(_with_finding, receipts)), "status": "attention"}
 
 
 def rubric(session: Session) -> str:
@@ -246,17 +207,5 @@ def escalated_for_doubt(decision: Decision, view: BeatView, *, forced: bool = Fa
         "doubt: the model had to be forced to answer": forced,
         "doubt: a due task has no receipt": bool(unanswered(view.tasks, decision.receipts)),
         "a receipt reports a finding": any(each.result == "finding" or each.finding for each in decision.receipts),
-        "what an open finding is about has changed; only a full run settles it": _touches_open_finding(view),
     }
     return next((Decision(Action.ESCALATE, why) for why, is_so in doubts.items() if is_so), decision)
-
-
-def _touches_open_finding(view: BeatView) -> bool:
-    """Whether a command printed something else and its task, or the command itself, has an open finding."""
-    found = {finding.task for finding in view.open_findings}
-    for task in view.tasks:
-        results = view.probes.results_for(task)
-        about = {task.id, *(task_id(result.command) for result in results)}
-        if not found.isdisjoint(about) and any(result in view.changed for result in results):
-            return True
-    return False

@@ -28,7 +28,7 @@ from bot.heartbeat.run.command_process import Ran, command_environment, run_comm
 
 TIMEOUT_S: Final = 30.0
 TOTAL_S: Final = 180.0
-"""How long all commands of a beat may take; those of eight sessions run beside each other."""
+"""How long all commands of a beat may take."""
 
 OUTPUT_BYTES: Final = 64 * 1024
 TOKEN_BYTES: Final = 4096

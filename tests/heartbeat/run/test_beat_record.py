@@ -9,6 +9,7 @@ from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Wake
 from bot.domain.playbooks.playbook_entries import task_id
 from bot.domain.tiers import TaskHistory, Tier
+from bot.errors import ProviderError
 from bot.heartbeat.run.beat_record import Beat, BeatRecorder, BeatStart, PlaybookEdit, counted_edits, described_edits
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory
@@ -67,7 +68,7 @@ def test_what_a_beat_changed_is_on_record_however_it_ended(tmp_path: Path) -> No
             started_at=AT,
             edits=list(made),
         )
-        error = "no answer" if result is BeatResult.FAILED else None
+        error = ProviderError("no answer") if result is BeatResult.FAILED else None
         record.close(Beat(begun=begun, result=result, step=BeatStep.CANCELLED, error=error), AT)
     for name in ("cancelled", "failed"):
         trace = json.loads((tmp_path / "runs" / name / "trace.json").read_text())

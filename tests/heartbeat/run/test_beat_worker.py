@@ -14,18 +14,16 @@ from bot.agent.model_run import RunCancelled, RunFailed, RunStopped, SpendLimitR
 from bot.domain.heartbeats.alerts import Alert, Place, finding_digest
 from bot.domain.heartbeats.beats import Action, BeatReport, BeatResult, Indicator, Receipt, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SpentToday
-from bot.domain.jobs import JobKind, RunBeat
+from bot.domain.jobs import RunBeat
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError, StoreError, Unavailable
 from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.run.beat_record import BeatView
 from bot.heartbeat.schedule.session_rows import rows
 from bot.heartbeat.sessions.session_registry import Owners
-from tests.builders import some_work
-from tests.fakes import FakeWorkspace, MemoryJobQueue
+from tests.fakes import FakeWorkspace
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, QUIET, BeatRoom, Scripted, report, screened
-from tests.heartbeat.watch import Watch
 from tests.tables import each_row
 
 NEVER = "Last quick: (never)"
@@ -121,33 +119,6 @@ def test_a_run_that_ends_in_the_bare_token_stamps_nothing_and_the_third_is_an_al
     room.beat()
     assert room.state.bare_tokens == 0
     assert room.surface.updated[-1][1].finding.resolved_at is not None  # type: ignore[union-attr]
-
-
-def test_the_time_of_a_beat_counts_commands_that_were_run_ahead(tmp_path: Path) -> None:
-    """What they took while the beat waited for its turn is the beat's too."""
-    watch = Watch(tmp_path)
-    watch.probes.set(0, "fine", seconds=3.2)
-    jobs = MemoryJobQueue(watch.room.clock)
-    jobs.put(some_work("shop", JobKind.HEARTBEAT))
-    assert jobs.claim(watch.room.commands.is_ready) is None
-    assert watch.room.ran_ahead.acquire(timeout=60)
-    watch.beat()
-    assert watch.line.duration_ms == 3_200
-    watch.beat()
-    assert watch.line.duration_ms == 0
-
-
-def test_answers_of_commands_that_were_run_ahead_count_for_ten_minutes(tmp_path: Path) -> None:
-    """A beat that waited longer behind models runs its commands itself."""
-    watch = Watch(tmp_path)
-    watch.probes.set(0, "fine", seconds=3.2)
-    jobs = MemoryJobQueue(watch.room.clock)
-    jobs.put(some_work("shop", JobKind.HEARTBEAT))
-    assert jobs.claim(watch.room.commands.is_ready) is None
-    assert watch.room.ran_ahead.acquire(timeout=60)
-    watch.room.clock.advance(601)
-    watch.beat()
-    assert watch.line.duration_ms == 0
 
 
 def test_receipts_of_tasks_that_are_not_due_count_for_nothing(tmp_path: Path) -> None:

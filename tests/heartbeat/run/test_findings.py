@@ -268,25 +268,3 @@ def test_a_failing_command_says_what_it_prints_now_below_what_a_model_said(tmp_p
     now = "Read: `./read` fails (exit code 1)\n- `no`"
     assert seen(view, "It hangs.\n\nRead: `./read` fails (exit code 1)\n- `maybe`").text == f"It hangs.\n\n{now}"
     assert seen(view, "It hangs.\n\nRead: `./read` fails (exit code 2)").text == now
-
-
-def test_very_many_findings_of_one_report_are_bounded_and_what_is_open_stays_first(tmp_path: Path) -> None:
-    """Each costs a write of the state; those beyond the bound are one finding, as urgent as the worst of them."""
-    view = a_view(tmp_path)
-    [task, *_] = view.tasks
-
-    def receipt(number: int) -> Receipt:
-        reported = Reported(key=f"k{number}", severity=Severity.ACT, text=f"Finding {number}\nmore of it")
-        return Receipt(task=task.id, result="finding", finding=reported)
-
-    report = BeatReport(message="", status="ok", usage=None, receipts=tuple(map(receipt, range(1_000))))
-    key = f"shop/{task.id}/k999"
-    known = OpenFinding(key=key, task=task.id, text="Finding 999", first_at=AT, last_at=AT)
-    first, *_, rest = [
-        found
-        for found in judge_report(a_view(tmp_path, open_findings=(known,)), report).findings
-        if found.task in (task.id, MESSAGE)
-    ]
-    assert (first.key, rest.severity) == (key, Severity.ACT)
-    assert rest.text.startswith("950 more findings of one beat")
-    assert "- Finding 49\n" in rest.text

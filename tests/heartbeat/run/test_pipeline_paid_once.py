@@ -60,7 +60,7 @@ def dies_and_is_run_again(room: BeatRoom, faults: Faults, at: int) -> Envelope:
 def test_a_death_at_any_step_after_the_run_costs_no_second_one(tmp_path: Path) -> None:
     """Its tier, wake, cost and what was sent are those of the one run, whenever the process died."""
     points = points_of_a_beat(tmp_path / "whole")
-    assert len(points) > 10
+    assert len(points) >= 10
     for at in range(2, len(points) + 1):  # at the first one the report is not on disk yet
         folder = tmp_path / str(at)
         folder.mkdir()
