@@ -66,7 +66,6 @@ class SessionServices:
             zones=self.owners,
             record=self.log,
             overrides=self.overrides,
-            wakes=self.wakes,
             wake=wake,
             cancel=cancel,
             clock=self._clock,

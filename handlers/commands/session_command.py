@@ -28,10 +28,6 @@ class SlackAsker(Asker):
         super().__init__(typed.user_id, typed.user_name)
         self._team, self._owners, self._approvers = typed.team_id, owners, approvers
 
-    def owns(self, session: Session) -> bool:
-        """Whether they are the session's owner, or in the group that is."""
-        return bool(self._owners.claim(session, self.id))
-
     def require(self, refusal: str, session: Session | None = None, *, next_step: str = "") -> None:
         """Return if they are an approver or own the session; raises InputError."""
         owner = self._owners.claim(session, self.id) if session else ""

@@ -75,7 +75,7 @@ def test_programs_get_json(home: Path, capsys: pytest.CaptureFixture[str]) -> No
     BeatLog(NdjsonJournal(home / "heartbeats.ndjson")).append(beat)
     assert json.loads(typed(capsys, "log", "shop-api", "--json")) == [beat.model_dump(mode="json")]
     assert "no route: nobody" in typed(capsys, "log", "shop-api")
-    assert "■ Gate  no route: nobody" in typed(capsys, "why", "shop-api")
+    assert "■ End  no route: nobody" in typed(capsys, "why", "shop-api")
     assert "Next: triage heartbeat run tooling" in typed(capsys, "why", "tooling")
     assert json.loads(typed(capsys, "why", "tooling", "--json")) == []
 

@@ -94,6 +94,10 @@ class SessionRegistry:
         """Return every session, in the order of triage.yml."""
         return tuple(self._current().values())
 
+    def names(self) -> dict[str, str]:
+        """Return the name of every session by its id."""
+        return {session_id: settings.name or session_id for session_id, settings in self._settings.items()}
+
     def get(self, session_id: str) -> Session:
         """Return one session.
 
@@ -104,10 +108,6 @@ class SessionRegistry:
         if session_id in known:
             return known[session_id]
         raise InputError(_unknown(session_id, known))
-
-    def names(self) -> dict[str, str]:
-        """Return the name of every session by its id."""
-        return {session_id: settings.name or session_id for session_id, settings in self._settings.items()}
 
     def replace(self, settings: Mapping[str, SessionSettings]) -> None:
         """Take over what a new triage.yml says."""
@@ -141,8 +141,8 @@ class Owners:
     def __init__(self, workspace: Workspace | None, clock: Clock, *, local: str) -> None:
         self._workspace, self._clock, self._local = workspace, clock, local
         self._members: dict[str, frozenset[str]] = {}
-        self._zones: dict[str, str | None] = {}
-        self._asked_at: dict[str, datetime] = {}
+        self._zones: dict[str, tuple[datetime, str | None]] = {}
+        """The zone of each owner, and when the chat was asked for it last."""
 
     def claim(self, session: Session, user_id: str, *, asks: bool = True) -> str:
         """Return a user who is the owner, or of the group that is, as `Approvers` wants it; "" for anybody else.
@@ -176,19 +176,20 @@ class Owners:
         """Ask the chat for the zones of owners it was not asked for within the hour; keeps what it knew on failure."""
         now, by_owner = self._clock.now(), (s for s in sessions if s.beat.active_hours.timezone == "user")
         for owner in {session.owner for session in by_owner if session.owner and not session.owner.startswith("S")}:
-            asked_at = self._asked_at.get(owner)
+            asked_at, zone = self._zones.get(owner, (None, None))
             if self._workspace is None or (asked_at and timedelta() <= now - asked_at < ASK_AGAIN_AFTER):
                 continue
-            self._asked_at[owner] = now
             try:
-                self._zones[owner] = self._workspace.person(owner).timezone
+                zone = self._workspace.person(owner).timezone
             except ProviderError:
                 log.warning("cannot learn an owner's zone", extra={"action": "zone_unknown"}, exc_info=True)
+            self._zones[owner] = now, zone
 
     def hours(self, session: Session) -> ActiveHours:
         """Return the session's active hours in the zone that counts now."""
         hours = session.beat.active_hours
-        named = {"user": self._zones.get(session.owner), "local": self._local}.get(hours.timezone, hours.timezone)
+        _, of_owner = self._zones.get(session.owner, (None, None))
+        named = {"user": of_owner, "local": self._local}.get(hours.timezone, hours.timezone)
         try:
             return ActiveHours(hours.start, hours.end, named or self._local)
         except ConfigError:  # the chat knows a zone that this machine's tables do not
@@ -200,10 +201,6 @@ class Asker:
 
     def __init__(self, id: str, name: str) -> None:
         self.id, self.name = id, name
-
-    def owns(self, session: Session) -> bool:  # noqa: ARG002 - of everything on the terminal
-        """Whether a session is theirs."""
-        return True
 
     def require(self, refusal: str, session: Session | None = None, *, next_step: str = "") -> None:
         """Return if they are an approver or own the session; raises InputError with `refusal` if not."""

@@ -125,7 +125,6 @@ class Everything:
             overrides=works.overrides,
             wake=works.scheduler.wake,
             cancel=lambda _: False,
-            wakes=works.box,
             record=works.record,
             zones=works.zones,
             clock=works.clock,
