@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final
 
 from bot.domain.answers import Answer, Line, Part, sentence
 from bot.domain.heartbeats.alerts import OpenFinding
@@ -19,10 +18,13 @@ from bot.domain.text.humanize import counted, duration, time_ago, utc_text
 from bot.domain.text.sanitize import one_line
 from bot.errors import StoreError
 from bot.heartbeat.schedule.session_wording import ending, has_run
-from bot.heartbeat.sessions.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry
-
-NO_SESSIONS: Final = (
-    "No sessions are configured. Add one under `sessions:` in triage.yml, then reload or restart triage."
+from bot.heartbeat.sessions.session_registry import (
+    NO_SESSIONS,
+    BeatLog,
+    Owners,
+    Session,
+    SessionMemory,
+    SessionRegistry,
 )
 
 
@@ -64,13 +66,8 @@ class SessionRow:
 
     @property
     def pace(self) -> str:
-        """How often it beats, and who said so.
-
-        `every 15m (set by @ana, config says 30m)`
-        """
-        every, override = f"every {format_interval(self.session.beat.every)}", self.session.override.every
-        configured = format_interval(self.session.configured.every)
-        return f"{every} (set by @{override.by.name}, config says {configured})" if override else every
+        """How often it beats."""
+        return f"every {format_interval(self.session.beat.every)}"
 
     def line(self, now: datetime) -> Line:
         """Return its settings, what its last beat did, what is open and out of the ordinary."""
@@ -161,8 +158,9 @@ def _notes(session: Session, state: SessionState, last: Envelope | None, *, is_p
         yield f"paused after {state.failures.count} failures: {state.failures.key}"
     if last and last.screen_error:
         yield f"its pre-screen fails, so every beat costs a full run: {last.screen_error}"
-    if override := session.override.enabled:
-        yield f"switched {'on' if override.value else 'off'} by @{override.by.name} on {utc_text(override.by.at)}"
+    for key, override in session.override:
+        if override:
+            yield f"`{key}` was set by @{override.by.name} on {utc_text(override.by.at)}, over triage.yml"
 
 
 def next_beat(session: Session, hours: ActiveHours, now: datetime) -> datetime:

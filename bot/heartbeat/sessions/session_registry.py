@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -31,6 +31,10 @@ from bot.ports.collections import SESSIONS, WAKES, Collection, OnDamage, inbox_o
 log = logging.getLogger(__name__)
 
 PLAYBOOK: Final = "HEARTBEAT.md"
+
+NO_SESSIONS: Final = (
+    "No sessions are configured. Add one under `sessions:` in triage.yml, then reload or restart triage."
+)
 
 LATEST_BYTES: Final = 4 * 1024 * 1024
 
@@ -123,11 +127,9 @@ class SessionRegistry:
 
 def _unknown(session_id: str, known: Mapping[str, Session]) -> str:
     if not known:
-        return "no sessions are configured; add one under sessions: in triage.yml"
-    names = {session.name.lower(): session.id for session in known.values()} | {name: name for name in known}
-    near = near_ones(session_id, names, cutoff=0.5)
-    ids = list(dict.fromkeys(names[name] for name in near))
-    hint = f"did you mean {' or '.join(ids)}?" if ids else f"there are {', '.join(list(known)[:10])}"
+        return NO_SESSIONS
+    near = near_ones(session_id, list(known), cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(list(known)[:10])}"
     return f"there is no session {session_id[:40]!r}; {hint}" if session_id else f"name a session; {hint}"
 
 
@@ -214,30 +216,18 @@ class Asker:
         return True
 
 
-class SessionMemory:
+class SessionMemory(Collection[SessionState]):
     """Every session's state and inbox; ids are checked: InputError for a bad one, StoreError where the disk refuses.
 
     One process writes states; others may read them and append to inboxes. A state that cannot be read is set aside;
     beats go on from the defaults, which means more attention, not less.
     """
 
+    load, save = Collection[SessionState].get, Collection[SessionState].change
+
     def __init__(self, store: Store, *, on_damage: OnDamage = silently) -> None:
-        self._states, self._journal = Collection(store.documents, SESSIONS, on_damage=on_damage), store.journal
-
-    def load(self, session_id: str) -> SessionState:
-        """Return the session's state, or the defaults."""
-        return self._states.get(session_id)
-
-    def save(self, session_id: str, change: Callable[[SessionState], SessionState]) -> SessionState:
-        """Store what `change` makes of the state, and return it; no change overwrites another.
-
-        What `change` raises goes through, and nothing has changed.
-        """
-        return self._states.change(session_id, change)
-
-    def evolve(self, session_id: str, **changes: Any) -> SessionState:
-        """Replace fields of the state and return it; no change overwrites another."""
-        return self._states.evolve(session_id, **changes)
+        super().__init__(store.documents, SESSIONS, on_damage=on_damage)
+        self._journal = store.journal
 
     def inbox(self, session_id: str) -> list[InboxMessage]:
         """Return the messages after `inbox_read`, which no beat has dealt with, oldest first; bad lines are skipped."""
