@@ -66,6 +66,7 @@ class SessionServices:
             zones=self.owners,
             record=self.log,
             overrides=self.overrides,
+            wakes=self.wakes,
             wake=wake,
             cancel=cancel,
             clock=self._clock,

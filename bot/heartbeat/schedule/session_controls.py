@@ -28,7 +28,15 @@ from bot.domain.text.sanitize import check_whole, has_visible, one_line, strip_h
 from bot.errors import ConfigError, InputError
 from bot.heartbeat.schedule.session_rows import list_answer, rows
 from bot.heartbeat.schedule.session_wording import LOOKED_AT, log_answer, why_answer, without_findings
-from bot.heartbeat.sessions.session_registry import Asker, BeatLog, Owners, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.sessions.session_registry import (
+    Asker,
+    BeatLog,
+    Owners,
+    Session,
+    SessionMemory,
+    SessionRegistry,
+    WakeBox,
+)
 from bot.ports import Clock, collections
 
 SHORTEST: Final = timedelta(minutes=1)
@@ -52,6 +60,7 @@ class SessionControls:
     zones: Owners
     record: BeatLog
     overrides: collections.Collection[SessionOverride]
+    wakes: WakeBox
     wake: Callable[[str, Wake], str]
     cancel: Callable[[str], bool]
     clock: Clock
@@ -94,6 +103,7 @@ class SessionControls:
     def _assign(self, session: Session, text: str, by: ChangedBy) -> str:
         """Put what is to be done into the session's inbox and wake it; return what was queued and what to type next."""
         said = redact(_checked(text, session.id), self.known_secrets)
+        self.wakes.drop(session.id, Wake.ASSIGNMENT)  # a crash after this makes a beat too many, never one too few
         message = InboxMessage(
             at=by.at,
             from_=f"@{one_line(by.name, 80)}",  # a session's id has no such sign

@@ -64,16 +64,12 @@ class SessionRow:
         """How many of the open findings page."""
         return sum(each.severity is Severity.PAGE for each in self.found)
 
-    @property
-    def pace(self) -> str:
-        """How often it beats."""
-        return f"every {format_interval(self.session.beat.every)}"
-
     def line(self, now: datetime) -> Line:
         """Return its settings, what its last beat did, what is open and out of the ordinary."""
         session, last = self.session, self.last
         name, owner = session.name if session.name != session.id else "", "" if session.owner else "no owner"
-        about = [name, owner, self.pace, self.hours, "master" if session.is_master else ""]
+        every = f"every {format_interval(session.beat.every)}"
+        about = [name, owner, every, self.hours, "master" if session.is_master else ""]
         did = f"last beat {time_ago(now, last.ts)}: {ending(last)}" if last else "no beat yet"
         coming = f"next in {duration(self.next_at - now)}" if self.next_at else ""
         pages = f" ({counted(self.pages, 'page')})" if self.pages else ""
@@ -94,7 +90,7 @@ class SessionRow:
             "owner": self.session.owner or None,
             "master": self.session.is_master,
             "status": self.status,
-            "every": self.pace,
+            "every": f"every {format_interval(self.session.beat.every)}",
             "hours": self.hours,
             "next_at": self.next_at,
             "open_findings": len(self.found),

@@ -91,7 +91,7 @@ class SessionRegistry:
 
     def __init__(self, settings: Mapping[str, SessionSettings], overrides: Collection[SessionOverride]) -> None:
         self._settings, self._overrides = settings, overrides
-        self._seen: tuple[Mapping[str, SessionSettings], Mapping[str, SessionOverride]] | None = None
+        self._seen: tuple[Mapping[str, SessionSettings], Mapping[str, SessionOverride]] = {}, {}
         self._resolved: dict[str, Session] = {}
 
     def all(self) -> tuple[Session, ...]:
@@ -118,10 +118,10 @@ class SessionRegistry:
         self._settings = settings
 
     def _current(self) -> dict[str, Session]:
-        settings, overrides = self._settings, self._overrides.by_id()
-        if self._seen is None or self._seen[0] is not settings or self._seen[1] != overrides:
+        settings, overrides = now = self._settings, self._overrides.by_id()
+        if self._seen != now:
             self._resolved = {name: resolve_session(name, one, overrides.get(name)) for name, one in settings.items()}
-            self._seen = (settings, overrides)
+            self._seen = now
         return self._resolved
 
 
@@ -146,22 +146,16 @@ class Owners:
         self._zones: dict[str, tuple[datetime, str | None]] = {}
         """The zone of each owner, and when the chat was asked for it last."""
 
-    def claim(self, session: Session, user_id: str, *, asks: bool = True) -> str:
+    def claim(self, session: Session, user_id: str, channel: str | None = None, *, asks: bool = True) -> str:
         """Return a user who is the owner, or of the group that is, as `Approvers` wants it; "" for anybody else.
 
-        `asks=False`: without a request, so of a group count those who were in it when last asked.
+        `channel` is where somebody answers an alert: then whoever a page is escalated to (`then`) counts, too, and in a
+        private channel that is told next everybody who reads there. `asks=False`: without a request, so of a group
+        count those who were in it when last asked.
         """
-        return user_id if self._is(session.owner, user_id, asks=asks) else ""
-
-    def answerable(self, session: Session, user_id: str, channel: str = "", *, asks: bool = True) -> str:
-        """Return a user, as `claim` does, who is an owner, or whom a page is escalated to (`then`).
-
-        In a private channel that is told next, that is everybody who reads there.
-        """
-        to = session.beat.then or ""
-        if to and (channel == to or self._is(to, user_id, asks=asks)):
-            return user_id
-        return self.claim(session, user_id, asks=asks)
+        to = "" if channel is None else session.beat.then or ""
+        is_theirs = (to and channel == to) or any(self._is(who, user_id, asks=asks) for who in (session.owner, to))
+        return user_id if is_theirs else ""
 
     def _is(self, who: str, user_id: str, *, asks: bool = True) -> bool:
         if not who.startswith("S"):

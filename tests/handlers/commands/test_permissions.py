@@ -124,6 +124,7 @@ class Everything:
             store=works.store,
             overrides=works.overrides,
             wake=works.scheduler.wake,
+            wakes=works.box,
             cancel=lambda _: False,
             record=works.record,
             zones=works.zones,

@@ -44,6 +44,7 @@ def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1", ru
         store=works.store,
         overrides=works.overrides,
         wake=works.scheduler.wake,
+        wakes=works.box,
         cancel=lambda session_id: session_id == running,
         known_secrets={"known-to-us"},
         record=works.record,
