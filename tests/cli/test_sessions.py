@@ -48,7 +48,7 @@ def test_the_list_fits_eighty_columns(home: Path, capsys: pytest.CaptureFixture[
     typed(capsys, "every", "shop-api", "15m")
     seen = typed(capsys, "list")
     assert max(map(len, seen.splitlines())) <= 80
-    assert "over triage.yml" in " ".join(seen.split())
+    assert "triage.yml says 30m" in " ".join(seen.split())
     assert "08:00-22:00 Asia/Tokyo" in " ".join(seen.split())
     assert "off tooling" in seen
     assert "Next: triage heartbeat why shop-api" in seen

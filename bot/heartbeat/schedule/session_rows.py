@@ -156,7 +156,8 @@ def _notes(session: Session, state: SessionState, last: Envelope | None, *, is_p
         yield f"its pre-screen fails, so every beat costs a full run: {last.screen_error}"
     for key, override in session.override:
         if override:
-            yield f"`{key}` was set by @{override.by.name} on {utc_text(override.by.at)}, over triage.yml"
+            says = session.configured.model_dump(mode="json", include={key})[key]
+            yield f"`{key}` was set by @{override.by.name} on {utc_text(override.by.at)}; triage.yml says {says}"
 
 
 def next_beat(session: Session, hours: ActiveHours, now: datetime) -> datetime:
