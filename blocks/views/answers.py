@@ -22,7 +22,6 @@ EMOJI: Final = {
     "alert": ":red_circle:",
     "error": ":warning:",
     "new": ":white_circle:",
-    "none": ":white_circle:",
     "off": ":no_entry:",
     "paused": ":double_vertical_bar:",
 }

@@ -58,10 +58,14 @@ def usage_lines(command: str) -> list[str]:
     return [f"{_code(entry.form)}  {escape(entry.does)}" for entry in subcommands(command)]
 
 
-def unknown_verb(command: str, verb: str) -> list[Block]:
-    """Return what may have been meant by a word that is no verb of a command, and how the command is used."""
-    near = [f"{command} {one}" for one in near_ones(verb, command_names(command))]
-    return usage_blocks(command, unknown_text(verb, near, after=command))
+def unknown_verb(before: str, verb: str) -> list[Block]:
+    """Return what may have been meant by a word that is no verb of a command, and how the command is used.
+
+    `before` is what was typed up to the word: the command, and perhaps a session.
+    """
+    command = before.partition(" ")[0]
+    near = [f"{before} {one}" for one in near_ones(verb, command_names(command))]
+    return usage_blocks(command, unknown_text(verb, near, after=before))
 
 
 def unknown_text(word: str, near: Sequence[str], *, after: str = "") -> str:

@@ -24,7 +24,7 @@ from blocks.views.brief_view import card_link, draft_lines
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
 from bot.domain.text.humanize import counted, time_ago
 from bot.domain.threads import ThreadState
-from bot.heartbeat.schedule.session_rows import NO_BEATS, SessionRow
+from bot.heartbeat.schedule.session_rows import SessionRow
 
 MAX_SECTIONS: Final = 3
 """Enough for what somebody typed into a dialogue and gets back."""
@@ -207,7 +207,7 @@ def session_rows(home: HomeData, user: str, may_approve: bool) -> list[Block]:
 
 
 def _session(row: SessionRow, now: datetime, *, may_run: bool) -> Block:
-    name, runs = row.session.id, may_run and row.status not in NO_BEATS
+    name, runs = row.session.id, may_run and row.next_at is not None
     run = button("Run now", ids.RUN_SESSION, name) if runs else None
     return section(line_text(row.line(now)), block_id=ids.session_block_id(name), accessory=run, limit=SESSION_CHARS)
 

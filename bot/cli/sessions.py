@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import getpass
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -30,8 +31,6 @@ from bot.domain.heartbeats.beats import Wake
 from bot.errors import InputError
 from bot.heartbeat.sessions.session_registry import Asker, Owners
 from bot.ports.collections import HOME
-
-_TIERS: Final = "tiers"
 
 
 def report_damage(where: str) -> None:
@@ -64,7 +63,7 @@ def answer_at(home: Path, settings: Settings, line: CommandLine) -> Answer:
     return of.answering(drop, lambda _: False)[line.word(0)](line, by)
 
 
-def _type(scope: Scope, session: str, *words: str, as_json: bool) -> int:
+def _type(scope: Scope, *words: str, as_json: bool) -> int:
     """Print what a line is answered; raises InputError, below what is shown, where nothing was done.
 
     Of several teams a list is made for each; anything else is about the one of `--team`, or whose session is named.
@@ -77,24 +76,18 @@ def _type(scope: Scope, session: str, *words: str, as_json: bool) -> int:
         return to_json(answer.data) if as_json else show(answer)
 
     of_each = words[1:] in ((), ("list",), ("",))
+    session = line.word(1 if line.word(0) == tiers.name else 2)
     code = scope.print_each(report, of_team=None if of_each else scope.one_team(session), as_json=as_json)
     if any(problems):
         raise InputError(problems[0])
     return code
 
 
-@click.group("heartbeat", cls=VerbGroup, help="Sessions and their beats.")
-def heartbeat() -> None:
-    """Hold the verbs."""
-
-
-@click.group("pollinate", cls=VerbGroup, help="Checks suggested from one session to another.")
-def pollinate() -> None:
-    """Hold the verbs."""
+heartbeat = VerbGroup("heartbeat", help="Sessions and their beats.")
+pollinate = VerbGroup("pollinate", help="Checks suggested from one session to another.")
 
 
 @click.group(
-    _TIERS,
     cls=VerbGroup,
     invoke_without_command=True,
     context_settings={"allow_interspersed_args": True},
@@ -106,8 +99,8 @@ def pollinate() -> None:
 @click.pass_context
 def tiers(ctx: click.Context, scope: Scope, session: str, as_json: bool) -> int:
     """Print the list where no verb follows, and the sessions where nothing does."""
-    ctx.obj = scope, session, as_json
-    return 0 if ctx.invoked_subcommand else _type(scope, session, _TIERS, session, as_json=as_json)
+    ctx.obj = partial(_type, scope, "tiers", session, as_json=as_json)
+    return 0 if ctx.invoked_subcommand else ctx.obj()
 
 
 def _add_verb(group: click.Group, entry: CommandSpec) -> None:
@@ -115,17 +108,15 @@ def _add_verb(group: click.Group, entry: CommandSpec) -> None:
     name, _, verb = entry.path.partition(" ")
 
     def run(scope: Scope, /, as_json: bool = False, **given: str | tuple[str, ...]) -> int:
-        words = words_of(given)
-        return _type(scope, words[0] if words else "", name, verb, *words, as_json=as_json)
+        return _type(scope, name, verb, *words_of(given), as_json=as_json)
 
     @click.pass_obj
-    def run_on_session(obj: tuple[Scope, str, bool], /, **given: str | tuple[str, ...]) -> int:
-        scope, session, as_json = obj
-        return _type(scope, session, name, session, verb, *words_of(given), as_json=as_json)
+    def run_on_session(typed: Callable[..., int], /, **given: str | tuple[str, ...]) -> int:
+        return typed(verb, *words_of(given))
 
-    added = group.command(verb, help=entry.does)(run_on_session if name == _TIERS else scoped(run))
+    added = group.command(verb, help=entry.does)(run_on_session if group is tiers else scoped(run))
     added.params += arguments_of(entry)
-    if name != _TIERS and entry.changes == NOTHING:
+    if group is not tiers and entry.changes == NOTHING:
         json_option(added)
 
 

@@ -92,7 +92,7 @@ class AlertButtons:
 
     def _owner(self, click: Click, one: FindingClick, asks: bool) -> str:
         """Return whoever clicked if the session is theirs, or a page of it was escalated to them."""
-        return self._actions.owners.answerable(one.session, click.user, click.channel, asks=asks)
+        return self._actions.owners.claim(one.session, click.user, click.channel, asks=asks)
 
     def _snooze(self, click: Click, one: FindingClick) -> str:
         """Silence the finding for a while."""

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from slack_sdk.models.blocks import Block
 
 from blocks.views.answers import answer_blocks
-from blocks.views.help_view import WORD_CHARS, unknown_text, usage_blocks
+from blocks.views.help_view import WORD_CHARS, unknown_verb
 from bot.casework.approvers import Approvers
 from bot.domain.answers import Answer
 from bot.domain.commands.command_line import CommandLine
 from bot.domain.commands.command_specs import command_names
-from bot.domain.text.did_you_mean import near_ones
 from bot.heartbeat.sessions.session_registry import Asker, Owners, Session
 from handlers.commands.dispatcher import TypedCommand, reject_extra_words
 
@@ -27,10 +26,6 @@ class SlackAsker(Asker):
     def __init__(self, typed: TypedCommand, owners: Owners, approvers: Approvers) -> None:
         super().__init__(typed.user_id, typed.user_name)
         self._team, self._owners, self._approvers = typed.team_id, owners, approvers
-
-    def owns(self, session: Session) -> bool:
-        """Whether they are the session's owner, or in the group that is."""
-        return bool(self._owners.claim(session, self.id))
 
     def require(self, refusal: str, session: Session | None = None, *, next_step: str = "") -> None:
         """Return if they are an approver or own the session; raises InputError."""
@@ -49,11 +44,10 @@ class SessionCommand:
 
     def __call__(self, typed: TypedCommand) -> list[Block]:
         """Return the answer; for an unknown verb the near ones. Raises TriageError for what cannot be done."""
-        line, verbs, place = typed.line, command_names(self.name), 2 if self.name == "tiers" else 1
-        verb, before = line.word(place), " ".join(word[:WORD_CHARS] for word in line.words[:place])
-        if verb and verb not in verbs:
-            near = [f"{before} {one}" for one in near_ones(verb, verbs)]
-            return usage_blocks(self.name, unknown_text(verb, near, after=before))
+        line, place = typed.line, 2 if self.name == "tiers" else 1
+        verb = line.word(place)
+        if verb and verb not in command_names(self.name):
+            return unknown_verb(" ".join(word[:WORD_CHARS] for word in line.words[:place]), verb)
         if verb:
             reject_extra_words(f"{self.name} {verb}", line.words[place + 1 :])
         return answer_blocks(self.answers(line, SlackAsker(typed, self.owners, self.approvers)))

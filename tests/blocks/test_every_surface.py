@@ -186,7 +186,7 @@ def sessions(text: str) -> Iterator[Any]:
     tasks = replace(answers._tasks(), tasks=tuple(numbered(playbook)))
     changed = tasks.answer(Part(lines=lines_of([text]), quoted=text), undo=("tiers", text))
     said = (list_answer(rows, NOW), log_answer("shop", beats), tasks.answer(problem=text))
-    yield from map(answer_blocks, (*said, why_answer("shop", beats, is_reader=True), changed))
+    yield from map(answer_blocks, (*said, why_answer("shop", beats), changed))
     yield message_blocks(text)
 
 

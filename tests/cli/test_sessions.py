@@ -48,7 +48,7 @@ def test_the_list_fits_eighty_columns(home: Path, capsys: pytest.CaptureFixture[
     typed(capsys, "every", "shop-api", "15m")
     seen = typed(capsys, "list")
     assert max(map(len, seen.splitlines())) <= 80
-    assert "config says 30m" in " ".join(seen.split())
+    assert "triage.yml says 30m" in " ".join(seen.split())
     assert "08:00-22:00 Asia/Tokyo" in " ".join(seen.split())
     assert "off tooling" in seen
     assert "Next: triage heartbeat why shop-api" in seen
@@ -75,7 +75,7 @@ def test_programs_get_json(home: Path, capsys: pytest.CaptureFixture[str]) -> No
     BeatLog(NdjsonJournal(home / "heartbeats.ndjson")).append(beat)
     assert json.loads(typed(capsys, "log", "shop-api", "--json")) == [beat.model_dump(mode="json")]
     assert "no route: nobody" in typed(capsys, "log", "shop-api")
-    assert "■ Gate  no route: nobody" in typed(capsys, "why", "shop-api")
+    assert "■ End  no route: nobody" in typed(capsys, "why", "shop-api")
     assert "Next: triage heartbeat run tooling" in typed(capsys, "why", "tooling")
     assert json.loads(typed(capsys, "why", "tooling", "--json")) == []
 

@@ -312,7 +312,7 @@ ANSWERS = Chapter(
             name="heartbeat-why",
             title="/triage heartbeat why shop",
             meaning="Step by step how the latest beat went: ✓ passed, ■ where it ended.",
-            shows=answer_blocks(why_answer("shop", _BEATS, is_reader=True)),
+            shows=answer_blocks(why_answer("shop", _BEATS)),
             private=True,
         ),
         Scene(

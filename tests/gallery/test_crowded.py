@@ -57,7 +57,7 @@ def _crowded(home: Path) -> dict[str, Sequence[Block]]:
         "status": status_blocks(seen, may_see_drafts=True),
         "open": open_blocks(seen, NOW, may_see_drafts=True),
         "log": answer_blocks(log_answer("shop", [_beat()])),
-        "why": answer_blocks(why_answer("shop", [_beat()], is_reader=True)),
+        "why": answer_blocks(why_answer("shop", [_beat()])),
     }
 
 

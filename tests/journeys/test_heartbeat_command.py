@@ -100,7 +100,7 @@ def test_a_day_with_sessions(running: Running) -> None:
     running.answered("heartbeat why shop-api", ANA.user_id, "✓ *Gate*")
     running.answered("heartbeat every shop-api 15m", CHLOE.user_id, "Only approvers and the owner")
     running.answered("heartbeat every shop-api 15m", ANA.user_id, "shop-api beats every 15m")
-    assert "config says 30m" in " ".join(running.typed("list").split())
+    assert "triage.yml says 30m" in " ".join(running.typed("list").split())
     running.configure(every="45m", evry="1h")
     running.process.send_signal(signal.SIGHUP)
     running.control.wait_for(
@@ -117,4 +117,4 @@ def test_a_day_with_sessions(running: Running) -> None:
     running.control.wait_for(
         lambda: "was read again" in running.log.read_text(errors="replace"), "the good file to be read"
     )
-    running.answered("heartbeat list", CHLOE.user_id, "config says 45m")
+    running.answered("heartbeat list", CHLOE.user_id, "triage.yml says 45m")

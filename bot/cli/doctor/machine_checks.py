@@ -151,7 +151,7 @@ def _session_problem(name: str, session: SessionSettings, *, has_telegram: bool)
     if not session.heartbeat.allow_tracked_playbook and PlaybookFile(session.cwd).is_tracked():
         return f"{name}: {TRACKED}"
     found = playbook_faults(resolve_session(name, session)).values()
-    return next((f"{name}: {fault}" for fault in found if fault), None)
+    return next((f"{name}: {fault}" for fault in found), None)
 
 
 def _run(*argv: str) -> str | None:

@@ -152,7 +152,7 @@ class PageThreads:
         for session, finding in self._under(event):
             if not _is_unanswered(finding):
                 continue
-            owner = self._owners.answerable(session, by, event.chat_id)
+            owner = self._owners.claim(session, by, event.chat_id)
             if self._allows(by, event.team_id, owner):
                 with suppress(Conflict, ProviderError):  # somebody was quicker, or the card is behind, which is logged
                     stands = self._responses.acknowledge(session.id, finding_digest(finding.key), by=by)

@@ -34,8 +34,16 @@ from bot.domain.tiers import PERIODS, Stamps, Tier, due_tier, includes
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
 from bot.heartbeat.run.inputs import stamps_of
-from bot.heartbeat.schedule.session_rows import NO_SESSIONS, next_beat
-from bot.heartbeat.sessions.session_registry import PLAYBOOK, Asker, Owners, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.schedule.session_rows import next_beat
+from bot.heartbeat.sessions.session_registry import (
+    NO_SESSIONS,
+    PLAYBOOK,
+    Asker,
+    Owners,
+    Session,
+    SessionMemory,
+    SessionRegistry,
+)
 from bot.ports import Clock
 from bot.ports.collections import SingleDocument
 

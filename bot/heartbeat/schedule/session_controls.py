@@ -93,11 +93,11 @@ class SessionControls:
 
     def _told(self, session: Session, verb: str, by: Asker) -> Answer:
         """Return the latest beats; what they found is for those who may read it."""
-        beats, is_reader = self.record.recent(session.id, LOOKED_AT), by.may(session)
-        shown = beats if is_reader else [without_findings(beat) for beat in beats]
-        if not shown:
+        beats = self.record.recent(session.id, LOOKED_AT)
+        if not beats:
             return sentence(f"{session.id} has had no beat yet.", f"heartbeat run {session.id}", data=[])
-        return log_answer(session.id, shown) if verb == "log" else why_answer(session.id, shown, is_reader=is_reader)
+        shown = beats if by.may(session) else [without_findings(beat) for beat in beats]
+        return log_answer(session.id, shown) if verb == "log" else why_answer(session.id, shown)
 
     def _assign(self, session: Session, text: str, by: ChangedBy) -> str:
         """Put what is to be done into the session's inbox and wake it; return what was queued and what to type next."""

@@ -8,7 +8,6 @@ then.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from typing import Final
 
 from bot.domain.heartbeats.allowed_commands import not_run_notice
@@ -24,8 +23,8 @@ from bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
-Faults = Mapping[str, str | None]
-"""What is wrong with a session, by the kind of fault; None: it is whole in that. Kinds stand in its stored state."""
+Faults = dict[str, str]
+"""What is wrong with a session, by the kind of fault; kinds stand in its stored state."""
 
 NAMED: Final = 5
 """How many commands one message names."""
@@ -57,12 +56,11 @@ def playbook_faults(session: Session) -> Faults:
     tasks = [task for _, task in playbook.all_tasks]
     refused = session.refused_commands(*(line for task in tasks for line in _lines(task)))
     lost = [entry for entry in playbook.elsewhere if _is_meant_to_run(session, entry)]
-    first = f"first “{one_line(lost[0].text, 80)}” in line {lost[0].start + 1}" if lost else ""
-    return {
-        "unchecked": None if tasks or lost else f"{_NO_TASKS} /triage tiers {session.id} add quick <task>",
-        "unscheduled": f"{_NO_TIER} {len(lost)} in all, {first}." if lost else None,
-        "refused": f"{_NOT_ALLOWED} {'; '.join(map(not_run_notice, refused[:NAMED]))}" if refused else None,
-    }
+    found = {"refused": f"{_NOT_ALLOWED} {'; '.join(map(not_run_notice, refused[:NAMED]))}"} if refused else {}
+    if lost:
+        first = f"first “{one_line(lost[0].text, 80)}” in line {lost[0].start + 1}"
+        return {"unscheduled": f"{_NO_TIER} {len(lost)} in all, {first}.", **found}
+    return found if tasks else {"unchecked": f"{_NO_TASKS} /triage tiers {session.id} add quick <task>"}
 
 
 def _is_meant_to_run(session: Session, entry: PlaybookEntry) -> bool:
@@ -116,15 +114,14 @@ class SessionFaults:
     def _found(self, session: Session) -> Faults:
         state, now = self._store.load(session.id), self._clock.now()
         whys = {one.step: _stopped(one.why) for one in self._admission.refusals(session, state, Wake.INTERVAL, now)}
-        of_gate = {kind: whys.get(step) for step, kind in _OF_THE_GATE.items()}
-        return {**of_gate, **playbook_faults(session)}
+        return {kind: whys[step] for step, kind in _OF_THE_GATE.items() if step in whys} | playbook_faults(session)
 
     def _note(self, session: Session, found: Faults) -> None:
         """Tell of what was not told yet, and forget what is whole again."""
-        told = {kind: at for kind, at in self._store.load(session.id).told.items() if found.get(kind, kind)}
+        told = {kind: at for kind, at in self._store.load(session.id).told.items() if kind in found}
         self._store.evolve(session.id, told=told)
         for kind, fault in found.items():
-            if fault and kind not in told:
+            if kind not in told:
                 self._alerts.tell_owner_or_ops(session, f"{session.id}: {fault}")
                 told = {**told, kind: self._clock.now()}
                 self._store.evolve(session.id, told=told)

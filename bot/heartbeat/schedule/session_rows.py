@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final
 
 from bot.domain.answers import Answer, Line, Part, sentence
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.beats import Envelope
+from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.hours import ActiveHours
 from bot.domain.intervals import format_interval, next_slot, slot_of
@@ -19,18 +18,20 @@ from bot.domain.text.humanize import counted, duration, time_ago, utc_text
 from bot.domain.text.sanitize import one_line
 from bot.errors import StoreError
 from bot.heartbeat.schedule.session_wording import ending, has_run
-from bot.heartbeat.sessions.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry
-
-NO_SESSIONS: Final = (
-    "No sessions are configured. Add one under `sessions:` in triage.yml, then reload or restart triage."
+from bot.heartbeat.sessions.session_registry import (
+    NO_SESSIONS,
+    BeatLog,
+    Owners,
+    Session,
+    SessionMemory,
+    SessionRegistry,
 )
 
 
 class SessionStatus(StrEnum):
     """How a session stands, in one word; with an open finding it is never ok.
 
-    `new`: it has had no beat yet; `none`: its last one was cancelled; `on`: its settings want no more shown
-    (`use_indicator`).
+    `new`: it has had no beat yet; `on`: its settings want no more shown (`use_indicator`).
     """
 
     OFF = "off"
@@ -40,18 +41,14 @@ class SessionStatus(StrEnum):
     OK = "ok"
     ALERT = "alert"
     ERROR = "error"
-    NONE = "none"
-
-
-NO_BEATS: Final = (SessionStatus.OFF, SessionStatus.PAUSED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionRow:
     """One session in a list.
 
-    `last` is the last beat that began, so no refusal; `next_at` when its interval makes a beat next, None while it is
-    off or paused; `found` are its open findings.
+    `last` is the last beat that was neither refused nor cancelled; `next_at` when its interval makes a beat next, None
+    while it is off or paused; `found` are its open findings.
     """
 
     session: Session
@@ -71,7 +68,8 @@ class SessionRow:
         """Return its settings, what its last beat did, what is open and out of the ordinary."""
         session, last = self.session, self.last
         name, owner = session.name if session.name != session.id else "", "" if session.owner else "no owner"
-        about = [name, owner, _pace(session), self.hours, "master" if session.is_master else ""]
+        every = f"every {format_interval(session.beat.every)}"
+        about = [name, owner, every, self.hours, "master" if session.is_master else ""]
         did = f"last beat {time_ago(now, last.ts)}: {ending(last)}" if last else "no beat yet"
         coming = f"next in {duration(self.next_at - now)}" if self.next_at else ""
         pages = f" ({counted(self.pages, 'page')})" if self.pages else ""
@@ -92,7 +90,7 @@ class SessionRow:
             "owner": self.session.owner or None,
             "master": self.session.is_master,
             "status": self.status,
-            "every": _pace(self.session),
+            "every": f"every {format_interval(self.session.beat.every)}",
             "hours": self.hours,
             "next_at": self.next_at,
             "open_findings": len(self.found),
@@ -106,21 +104,24 @@ def rows(
     sessions: SessionRegistry, store: SessionMemory, zones: Owners, record: BeatLog, now: datetime
 ) -> list[SessionRow]:
     """Return every session as it stands: those with a page first, then in the order of triage.yml."""
-    ran = record.latest(has_run)
+    ran = record.latest(lambda beat: has_run(beat) and beat.step is not BeatStep.CANCELLED)
 
     def row(session: Session) -> SessionRow:
-        (state, unread), hours, last = _state(store, session.id), zones.hours(session), ran.get(session.id)
+        state, unread = SessionState(), ""
+        try:
+            state = store.load(session.id)
+        except StoreError as error:
+            unread = f"no heartbeats: {error}"
+        hours, last, is_paused = zones.hours(session), ran.get(session.id), bool(state.failures.pause_at(now))
         found = tuple(finding for finding in state.findings.values() if finding.is_open)
-        status = _status(session, state, last, is_open=bool(found), now=now)
-        notes = [unread, _pausing(state, now), _screening(last), _switched(session)]
         return SessionRow(
             session=session,
-            status=status,
+            status=_status(session, last, is_paused=is_paused, is_open=bool(found)),
             hours=f"{hours.start}-{hours.end} {hours.timezone}",
             last=last,
-            next_at=next_beat(session, hours, now) if status not in NO_BEATS else None,
+            next_at=next_beat(session, hours, now) if session.beat.enabled and not is_paused else None,
             found=found,
-            notes=tuple(filter(None, notes)),
+            notes=tuple(filter(None, [unread, *_notes(session, state, last, is_paused=is_paused)])),
         )
 
     return sorted(map(row, sessions.all()), key=lambda each: each.pages == 0)
@@ -134,64 +135,38 @@ def list_answer(found: Sequence[SessionRow], now: datetime) -> Answer:
     return Answer(parts=parts, following=f"heartbeat why {found[0].session.id}", data=[row.record() for row in found])
 
 
-def _state(store: SessionMemory, session_id: str) -> tuple[SessionState, str]:
-    """Return a session's state; the defaults, and why, where it cannot be read."""
-    try:
-        return store.load(session_id), ""
-    except StoreError as error:
-        return SessionState(), f"no heartbeats: {error}"
-
-
-def _status(
-    session: Session, state: SessionState, last: Envelope | None, *, is_open: bool, now: datetime
-) -> SessionStatus:
+def _status(session: Session, last: Envelope | None, *, is_paused: bool, is_open: bool) -> SessionStatus:
     """Return how a session stands; findings are opened and closed between beats, too."""
-    if not session.beat.enabled or _pausing(state, now):
-        return SessionStatus.PAUSED if session.beat.enabled else SessionStatus.OFF
-    if not session.beat.visibility.use_indicator:
-        return SessionStatus.ON
-    shown = SessionStatus(last.indicator) if last else SessionStatus.NEW
-    if is_open and shown is not SessionStatus.ERROR:
-        return SessionStatus.ALERT
-    return SessionStatus.OK if shown is SessionStatus.ALERT else shown
+    standing = (
+        (not session.beat.enabled, SessionStatus.OFF),
+        (is_paused, SessionStatus.PAUSED),
+        (not session.beat.visibility.use_indicator, SessionStatus.ON),
+        (last is not None and last.result is BeatResult.FAILED, SessionStatus.ERROR),
+        (is_open, SessionStatus.ALERT),
+        (last is not None, SessionStatus.OK),
+    )
+    return next((status for holds, status in standing if holds), SessionStatus.NEW)
 
 
-def _pausing(state: SessionState, now: datetime) -> str:
-    """Return why a session pauses; "" if it does not."""
-    failures = state.failures
-    return f"paused after {failures.count} failures: {failures.key}" if failures.pause_at(now) else ""
-
-
-def _pace(session: Session) -> str:
-    """Return how often a session beats, and who said so.
-
-    `every 15m (set by @ana, config says 30m)`
-    """
-    every, override = f"every {format_interval(session.beat.every)}", session.override.every
-    if override is None:
-        return every
-    return f"{every} (set by @{override.by.name}, config says {format_interval(session.configured.every)})"
-
-
-def _screening(last: Envelope | None) -> str:
-    failure = last.screen_error if last else ""
-    return f"its pre-screen fails, so every beat costs a full run: {failure}" if failure else ""
-
-
-def _switched(session: Session) -> str:
-    override = session.override.enabled
-    if override is None:
-        return ""
-    return f"switched {'on' if override.value else 'off'} by @{override.by.name} on {utc_text(override.by.at)}"
+def _notes(session: Session, state: SessionState, last: Envelope | None, *, is_paused: bool) -> Iterator[str]:
+    """Yield what is out of the ordinary: why it pauses, what its pre-screen costs, who switched it."""
+    if is_paused:
+        yield f"paused after {state.failures.count} failures: {state.failures.key}"
+    if last and last.screen_error:
+        yield f"its pre-screen fails, so every beat costs a full run: {last.screen_error}"
+    for key, override in session.override:
+        if override:
+            says = session.configured.model_dump(mode="json", include={key})[key]
+            yield f"`{key}` was set by @{override.by.name} on {utc_text(override.by.at)}; triage.yml says {says}"
 
 
 def next_beat(session: Session, hours: ActiveHours, now: datetime) -> datetime:
     """Return when the session's interval makes a beat next: at a slot inside the hours, or as they open."""
     name, every = session.id, session.beat.every
     upcoming = next_slot(name, every, now)
-    answered = now if hours.contains(now) else slot_of(name, every, now)
-    if made_up := hours.opening_between(answered, now, upcoming):
-        return made_up
-    opening = hours.next_opening(upcoming)
+    if hours.contains(upcoming):
+        return upcoming
+    is_made_up = not (hours.contains(now) or hours.contains(slot_of(name, every, now)))
+    opening = hours.next_opening(now if is_made_up else upcoming)
     following = next_slot(name, every, opening - timedelta(microseconds=1))
     return following if hours.contains(following) else opening

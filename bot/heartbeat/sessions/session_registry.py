@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -31,6 +31,10 @@ from bot.ports.collections import SESSIONS, WAKES, Collection, OnDamage, inbox_o
 log = logging.getLogger(__name__)
 
 PLAYBOOK: Final = "HEARTBEAT.md"
+
+NO_SESSIONS: Final = (
+    "No sessions are configured. Add one under `sessions:` in triage.yml, then reload or restart triage."
+)
 
 LATEST_BYTES: Final = 4 * 1024 * 1024
 
@@ -87,12 +91,16 @@ class SessionRegistry:
 
     def __init__(self, settings: Mapping[str, SessionSettings], overrides: Collection[SessionOverride]) -> None:
         self._settings, self._overrides = settings, overrides
-        self._seen: tuple[Mapping[str, SessionSettings], Mapping[str, SessionOverride]] | None = None
+        self._seen: tuple[Mapping[str, SessionSettings], Mapping[str, SessionOverride]] = {}, {}
         self._resolved: dict[str, Session] = {}
 
     def all(self) -> tuple[Session, ...]:
         """Return every session, in the order of triage.yml."""
         return tuple(self._current().values())
+
+    def names(self) -> dict[str, str]:
+        """Return the name of every session by its id."""
+        return {session_id: settings.name or session_id for session_id, settings in self._settings.items()}
 
     def get(self, session_id: str) -> Session:
         """Return one session.
@@ -105,29 +113,23 @@ class SessionRegistry:
             return known[session_id]
         raise InputError(_unknown(session_id, known))
 
-    def names(self) -> dict[str, str]:
-        """Return the name of every session by its id."""
-        return {session_id: settings.name or session_id for session_id, settings in self._settings.items()}
-
     def replace(self, settings: Mapping[str, SessionSettings]) -> None:
         """Take over what a new triage.yml says."""
         self._settings = settings
 
     def _current(self) -> dict[str, Session]:
-        settings, overrides = self._settings, self._overrides.by_id()
-        if self._seen is None or self._seen[0] is not settings or self._seen[1] != overrides:
+        settings, overrides = now = self._settings, self._overrides.by_id()
+        if self._seen != now:
             self._resolved = {name: resolve_session(name, one, overrides.get(name)) for name, one in settings.items()}
-            self._seen = (settings, overrides)
+            self._seen = now
         return self._resolved
 
 
 def _unknown(session_id: str, known: Mapping[str, Session]) -> str:
     if not known:
-        return "no sessions are configured; add one under sessions: in triage.yml"
-    names = {session.name.lower(): session.id for session in known.values()} | {name: name for name in known}
-    near = near_ones(session_id, names, cutoff=0.5)
-    ids = list(dict.fromkeys(names[name] for name in near))
-    hint = f"did you mean {' or '.join(ids)}?" if ids else f"there are {', '.join(list(known)[:10])}"
+        return NO_SESSIONS
+    near = near_ones(session_id, list(known), cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(list(known)[:10])}"
     return f"there is no session {session_id[:40]!r}; {hint}" if session_id else f"name a session; {hint}"
 
 
@@ -141,25 +143,19 @@ class Owners:
     def __init__(self, workspace: Workspace | None, clock: Clock, *, local: str) -> None:
         self._workspace, self._clock, self._local = workspace, clock, local
         self._members: dict[str, frozenset[str]] = {}
-        self._zones: dict[str, str | None] = {}
-        self._asked_at: dict[str, datetime] = {}
+        self._zones: dict[str, tuple[datetime, str | None]] = {}
+        """The zone of each owner, and when the chat was asked for it last."""
 
-    def claim(self, session: Session, user_id: str, *, asks: bool = True) -> str:
+    def claim(self, session: Session, user_id: str, channel: str | None = None, *, asks: bool = True) -> str:
         """Return a user who is the owner, or of the group that is, as `Approvers` wants it; "" for anybody else.
 
-        `asks=False`: without a request, so of a group count those who were in it when last asked.
+        `channel` is where somebody answers an alert: then whoever a page is escalated to (`then`) counts, too, and in a
+        private channel that is told next everybody who reads there. `asks=False`: without a request, so of a group
+        count those who were in it when last asked.
         """
-        return user_id if self._is(session.owner, user_id, asks=asks) else ""
-
-    def answerable(self, session: Session, user_id: str, channel: str = "", *, asks: bool = True) -> str:
-        """Return a user, as `claim` does, who is an owner, or whom a page is escalated to (`then`).
-
-        In a private channel that is told next, that is everybody who reads there.
-        """
-        to = session.beat.then or ""
-        if to and (channel == to or self._is(to, user_id, asks=asks)):
-            return user_id
-        return self.claim(session, user_id, asks=asks)
+        to = "" if channel is None else session.beat.then or ""
+        is_theirs = (to and channel == to) or any(self._is(who, user_id, asks=asks) for who in (session.owner, to))
+        return user_id if is_theirs else ""
 
     def _is(self, who: str, user_id: str, *, asks: bool = True) -> bool:
         if not who.startswith("S"):
@@ -176,19 +172,20 @@ class Owners:
         """Ask the chat for the zones of owners it was not asked for within the hour; keeps what it knew on failure."""
         now, by_owner = self._clock.now(), (s for s in sessions if s.beat.active_hours.timezone == "user")
         for owner in {session.owner for session in by_owner if session.owner and not session.owner.startswith("S")}:
-            asked_at = self._asked_at.get(owner)
+            asked_at, zone = self._zones.get(owner, (None, None))
             if self._workspace is None or (asked_at and timedelta() <= now - asked_at < ASK_AGAIN_AFTER):
                 continue
-            self._asked_at[owner] = now
             try:
-                self._zones[owner] = self._workspace.person(owner).timezone
+                zone = self._workspace.person(owner).timezone
             except ProviderError:
                 log.warning("cannot learn an owner's zone", extra={"action": "zone_unknown"}, exc_info=True)
+            self._zones[owner] = now, zone
 
     def hours(self, session: Session) -> ActiveHours:
         """Return the session's active hours in the zone that counts now."""
         hours = session.beat.active_hours
-        named = {"user": self._zones.get(session.owner), "local": self._local}.get(hours.timezone, hours.timezone)
+        _, of_owner = self._zones.get(session.owner, (None, None))
+        named = {"user": of_owner, "local": self._local}.get(hours.timezone, hours.timezone)
         try:
             return ActiveHours(hours.start, hours.end, named or self._local)
         except ConfigError:  # the chat knows a zone that this machine's tables do not
@@ -200,10 +197,6 @@ class Asker:
 
     def __init__(self, id: str, name: str) -> None:
         self.id, self.name = id, name
-
-    def owns(self, session: Session) -> bool:  # noqa: ARG002 - of everything on the terminal
-        """Whether a session is theirs."""
-        return True
 
     def require(self, refusal: str, session: Session | None = None, *, next_step: str = "") -> None:
         """Return if they are an approver or own the session; raises InputError with `refusal` if not."""
@@ -217,30 +210,18 @@ class Asker:
         return True
 
 
-class SessionMemory:
+class SessionMemory(Collection[SessionState]):
     """Every session's state and inbox; ids are checked: InputError for a bad one, StoreError where the disk refuses.
 
     One process writes states; others may read them and append to inboxes. A state that cannot be read is set aside;
     beats go on from the defaults, which means more attention, not less.
     """
 
+    load, save = Collection[SessionState].get, Collection[SessionState].change
+
     def __init__(self, store: Store, *, on_damage: OnDamage = silently) -> None:
-        self._states, self._journal = Collection(store.documents, SESSIONS, on_damage=on_damage), store.journal
-
-    def load(self, session_id: str) -> SessionState:
-        """Return the session's state, or the defaults."""
-        return self._states.get(session_id)
-
-    def save(self, session_id: str, change: Callable[[SessionState], SessionState]) -> SessionState:
-        """Store what `change` makes of the state, and return it; no change overwrites another.
-
-        What `change` raises goes through, and nothing has changed.
-        """
-        return self._states.change(session_id, change)
-
-    def evolve(self, session_id: str, **changes: Any) -> SessionState:
-        """Replace fields of the state and return it; no change overwrites another."""
-        return self._states.evolve(session_id, **changes)
+        super().__init__(store.documents, SESSIONS, on_damage=on_damage)
+        self._journal = store.journal
 
     def inbox(self, session_id: str) -> list[InboxMessage]:
         """Return the messages after `inbox_read`, which no beat has dealt with, oldest first; bad lines are skipped."""

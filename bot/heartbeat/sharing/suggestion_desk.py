@@ -172,7 +172,7 @@ class SuggestionDesk:
         known = self.suggestions.all()
         if by.may():
             return known
-        mine = [session for session in self.sessions.all() if by.owns(session)]
+        mine = [session for session in self.sessions.all() if by.may(session)]
         by.require(NOT_YOURS, next(iter(mine), None), next_step=_WHO)
         return [one for one in known if one.to in [session.id for session in mine]]
 

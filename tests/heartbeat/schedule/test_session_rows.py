@@ -40,7 +40,7 @@ OK, ALERT, ERROR, NONE = Indicator.OK, Indicator.ALERT, Indicator.ERROR, Indicat
         ({}, OK, True, False, "alert"),
         ({}, ALERT, True, False, "alert"),
         ({}, ALERT, False, False, "ok"),
-        ({}, NONE, False, False, "none"),
+        ({}, NONE, False, False, "new"),
         ({}, NONE, True, False, "alert"),
         ({}, ERROR, True, False, "error"),
         ({}, ERROR, False, True, "paused"),
@@ -58,7 +58,9 @@ def test_one_word_says_how_a_session_stands(
     failures = Failures(key="x", count=5, paused_until=now + timedelta(hours=1)) if is_paused else Failures()
     store.save("shop", lambda state: state.evolve(findings={"k": finding} if is_open else {}, failures=failures))
     if shown is not None:
-        ended = {"result": BeatResult.SKIPPED, "indicator": shown, "step": BeatStep.CANCELLED, "why": "cancelled"}
+        cancelled = {"result": BeatResult.SKIPPED, "step": BeatStep.CANCELLED, "why": "cancelled"}
+        failed = {"result": BeatResult.FAILED if shown is ERROR else BeatResult.OK_EMPTY}
+        ended = {"indicator": shown, **(cancelled if shown is NONE else failed)}
         record.append(Envelope(ts=now, session_id="shop", workspace_dir="/x", reason=Wake.INTERVAL, **ended))
     sessions = SessionRegistry({"shop": session_settings(tmp_path, **settings)}, in_memory(OVERRIDES))
     zones = Owners(FakeWorkspace(), clock, local="UTC")

@@ -38,7 +38,7 @@ from tests.fakes import MemoryJournal
 from tests.heartbeat.clockwork import START
 from tests.tables import each_row
 
-NOBODY, FAILED_LOUD = "told nobody, only to the log", "failed, alert sent"
+FAILED_LOUD = "failed, alert sent"
 
 
 def beat(result: BeatResult, **given: Any) -> Envelope:
@@ -50,71 +50,48 @@ def stopped(result: BeatResult, step: BeatStep, detail: str, **given: Any) -> En
     return beat(result, step=step, why=ending_text(step, detail), **given)
 
 
-def ended(envelope: Envelope) -> tuple[str, str]:
-    *before, last = steps_of_beat(envelope)
-    assert last.mark is ENDED
+def ended(envelope: Envelope) -> str:
+    *before, last = steps_of_beat(Envelope.model_validate(envelope.model_dump(mode="json")))
+    assert (last.mark, last.name) == (ENDED, "End")
     assert all(step.mark is not ENDED for step in before)
-    return last.name, last.text
+    return last.text
 
 
 @each_row("step", GATE)
-def test_a_refused_beat_ends_at_its_step_with_its_reason(step: BeatStep) -> None:
-    """What came before it passed; what comes after was never reached."""
-    assert ended(stopped(BeatResult.SKIPPED, step, "because: of that")) == ("Gate", f"{step}: because: of that")
+def test_a_refused_beat_ends_at_the_gate_with_its_reason(step: BeatStep) -> None:
+    """It passed nothing."""
+    refused = stopped(BeatResult.SKIPPED, step, "because: of that")
+    assert ended(refused) == f"{step}: because: of that"
+    assert len(steps_of_beat(refused)) == 1
 
 
 @each_row(
-    "given, name, detail",
+    "given, says",
     [
+        ({"result": "ok-empty", "step": "probes", "why": "probes: nothing changed"}, "nothing new: nothing changed"),
+        ({"result": "ok-empty", "prescreen": "none", "step": "pre-screen", "why": "pre-screen: no"}, "nothing new: no"),
+        ({"result": "ok-token", "tier": "hourly", "why": "1 edit"}, "nothing new: 1 edit"),
+        ({"result": "skipped", "step": "dedupe", "why": "dedupe: already sent"}, "nothing new to tell: already sent"),
+        ({"result": "failed", "error": "refused: 401", "tier": "daily"}, "failed: refused: 401"),
+        ({"result": "failed"}, "failed"),
+        ({"result": "skipped", "step": "cancelled", "why": "cancelled"}, "cancelled"),
+        ({"result": "skipped", "why": "in other words"}, "skipped: in other words"),
         (
-            {"result": "ok-empty", "tier": "quick", "step": "probes", "why": "probes: nothing changed"},
-            "Commands",
-            "nothing changed",
-        ),
-        (
-            {
-                "result": "ok-empty",
-                "tier": "quick",
-                "prescreen": "none",
-                "step": "pre-screen",
-                "why": "pre-screen: calm",
-            },
-            "Pre-screen",
-            "calm",
-        ),
-        ({"result": "ok-token", "tier": "hourly", "tool_calls": 2}, "Answer", "reported OK"),
-        ({"result": "ok-empty", "tier": "hourly", "tool_calls": 2}, "Answer", "reported nothing"),
-        (
-            {"result": "ok-token", "step": "dedupe", "why": "dedupe: already sent; sent again after dedupe_window"},
-            "Repeats",
-            "already sent",
-        ),
-        ({"result": "failed", "error": "refused: 401", "tier": "daily"}, "Failed", "refused: 401"),
-        ({"result": "failed", "error": "cut off", "usage": BeatUsage(input_tokens=9)}, "Failed", "cut off"),
-        ({"result": "failed", "error": "no disk"}, "Failed", "no disk"),
-        ({"result": "skipped", "step": "cancelled", "why": "cancelled"}, "Cancelled", "cancelled"),
-        ({"result": "skipped", "why": "in other words"}, "Gate", "in other words"),
-        ({"result": "skipped"}, "Gate", "skipped"),
-        (
-            {"result": "sent", "delivered": Delivered(mode="last", channel="slack", to="D0")},
-            "Delivery",
-            "sent as a direct message in Slack",
+            {"result": "sent", "delivered": Delivered(mode="explicit", channel="webhook", to="https://a.b/secret")},
+            "alert sent: to webhook:https://a.b",
         ),
     ],
 )
-def test_a_beat_that_ran_ends_where_it_ended(given: dict[str, Any], name: str, detail: str) -> None:
+def test_a_beat_that_ran_ends_with_what_it_did_and_why(given: dict[str, Any], says: str) -> None:
     """Quiet, loud, cut off or broken."""
-    line = beat(BeatResult(given.pop("result")), **given).model_dump(mode="json")
-    found, said = ended(Envelope.model_validate(line))
-    assert (found, said[: len(detail)]) == (name, detail)
+    rest = {name: value for name, value in given.items() if name != "result"}
+    assert ended(beat(BeatResult(given["result"]), **{"indicator": Indicator.ALERT, **rest})) == says
 
 
 def test_words_that_look_like_a_step_decide_nothing() -> None:
     """A model's reason is shown and read as what it is."""
     said = stopped(BeatResult.OK_EMPTY, BeatStep.PRESCREEN, "the pre-screen failed: no", prescreen=Action.NONE)
-    steps = {step.name: step for step in steps_of_beat(Envelope.model_validate(said.model_dump(mode="json")))}
-    assert steps["Pre-screen"].text == "the pre-screen failed: no"
-    assert Envelope.model_validate(said.model_dump(mode="json")) == said
+    assert ended(said) == "nothing new: the pre-screen failed: no"
     assert said.screen_error == ""
 
 
@@ -134,9 +111,9 @@ SLACK_DM = Delivered(mode="last", channel="slack", to="D0ANN")
         ({"result": "ok-empty", "prescreen": "handle", "step": "pre-screen"}, "handled by the pre-screen"),
         ({"result": "ok-empty", "changes": ("git log", "df -h")}, "2 changes for the daily report"),
         ({"result": "skipped", "step": "dedupe", "why": "dedupe: already sent"}, "nothing new to tell"),
-        ({"result": "skipped", "step": "delivery", "why": "delivery: only to the log"}, NOBODY),
+        ({"result": "skipped", "step": "delivery", "why": "delivery: only to the log"}, "told nobody"),
         ({"result": "skipped", "step": "cancelled", "why": "cancelled"}, "cancelled"),
-        ({"result": "skipped", "step": "outside hours", "why": "outside hours: night"}, "skipped"),
+        ({"result": "skipped", "step": "outside hours", "why": "outside hours: night"}, "outside hours"),
         ({"result": "failed", "error": "refused: 401"}, "failed"),
         ({"result": "failed", "error": "refused: 401", "silent": False, "delivered": SLACK_DM}, FAILED_LOUD),
     ],
@@ -173,21 +150,21 @@ def test_the_way_of_a_beat_holds_what_its_steps_found_out() -> None:
         "✓ Due hourly tasks",
         "✓ Pre-screen escalate",
         "✓ Full run 1 tool call, $0.0123",
-        "■ Delivery sent as a direct message in Slack",
+        "■ End alert sent: to slack:D0ANN",
         "sent: CI is red\non main",
         "changed: git log: 2 lines",
     ]
     assert shown(*found_lines(beat(BeatResult.OK_EMPTY, preview="CI is red"))) == ["not sent: CI is red"]
     assert found_lines(without_findings(envelope)) == ()
-    assert heading(envelope) == "2026-11-21 12:00 UTC, interval: alert sent, 2 s, run beat-1"
+    assert heading(envelope) == "2026-11-21 12:00 UTC, interval, 2 s, run beat-1"
     assert beat_line(envelope).text == "interval hourly · alert sent · CI is red on main"
     assert beat_line(without_findings(envelope)).text == "interval hourly · alert sent"
 
 
 def test_a_repeat_shows_what_still_stands() -> None:
-    """The reason why nobody was told again is in its words already."""
+    """With the reason why nobody was told again."""
     repeat = stopped(BeatResult.SKIPPED, BeatStep.DEDUPE, "already sent", preview="CI is red", tier=Tier.QUICK)
-    assert beat_line(repeat).text == "interval quick · nothing new to tell · CI is red"
+    assert beat_line(repeat).text == "interval quick · nothing new to tell: already sent · CI is red"
 
 
 def test_the_latest_beats_are_found_behind_any_number_of_others() -> None:
@@ -219,6 +196,4 @@ def test_a_pre_screen_that_fails_is_told_of_whatever_became_of_the_beat() -> Non
     error = "no price is known for x; add it to `pricing`"
     for step, detail in ((None, ""), (BeatStep.DEDUPE, "nothing new")):
         given = {"step": step, "screen_error": error, "why": ending_text(step, detail, error)}
-        steps = steps_of_beat(beat(BeatResult.OK_TOKEN, prescreen=Action.ESCALATE, tier=Tier.QUICK, **given))
-        said = next(step.text for step in steps if step.name == "Pre-screen")
-        assert said == "escalate: it failed: no price is known for x; add it to `pricing`"
+        assert ended(beat(BeatResult.OK_TOKEN, **given)).endswith(f"the pre-screen failed: {error}")

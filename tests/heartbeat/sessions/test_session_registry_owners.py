@@ -54,8 +54,8 @@ def test_what_is_known_without_a_request_is_who_was_in_the_group_when_last_asked
 
 def test_who_a_page_is_escalated_to_may_act(tmp_path: Path, owners: Owners) -> None:
     """A private channel stands for everybody in it."""
-    assert owners.answerable(of(tmp_path, "U0ANN", then="U0BOSS"), "U0BOSS")
-    assert owners.answerable(of(tmp_path, "U0ANN", then="S0ONCALL"), "U0BEN")
-    assert owners.answerable(of(tmp_path, "U0ANN", then="C0WAR"), "U0EVE", "C0WAR")
-    assert not owners.answerable(of(tmp_path, "U0ANN", then="C0WAR"), "U0EVE", "C0OTHER")
-    assert not owners.answerable(of(tmp_path, "U0ANN"), "", "")
+    assert owners.claim(of(tmp_path, "U0ANN", then="U0BOSS"), "U0BOSS", "D1")
+    assert owners.claim(of(tmp_path, "U0ANN", then="S0ONCALL"), "U0BEN", "D1")
+    assert owners.claim(of(tmp_path, "U0ANN", then="C0WAR"), "U0EVE", "C0WAR")
+    assert not owners.claim(of(tmp_path, "U0ANN", then="C0WAR"), "U0EVE", "C0OTHER")
+    assert not owners.claim(of(tmp_path, "U0ANN"), "", "")

@@ -95,7 +95,7 @@ def test_a_session_that_is_gone_takes_nothing(garden: Garden) -> None:
     """Its suggestion can still be rejected."""
     sent = offered(garden)
     garden.sessions.replace({})
-    with pytest.raises(InputError, match="no sessions"):
+    with pytest.raises(InputError, match="No sessions"):
         garden.accept(sent, ANA)
     assert garden.reject(sent, ANA).status is SuggestionStatus.REJECTED
 
