@@ -30,8 +30,10 @@ class Tier(StrEnum):
     DAILY = "daily"
 
 
-PERIODS: Final = MappingProxyType({Tier.HOURLY: timedelta(minutes=60), Tier.DAILY: timedelta(hours=24)})
-"""How long a tier's stamp holds it back; quick has none."""
+PERIODS: Final = MappingProxyType(
+    {Tier.QUICK: timedelta(0), Tier.HOURLY: timedelta(minutes=60), Tier.DAILY: timedelta(hours=24)}
+)
+"""How long a tier's stamp holds it back."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,23 @@ class Stamps:
         return stamp
 
 
+def due_at(stamps: Stamps, tier: Tier, now: datetime) -> datetime:
+    """Return from when on a tier is due, also as part of a higher one; `now` at the earliest, in UTC.
+
+    Raises:
+        ValueError: `now` is naive.
+    """
+    if now.utcoffset() is None:
+        raise ValueError(f"{now!r} has no zone; what is due cannot be told")
+    # In UTC: two times of one zone subtract by the wall clock, an hour off where the clocks changed in between.
+    at, waits = now.astimezone(UTC), list[timedelta]()
+    for each in tuple(Tier)[len(includes(tier)) - 1 :]:
+        stamp = stamps.stamp_of(each)
+        age = at - stamp.astimezone(UTC) if stamp else PERIODS[each]
+        waits.append(PERIODS[each] - age if age >= timedelta(0) else timedelta(0))
+    return at + max(min(waits), timedelta(0))
+
+
 def due_tier(stamps: Stamps, now: datetime) -> Tier:
     """Return the highest tier that is due; it includes all lower ones. Raises ValueError if `now` is naive.
 
@@ -55,15 +74,7 @@ def due_tier(stamps: Stamps, now: datetime) -> Tier:
     >>> due_tier(Stamps(noon, noon - timedelta(minutes=60), noon - timedelta(hours=23)), noon)
     <Tier.HOURLY: 'hourly'>
     """
-    if now.utcoffset() is None:
-        raise ValueError(f"{now!r} has no zone; what is due cannot be told")
-    for tier in reversed(PERIODS):
-        stamp = stamps.stamp_of(tier)
-        # In UTC: two times of one zone subtract by the wall clock, an hour off where the clocks changed in between.
-        age = now.astimezone(UTC) - stamp.astimezone(UTC) if stamp else PERIODS[tier]
-        if age < timedelta(0) or age >= PERIODS[tier]:
-            return tier
-    return Tier.QUICK
+    return [tier for tier in Tier if due_at(stamps, tier, now) <= now][-1]
 
 
 def includes(tier: Tier) -> tuple[Tier, ...]:

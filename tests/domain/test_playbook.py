@@ -8,8 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.domain.heartbeats.allowed_commands import commands_in
-from bot.domain.playbook import Playbook, parse
-from bot.domain.playbooks.playbook_edits import add
+from bot.domain.playbook import Playbook, add, parse
 from bot.domain.playbooks.playbook_entries import PlaybookSection, is_marked_urgent
 from bot.domain.tiers import Stamps, Tier
 from tests.playbooks import FILES, template
@@ -40,7 +39,7 @@ def test_a_playbook_nobody_edited_is_written_back_byte_for_byte(text: str) -> No
 def test_nothing_to_do_in_a_freeform_file_is_being_empty(text: str) -> None:
     """Property: without any known heading, a file is either effectively empty or has quick tasks."""
     playbook = parse(text)
-    if set(playbook.sections) <= {"other"}:
+    if {line.section.value for line in playbook.scanned} <= {"other"}:
         assert playbook.is_effectively_empty == (not playbook.tasks(Tier.QUICK))
 
 

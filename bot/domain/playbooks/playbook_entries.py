@@ -15,13 +15,14 @@ import hashlib
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, StrEnum, auto
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from bot.domain.heartbeats.allowed_commands import commands_in
 from bot.domain.text.sanitize import strip_hidden
+from bot.domain.tiers import Tier
 from bot.errors import InputError
 
 ITEM: Final = re.compile(r"(\s*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$|(?=\[[ xX]?\])))(?:\[([ xX]?)\](?=\s|$))?")
@@ -53,6 +54,18 @@ _SECTION: Final = re.compile(r"[\W\d_]*(?:(timestamp|quick|hourly|daily|note)s?|
 _TAB_COLUMNS: Final = 4
 
 
+class PlaybookSection(StrEnum):
+    """What a heading's section is for; those of the tiers are called as the tiers are."""
+
+    TIMESTAMPS = "timestamps"
+    FLAGS = "urgent"
+    QUICK = "quick"
+    HOURLY = "hourly"
+    DAILY = "daily"
+    NOTES = "notes"
+    OTHER = "other"
+
+
 class LineKind(Enum):
     """What a line is.
 
@@ -74,6 +87,7 @@ class MarkdownLine(NamedTuple):
 
     `text` is what it says (a heading's title, an item without marker and box), `shown` the line without comments and
     with a shell's command in backticks; `checked` is None where an item has no box; `level` counts a heading's `#`.
+    `section` is the one it stands in; a heading is in the one it opens.
     """
 
     kind: LineKind
@@ -81,24 +95,13 @@ class MarkdownLine(NamedTuple):
     shown: str = ""
     checked: bool | None = None
     level: int = 0
+    section: PlaybookSection = PlaybookSection.OTHER
 
     @property
     def indent(self) -> int:
         """The column it starts in; a tab goes to the next multiple of four."""
         start = self.shown[: len(self.shown) - len(self.shown.lstrip())]
         return len(start.expandtabs(_TAB_COLUMNS))
-
-
-class PlaybookSection(StrEnum):
-    """What a heading's section is for; those of the tiers are called as the tiers are."""
-
-    TIMESTAMPS = "timestamps"
-    FLAGS = "urgent"
-    QUICK = "quick"
-    HOURLY = "hourly"
-    DAILY = "daily"
-    NOTES = "notes"
-    OTHER = "other"
 
 
 def section_of(title: str) -> PlaybookSection | None:
@@ -118,16 +121,9 @@ def section_of(title: str) -> PlaybookSection | None:
     return PlaybookSection(f"{name}s" if name in ("timestamp", "note") else name)
 
 
-def sections(lines: Sequence[MarkdownLine]) -> tuple[PlaybookSection, ...]:
-    """Return for each line the section it is in; a heading is in the one it opens."""
-    found, current, level = [], PlaybookSection.OTHER, 0
-    for line in lines:
-        if line.kind is LineKind.HEADING:
-            named = section_of(line.text)
-            if named or line.level <= level:
-                current, level = named or PlaybookSection.OTHER, line.level
-        found.append(current)
-    return tuple(found)
+def is_freeform(lines: Sequence[MarkdownLine]) -> bool:
+    """Whether no heading names a tier."""
+    return not any(line.section.value in tuple(Tier) for line in lines)
 
 
 def scan_lines(text: str) -> tuple[MarkdownLine, ...]:
@@ -138,7 +134,13 @@ def scan_lines(text: str) -> tuple[MarkdownLine, ...]:
     """
     text = _MARKDOWN.sub(r"\n\g<code>", text)
     text = _UNDERLINED.sub(lambda found: f"## {found[0]}" if section_of(found[1]) else found[0], text)
-    return tuple(_classified(line) for line in _OPAQUE.sub(_marked, text).split("\n"))
+    found, section, level = list[MarkdownLine](), PlaybookSection.OTHER, 0
+    for line in map(_classified, _OPAQUE.sub(_marked, text).split("\n")):
+        named = section_of(line.text) if line.kind is LineKind.HEADING else None
+        if named or 0 < line.level <= level:
+            section, level = named or PlaybookSection.OTHER, line.level
+        found.append(line._replace(section=section))
+    return tuple(found)
 
 
 def _marked(found: re.Match[str]) -> str:
@@ -216,6 +218,11 @@ class PlaybookEntry:
     kind: LineKind = LineKind.ITEM
 
     @property
+    def tier(self) -> Tier:
+        """The tier of a task; raises ValueError for any other entry."""
+        return Tier(self.section.value)
+
+    @property
     def is_item(self) -> bool:
         """Whether it is a list item."""
         return self.kind is LineKind.ITEM
@@ -246,24 +253,16 @@ class PlaybookEntry:
         return tuple(task_id(" ".join(argv)) for argv in self.commands) or (self.id,)
 
 
-def checks_of(text: str) -> tuple[str, ...]:
-    """Return the ids of the checks that a task with this one line makes.
+def task_of_line(text: str) -> PlaybookEntry:
+    """Return the task that a playbook with this one line holds.
 
     A finding belongs to a check by its id, so it outlives a new title, another order and a move to another tier.
 
-    >>> checks_of("Tree: `git status`") == checks_of("Is it clean? `git status`") == (task_id("git status"),)
-    True
+    >>> tree = task_id("git status")
+    >>> [(task.id == tree, task.checks == (tree,)) for task in map(task_of_line, ("`git status`", "Ok? `git status`"))]
+    [(True, True), (True, True)]
     """
-    return PlaybookEntry(PlaybookSection.QUICK, text, None, 0, 1).checks
-
-
-def id_of_task(text: str) -> str:
-    """Return the id a task with this one line has.
-
-    >>> id_of_task("Tree: `git status`") == id_of_task("Clean? `git status`") == task_id("git status")
-    True
-    """
-    return PlaybookEntry(PlaybookSection.QUICK, text, None, 0, 1).id
+    return PlaybookEntry(PlaybookSection.QUICK, text, None, 0, 1)
 
 
 def is_marked_urgent(text: str) -> bool:
@@ -302,8 +301,8 @@ def is_placeholder(text: str) -> bool:
     return text.lstrip("*_ ")[: len(PLACEHOLDER) - 1].casefold() == PLACEHOLDER[:-1]
 
 
-def entries(lines: Sequence[MarkdownLine], where: Sequence[PlaybookSection]) -> tuple[PlaybookEntry, ...]:
-    """Return every entry that says something, in order; `where` is the section of each line."""
+def entries(lines: Sequence[MarkdownLine]) -> tuple[PlaybookEntry, ...]:
+    """Return every entry that says something, in order; without a heading for a tier all tasks are quick ones."""
     spans: list[tuple[int, int]] = []
     is_open = has_gap = False
     for number, line in enumerate(lines):
@@ -316,8 +315,13 @@ def entries(lines: Sequence[MarkdownLine], where: Sequence[PlaybookSection]) -> 
         else:
             is_open, has_gap = line.kind is not LineKind.CODE, False
             spans += [(number, number + 1)] if is_open else []
-    found = (_entry(lines[start:end], where[start], start) for start, end in spans)
-    return tuple(entry for entry in found if entry.text and not is_placeholder(entry.text))
+    other = PlaybookSection.QUICK if is_freeform(lines) else PlaybookSection.OTHER
+    found = (_entry(lines[start:end], start) for start, end in spans)
+    return tuple(
+        replace(each, section=other) if each.is_task and each.section is PlaybookSection.OTHER else each
+        for each in found
+        if each.text and not is_placeholder(each.text)
+    )
 
 
 def _continues(first: MarkdownLine, line: MarkdownLine, *, has_gap: bool) -> bool:
@@ -334,11 +338,11 @@ def _continues(first: MarkdownLine, line: MarkdownLine, *, has_gap: bool) -> boo
     return line.kind is LineKind.TEXT and first.kind is not LineKind.ROW and not has_gap
 
 
-def _entry(lines: Sequence[MarkdownLine], section: PlaybookSection, start: int) -> PlaybookEntry:
+def _entry(lines: Sequence[MarkdownLine], start: int) -> PlaybookEntry:
     head = next((number for number, line in enumerate(lines) if line.text.strip(_MARKUP)), 0)
     rest = textwrap.dedent("\n".join(line.shown.rstrip() for line in lines[head + 1 :] if line.shown.strip()))
     return PlaybookEntry(
-        section=section,
+        section=lines[0].section,
         text=lines[head].text if lines[head].text.strip(_MARKUP) else "",
         checked=lines[0].checked,
         start=start,

@@ -27,8 +27,7 @@ from pydantic import ValidationError
 from bot.agent.git.git_process import GitProcess
 from bot.domain.heartbeats.alerts import Removal
 from bot.domain.heartbeats.allowed_commands import Argv
-from bot.domain.playbook import Playbook, parse
-from bot.domain.playbooks.playbook_edits import remove
+from bot.domain.playbook import Playbook, parse, remove
 from bot.errors import StoreError, TriageError, refused
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
 from bot.ports.collections import SingleDocument
@@ -86,8 +85,8 @@ def read_template(*, is_master: bool) -> Playbook:
 def seeded(template: Playbook, cwd: Path) -> Playbook:
     """Return the template without the tasks whose commands cannot work in a folder."""
     has = checkout_at(cwd)
-    tasks = (task for _, task in template.all_tasks)
-    return remove(template, *(task for task in tasks if not all(can_work(argv, cwd, has) for argv in task.commands)))
+    cannot = (task for task in template.all_tasks if not all(can_work(argv, cwd, has) for argv in task.commands))
+    return remove(template, *cannot)
 
 
 def _git(cwd: Path, *args: str) -> str | None:

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.playbook import Playbook, line_end, parse
-from bot.domain.playbooks.playbook_edits import add, move_task, remove
+from bot.domain.playbook import Playbook, add, line_end, move_task, parse, remove
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, PlaybookSection, plain_text, task_id
 from bot.domain.tiers import Tier
 from bot.errors import InputError
