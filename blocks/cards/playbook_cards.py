@@ -6,7 +6,6 @@ block with the reason above it, and accepting it is asked once more.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from slack_sdk.models.blocks import ActionsBlock, Block
@@ -21,7 +20,6 @@ from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, Suggest
 from bot.domain.text.sanitize import one_line
 
 TASK_CHARS: Final = 1_200
-_USER: Final = re.compile(r"[UW][A-Z0-9]{2,}")
 _HEADS: Final = {
     SuggestionStatus.OPEN: ":seedling: *Suggested check*",
     SuggestionStatus.QUARANTINED: ":no_entry: *Quarantined suggestion*",
@@ -58,18 +56,16 @@ def _task(suggestion: Suggestion) -> str:
 
 
 def _decision(suggestion: Suggestion) -> str:
-    who = suggestion.decided_by or ""
-    named = f"<@{who}>" if _USER.fullmatch(who) else escape(one_line(suggestion.decided_by_name or "somebody"))
-    why = f": {escape(one_line(suggestion.decision_reason))}" if suggestion.decision_reason else ""
     at = f", {local_time(suggestion.decided_at)}" if suggestion.decided_at else ""
-    return f"{suggestion.status} by {named}{at}{why}"
+    return f"{suggestion.status} {escape(one_line(suggestion.decision))}{at}"
 
 
 def _buttons(suggestion: Suggestion) -> ActionsBlock:
-    accept = button("Accept", ids.ACCEPT_SUGGESTION, suggestion.id, style="primary")
+    confirm = None
     if suggestion.quarantine:
         asked = f"A model would read this line at every {suggestion.tier} beat of {escape(suggestion.to)}."
         confirm = confirmation("Have you read it?", asked, yes="Add it anyway", no="Cancel")
-        accept = button("Accept", ids.ACCEPT_SUGGESTION, suggestion.id, style="danger", confirm=confirm)
+    style = "danger" if confirm else "primary"
+    accept = button("Accept", ids.ACCEPT_SUGGESTION, suggestion.id, style=style, confirm=confirm)
     reject = button("Reject", ids.REJECT_SUGGESTION, suggestion.id)
     return actions(f"{ids.suggestion_block_id(suggestion.id)}:decide", accept, reject)

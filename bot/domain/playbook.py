@@ -146,13 +146,13 @@ class Playbook:
         return self.in_section(PlaybookSection.NOTES)
 
     @property
-    def has_timestamps(self) -> bool:
-        """Whether the stamps stand in this file; if not, heartbeat_state.json holds the only copy."""
-        return self._has(PlaybookSection.TIMESTAMPS)
+    def stamps(self) -> Stamps | None:
+        """When each tier last succeeded; None without Timestamps: heartbeat_state.json holds the only copy.
 
-    @property
-    def stamps(self) -> Stamps:
-        """When each tier last succeeded; None for `(never)`, for what is no time with a zone and for a missing line."""
+        A stamp is None for `(never)`, for what is no time with a zone and for a missing line.
+        """
+        if not any(line.section is PlaybookSection.TIMESTAMPS for line in self.scanned):
+            return None
         found: dict[str, datetime | None] = {}
         for _, stamp in self._stamps():
             found.setdefault(stamp[2].lower(), _read_time(stamp[3]))
@@ -164,7 +164,7 @@ class Playbook:
         Only the times are replaced; a tier that has no line gets one at the end of the section.
         """
         time = at.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
-        lines, missing = list(self.lines), [tier for tier in Tier if tier in tiers and self.has_timestamps]
+        lines, missing = list(self.lines), [tier for tier in Tier if tier in tiers and self.stamps]
         for number, stamp in self._stamps():
             if (tier := Tier(stamp[2].lower())) in tiers:
                 lines[number] = f"{stamp[1]} {time}{stamp[4]}{line_end(lines[number])}"
@@ -201,9 +201,6 @@ class Playbook:
         lines = enumerate(self.scanned, 1)
         held = (n for n, line in lines if line.section is section and line.kind is not LineKind.BLANK)
         return items[-1] if items else max(held)
-
-    def _has(self, section: PlaybookSection) -> bool:
-        return any(line.section is section for line in self.scanned)
 
     def _stamps(self) -> Iterator[tuple[int, re.Match[str]]]:
         """Yield the stamps of Timestamps, each with the number of its line."""
@@ -244,10 +241,8 @@ def move_task(playbook: Playbook, task: PlaybookEntry, to: Tier) -> Playbook:
     """Return the playbook with a task of it, its details and its box at the end of another tier.
 
     Raises:
-        InputError: it is no list item, or a tier it would stand beside holds it already or cannot take it.
+        InputError: a tier it would stand beside holds it already or cannot take it.
     """
-    if not task.is_item:
-        raise InputError(f"{task.text!r} is no list item; make it one first.")
     if task in playbook.tasks(to):
         raise InputError(f"{to.title()} Tasks hold it already.")
     lines = [line.removeprefix(BOM).rstrip("\r\n") for line in playbook.lines[task.start : task.end]]
@@ -272,7 +267,7 @@ def _placed(playbook: Playbook, entry: PlaybookEntry, lines: Sequence[str]) -> P
     if section in of:
         at = playbook.end_of(section)
         held = [each for each in playbook.entries if of[each.start] is section]
-        margin = " " * next((each.indent for each in reversed(held) if each.is_item), 0)
+        margin = " " * next((playbook.scanned[each.start].indent for each in reversed(held) if each.is_item), 0)
         nothing = (
             [] if held else [n for n in range(at) if of[n] is section and is_placeholder(playbook.scanned[n].text)]
         )

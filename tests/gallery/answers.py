@@ -27,7 +27,6 @@ from bot.domain.citations.links import code_links
 from bot.domain.commands.command_specs import commands
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import BeatResult, BeatUsage, Delivered, Envelope, Indicator, RunUsage, Wake
-from bot.domain.hours import ActiveHours
 from bot.domain.playbook import parse
 from bot.domain.questions.autonomy import WeekRecord, judge_record
 from bot.domain.questions.autonomy_record import Arming, AutonomyMode
@@ -174,7 +173,6 @@ def _tasks() -> TaskList:
         at=NOW,
         playbook=parse(PLAYBOOK),
         stamps=Stamps(NOW - timedelta(minutes=30), NOW - timedelta(minutes=30), NOW - timedelta(hours=23)),
-        hours=ActiveHours("08:00", "22:00", "UTC"),
     )
 
 

@@ -4,8 +4,8 @@ As much of CommonMark as a checklist needs, with one deliberate difference: a co
 never closed, or that another of its kind follows before it is closed, hides nothing, so that a slip of the keyboard
 cannot silence the tasks below it. A fence that says `markdown` is read as if it were not there.
 A section runs to the next heading that names another, or to an unknown one that is not deeper.
-An entry is a list item with its sub-items, continuation lines and code, a table's row that names a command, or a
-paragraph. Items and rows are tasks; a paragraph is none, nor is an item that is only a link.
+An entry is a list item with its sub-items, continuation lines and code, or a paragraph. Items are tasks; a paragraph is
+none, nor is an item that is only a link.
 Source: CommonMark 0.31 §4.1-4.6, §5.2; front matter as Jekyll has it.
 """
 
@@ -46,9 +46,6 @@ _OPAQUE: Final = re.compile(
 )
 """Text in which no Markdown is read, and code spans, in which no comment is. A comment behind words ends with them."""
 
-_UNDERLINED: Final = re.compile(r"(?:(?<=\n\n)|\A)([^\W\d_][^\n]{0,99})\n(?=(?:={2,}|-{2,})[ \t]*$)", re.MULTILINE)
-"""A paragraph of its own above a rule: a heading, as in CommonMark, if it names a section."""
-
 _SHELLS: Final = ("sh", "bash", "zsh", "shell", "console")
 _SECTION: Final = re.compile(r"[\W\d_]*(?:(timestamp|quick|hourly|daily|note)s?|(urgent)\s+flags)\b", re.IGNORECASE)
 _TAB_COLUMNS: Final = 4
@@ -69,14 +66,13 @@ class PlaybookSection(StrEnum):
 class LineKind(Enum):
     """What a line is.
 
-    `ROW` is a table's line that names a command, `CODE` a line of a fence, its markers included, `BLANK` also a line of
+    `CODE` is a line of a fence, its markers included, `BLANK` also a line of
     a comment, of front matter, and a fence that is never closed.
     """
 
     BLANK = auto()
     HEADING = auto()
     ITEM = auto()
-    ROW = auto()
     TEXT = auto()
     RULE = auto()
     CODE = auto()
@@ -133,7 +129,6 @@ def scan_lines(text: str) -> tuple[MarkdownLine, ...]:
     ['HEADING', 'ITEM', 'CODE', 'CODE', 'CODE', 'BLANK', 'BLANK']
     """
     text = _MARKDOWN.sub(r"\n\g<code>", text)
-    text = _UNDERLINED.sub(lambda found: f"## {found[0]}" if section_of(found[1]) else found[0], text)
     found, section, level = list[MarkdownLine](), PlaybookSection.OTHER, 0
     for line in map(_classified, _OPAQUE.sub(_marked, text).split("\n")):
         named = section_of(line.text) if line.kind is LineKind.HEADING else None
@@ -180,8 +175,7 @@ def _classified(line: str) -> MarkdownLine:
         said = shown[item.end() :].strip()
         checked = None if item[2] is None else item[2] in ("x", "X")
         return MarkdownLine(LineKind.ITEM, "" if _FENCE.fullmatch(said) else said, shown, checked)
-    is_row = said.startswith("|") and commands_in([said])
-    return MarkdownLine(LineKind.ROW if is_row else LineKind.TEXT, said, shown)
+    return MarkdownLine(LineKind.TEXT, said, shown)
 
 
 PLACEHOLDER: Final = "(none)"
@@ -213,7 +207,6 @@ class PlaybookEntry:
     checked: bool | None
     start: int
     end: int
-    indent: int = 0
     details: tuple[str, ...] = ()
     kind: LineKind = LineKind.ITEM
 
@@ -229,28 +222,24 @@ class PlaybookEntry:
 
     @property
     def is_task(self) -> bool:
-        """Whether it is a task where its section holds tasks: an item or a row, and more than a link."""
-        return self.kind is not LineKind.TEXT and bool(not _is_link(self.text) or self.details or self.commands)
+        """Whether it is a task where its section holds tasks: an item, and more than a link."""
+        return self.is_item and bool(not _is_link(self.text) or self.details or self.commands)
 
     @cached_property
     def commands(self) -> tuple[tuple[str, ...], ...]:
-        """The commands it names, in order."""
-        return tuple(commands_in([self.text, *self.details]))
+        """The commands it names, in order; those of a flag or a note are its text."""
+        is_text = self.section in (PlaybookSection.FLAGS, PlaybookSection.NOTES)
+        return () if is_text else tuple(commands_in([self.text, *self.details]))
 
     @cached_property
-    def id(self) -> str:
-        """The id its receipts carry: of its first command, so that a new title makes no new task, else of its text.
-
-        Flags and notes go by their text.
-        """
-        if self.commands and self.section not in (PlaybookSection.FLAGS, PlaybookSection.NOTES):
-            return task_id(" ".join(self.commands[0]))
-        return task_id(self.text)
-
-    @property
     def checks(self) -> tuple[str, ...]:
         """The ids of its checks, its own first: each command is one, and so is a task that names none."""
-        return tuple(task_id(" ".join(argv)) for argv in self.commands) or (self.id,)
+        return tuple(task_id(" ".join(argv)) for argv in self.commands) or (task_id(self.text),)
+
+    @property
+    def id(self) -> str:
+        """The id its receipts carry: of its first command, so that a new title makes no new task, else of its text."""
+        return self.checks[0]
 
 
 def task_of_line(text: str) -> PlaybookEntry:
@@ -335,7 +324,7 @@ def _continues(first: MarkdownLine, line: MarkdownLine, *, has_gap: bool) -> boo
         return True
     if first.kind is LineKind.ITEM and line.indent >= first.indent + _SUB_ITEM_COLUMNS:
         return True
-    return line.kind is LineKind.TEXT and first.kind is not LineKind.ROW and not has_gap
+    return line.kind is LineKind.TEXT and not has_gap
 
 
 def _entry(lines: Sequence[MarkdownLine], start: int) -> PlaybookEntry:
@@ -347,7 +336,6 @@ def _entry(lines: Sequence[MarkdownLine], start: int) -> PlaybookEntry:
         checked=lines[0].checked,
         start=start,
         end=start + len(lines),
-        indent=lines[0].indent,
         details=tuple(rest.split("\n")) if rest else (),
         kind=lines[0].kind,
     )

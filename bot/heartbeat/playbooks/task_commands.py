@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from bot.domain.answers import Answer, Part, lines_of, sentence
 from bot.domain.commands.command_line import CommandLine
 from bot.domain.heartbeats.allowed_commands import Argv
-from bot.domain.hours import ActiveHours
 from bot.domain.playbook import ListChanged, Playbook, add, list_digest, move_task, remove, task_of
 from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text, task_of_line
 from bot.domain.text.did_you_mean import near_ones
@@ -25,8 +24,8 @@ from bot.domain.tiers import Stamps, Tier, due_at, due_tier, includes
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
 from bot.heartbeat.run.inputs import stamps_of
-from bot.heartbeat.schedule.session_rows import NO_SESSIONS, next_beat
-from bot.heartbeat.sessions.session_registry import PLAYBOOK, Asker, Owners, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.schedule.session_rows import NO_SESSIONS
+from bot.heartbeat.sessions.session_registry import PLAYBOOK, Asker, Session, SessionMemory, SessionRegistry
 from bot.ports import Clock
 from bot.ports.collections import SingleDocument
 
@@ -38,34 +37,26 @@ MAX_NAMED: Final = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskList:
-    """What a playbook asks for, as of `at`; `hours` are those in which the session beats."""
+    """What a playbook asks for, as of `at`."""
 
     session: Session
     at: datetime
     playbook: Playbook
     stamps: Stamps
-    hours: ActiveHours
-
-    def next_beat(self, tier: Tier) -> datetime | None:
-        """Return the first slot inside the hours at which a tier is due; None while the session is off."""
-        due = due_at(self.stamps, tier, self.at)
-        since = due - timedelta(seconds=1) if due > self.at else self.at
-        return next_beat(self.session, self.hours, since) if self.session.beat.enabled else None
 
     def refused(self, task: PlaybookEntry) -> tuple[Argv, ...]:
         """Return the commands of a task that triage.yml does not allow."""
         return self.session.refused_commands(task.text, *task.details)
 
     def heading(self, tier: Tier) -> str:
-        """Return the line above a tier's tasks: whether it is due, with which beat, and when it ran last.
+        """Return the line above a tier's tasks: whether it is due, and when it ran last.
 
-        `Hourly · due in 40 min, with the beat in 45 min · last ran 20 min ago`
+        `Hourly · due in 40 min · last ran 20 min ago`
         """
-        stamp, beat, at = self.stamps.stamp_of(tier), self.next_beat(tier), due_at(self.stamps, tier, self.at)
+        stamp, at = self.stamps.stamp_of(tier), due_at(self.stamps, tier, self.at)
         due = "due now" if at <= self.at else f"due in {duration(at - self.at)}"
-        when = "but the session is off" if beat is None else f"with the beat in {duration(beat - self.at)}"
         ran = "never ran" if stamp is None else f"last ran {time_ago(self.at, stamp)}"
-        return f"{HEADINGS[tier]} · {due}, {when} · {ran}"
+        return f"{HEADINGS[tier]} · {due} · {ran}"
 
     def answer(self, *said: Part, undo: tuple[str, ...] = (), problem: str = "") -> Answer:
         """Return the list below what was done, and how that is undone; or `problem`, why nothing was done."""
@@ -89,14 +80,7 @@ class TaskList:
     def record(self) -> dict[str, object]:
         """Return the list for programs."""
         due = due_tier(self.stamps, self.at)
-        tiers = {
-            tier: {
-                "last": self.stamps.stamp_of(tier),
-                "due": tier in includes(due),
-                "next_beat": self.next_beat(tier),
-            }
-            for tier in Tier
-        }
+        tiers = {tier: {"last": self.stamps.stamp_of(tier), "due": tier in includes(due)} for tier in Tier}
         tasks = [
             {
                 "number": number,
@@ -112,21 +96,15 @@ class TaskList:
         return {"session": self.session.id, "at": self.at, "due": due, "tiers": tiers, "tasks": tasks}
 
 
+@dataclass(frozen=True, slots=True)
 class TaskCommands:
     """Answers every verb of `tiers`."""
 
-    def __init__(
-        self,
-        sessions: SessionRegistry,
-        store: SessionMemory,
-        zones: Owners,
-        clock: Clock,
-        shown: SingleDocument,
-        removals: Removals,
-    ) -> None:
-        self._sessions, self._store, self._zones, self._clock = sessions, store, zones, clock
-        self._shown = shown
-        self._removals = removals
+    sessions: SessionRegistry
+    store: SessionMemory
+    clock: Clock
+    shown: SingleDocument
+    removals: Removals
 
     def answer(self, line: CommandLine, by: Asker) -> Answer:
         """Do what a line says with a session's tasks, or list them.
@@ -138,8 +116,8 @@ class TaskCommands:
             StoreError: the disk refuses it.
         """
         if not line.word(1):
-            return which_answer([session.id for session in self._sessions.all()])
-        session, verb = self._sessions.get(line.word(1)), line.word(2)
+            return which_answer([session.id for session in self.sessions.all()])
+        session, verb = self.sessions.get(line.word(1)), line.word(2)
         if verb == "due":
             return self._list(session, self._playbook(session)).due_answer()
         by.require(NO_TASKS_OF_YOURS, session, next_step=f"What is due: /triage tiers {session.id} due")
@@ -166,14 +144,14 @@ class TaskCommands:
     def _edit(self, session: Session, number: int, to: Tier | None, by: Asker) -> Answer:
         """Move the task `by` saw as `number`, or remove it; raises ListChanged if that is another list by now."""
         self._playbook(session)
-        shown = self._shown.read().get(_key(session, by))
+        shown = self.shown.read().get(_key(session, by))
 
         def edit(now: Playbook) -> Playbook:
             task = task_of(now, number, shown)
             return move_task(now, task, to) if to else remove(now, task)
 
         before, after = playbook_of(session).change(edit)
-        self._removals.note_removals(session.id, before, after, by=by.id, at=self._clock.now())
+        self.removals.note_removals(session.id, before, after, by=by.id, at=self.clock.now())
         task = task_of(before, number, shown)
         if to is not None:
             there = _number(after, to, task.id)
@@ -203,13 +181,13 @@ class TaskCommands:
     def _seen(self, session: Session, playbook: Playbook, by: Asker) -> TaskList:
         """Return the list and remember that `by` saw it; a disk that is full costs them the numbers, not the list."""
         with suppress(StoreError):
-            self._shown.keep_newest({_key(session, by): list_digest(playbook)}, at_most=MAX_REMEMBERED)
+            self.shown.keep_newest({_key(session, by): list_digest(playbook)}, at_most=MAX_REMEMBERED)
         return self._list(session, playbook)
 
     def _list(self, session: Session, playbook: Playbook) -> TaskList:
         """Return the tasks as they stand; raises StoreError where the session's state cannot be read."""
-        stamps, hours = stamps_of(playbook, self._store.load(session.id)), self._zones.hours(session)
-        return TaskList(session=session, at=self._clock.now(), playbook=playbook, stamps=stamps, hours=hours)
+        stamps = stamps_of(playbook, self.store.load(session.id))
+        return TaskList(session=session, at=self.clock.now(), playbook=playbook, stamps=stamps)
 
 
 def _number(playbook: Playbook, tier: Tier, task_id: str) -> int:

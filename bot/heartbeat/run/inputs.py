@@ -123,9 +123,7 @@ class InputCollector:
 
 def stamps_of(playbook: Playbook, state: SessionState) -> Stamps:
     """Return when each tier last succeeded: from the file, or from the state where the file keeps no times."""
-    if playbook.has_timestamps:
-        return playbook.stamps
-    return Stamps(**{tier: state.stamps.get(tier) for tier in Tier})
+    return playbook.stamps or Stamps(**{tier: state.stamps.get(tier) for tier in Tier})
 
 
 def _moves(state: SessionState, playbook: Playbook) -> tuple[TierMove, ...]:

@@ -80,7 +80,7 @@ class Worker:
         measured = () if self.playbook.is_freeform else suggested_moves(self.state.measured)
         wrong = {(move.from_tier, move.task_id): move for move in measured}
         for task, line in self.lines:
-            if task.is_item and (move := wrong.get((task.tier, task.id))):
+            if move := wrong.get((task.tier, task.id)):
                 why = f"It {move.why}."
                 yield Offer(tier=move.to_tier, task=line, from_=self.session.id, reason=why, moves_from=task.tier)
 
