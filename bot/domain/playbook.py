@@ -27,7 +27,6 @@ from bot.domain.playbooks.playbook_entries import (
     PlaybookEntry,
     PlaybookSection,
     entries,
-    is_freeform,
     is_placeholder,
     plain_text,
     scan_lines,
@@ -96,7 +95,7 @@ class Playbook:
     @cached_property
     def entries(self) -> tuple[PlaybookEntry, ...]:
         """Every task, flag, note and paragraph, in order."""
-        return entries(self.scanned)
+        return entries(self.scanned, PlaybookSection.QUICK if self.is_freeform else PlaybookSection.OTHER)
 
     def in_section(self, section: PlaybookSection) -> tuple[PlaybookEntry, ...]:
         """Return what a section says, in order."""
@@ -105,7 +104,7 @@ class Playbook:
     @property
     def is_freeform(self) -> bool:
         """Whether no heading names a tier."""
-        return is_freeform(self.scanned)
+        return not any(line.section.value in tuple(Tier) for line in self.scanned)
 
     @property
     def is_effectively_empty(self) -> bool:
@@ -169,8 +168,8 @@ class Playbook:
             if (tier := Tier(stamp[2].lower())) in tiers:
                 lines[number] = f"{stamp[1]} {time}{stamp[4]}{line_end(lines[number])}"
                 missing = [other for other in missing if other is not tier]
-        below = self.end_of(PlaybookSection.TIMESTAMPS) if missing else 0
-        return type(self)(tuple(lines)).with_lines(below, [f"- Last {tier}: {time}" for tier in missing])
+        stamped, place = type(self)(tuple(lines)), self.place_in(PlaybookSection.TIMESTAMPS)
+        return stamped.spliced(place, [f"- Last {tier}: {time}" for tier in missing]) if missing and place else stamped
 
     def with_boxes(self, boxes: Collection[tuple[PlaybookEntry, bool]]) -> Self:
         """Return the playbook with the boxes of these tasks (same section, same id) saying whether each went well.
@@ -185,22 +184,33 @@ class Playbook:
                 lines[entry.start] = f"{line[: item.start(2)]}{'x' if ok else ' '}{line[item.end(2) :]}"
         return type(self)(tuple(lines))
 
-    def with_lines(self, index: int, texts: Collection[str]) -> Self:
-        """Return the playbook with lines before line `index` (0-based), ended as the line above them is."""
-        before, after = list(self.lines[:index]), self.lines[index:]
-        end = next((end for line in reversed(before or after) if (end := line_end(line))), "\n")
+    def spliced(self, place: slice, texts: Sequence[str]) -> Self:
+        """Return the playbook with lines of these texts in a place, ended as the line above them is."""
+        before, after = list(self.lines[: place.start]), self.lines[place.stop :]
+        end = next((end for line in reversed(self.lines[: place.stop] or after) if (end := line_end(line))), "\n")
         added = [f"{text}{end}" for text in texts]
-        if added and before and not line_end(before[-1]):
+        if before and not line_end(before[-1]):
             before[-1] += end
             added[-1] = added[-1].removesuffix(end)
         return type(self)((*before, *added, *after))
 
-    def end_of(self, section: PlaybookSection) -> int:
-        """Return where a line may be added to a section: below its last list item, else below all that it holds."""
-        items = [each.end for each in self.entries if each.is_item and self.scanned[each.start].section is section]
-        lines = enumerate(self.scanned, 1)
-        held = (n for n, line in lines if line.section is section and line.kind is not LineKind.BLANK)
-        return items[-1] if items else max(held)
+    def place_in(self, section: PlaybookSection) -> slice | None:
+        """Return where a section takes a new line; None where there is no such section.
+
+        Below its last list item; else where a list that holds nothing says so; else below all that it holds.
+        """
+        here = {
+            n: line
+            for n, line in enumerate(self.scanned)
+            if line.section is section and line.kind is not LineKind.BLANK
+        }
+        held = [entry for entry in self.entries if entry.start in here]
+        nothing = [n for n, line in here.items() if is_placeholder(line.text)]
+        if nothing and not held:
+            return slice(nothing[0], nothing[0] + 1)
+        items = [entry.end for entry in held if entry.kind is LineKind.ITEM]
+        ends = items or [n + 1 for n in here]
+        return slice(ends[-1], ends[-1]) if ends else None
 
     def _stamps(self) -> Iterator[tuple[int, re.Match[str]]]:
         """Yield the stamps of Timestamps, each with the number of its line."""
@@ -263,19 +273,14 @@ def _placed(playbook: Playbook, entry: PlaybookEntry, lines: Sequence[str]) -> P
         if section is not PlaybookSection.QUICK:
             raise InputError("This playbook has no tiers; put its tasks under a heading ## Quick Tasks first.")
         section = PlaybookSection.OTHER
-    of = [line.section for line in playbook.scanned]
-    if section in of:
-        at = playbook.end_of(section)
-        held = [each for each in playbook.entries if of[each.start] is section]
-        margin = " " * next((playbook.scanned[each.start].indent for each in reversed(held) if each.is_item), 0)
-        nothing = (
-            [] if held else [n for n in range(at) if of[n] is section and is_placeholder(playbook.scanned[n].text)]
-        )
-        whole = Playbook(tuple(line for number, line in enumerate(playbook.lines) if number not in nothing))
-        edited = whole.with_lines(at - len(nothing), [margin + line for line in lines])
+    if place := playbook.place_in(section):
+        above = (entry.start for entry in playbook.entries if entry.end == place.start and entry.kind is LineKind.ITEM)
+        margin = " " * next((playbook.scanned[start].indent for start in above), 0)
+        edited = playbook.spliced(place, [margin + line for line in lines])
     else:
         gap = [""] if playbook.lines and playbook.lines[-1].strip() else []
-        edited = playbook.with_lines(len(playbook.lines), [*gap, f"## {title}", *lines])
+        end = len(playbook.lines)
+        edited = playbook.spliced(slice(end, end), [*gap, f"## {title}", *lines])
     return _verified(playbook, edited.lines, gained=[entry])
 
 

@@ -117,11 +117,6 @@ def section_of(title: str) -> PlaybookSection | None:
     return PlaybookSection(f"{name}s" if name in ("timestamp", "note") else name)
 
 
-def is_freeform(lines: Sequence[MarkdownLine]) -> bool:
-    """Whether no heading names a tier."""
-    return not any(line.section.value in tuple(Tier) for line in lines)
-
-
 def scan_lines(text: str) -> tuple[MarkdownLine, ...]:
     """Return what each line is; they end with a newline each, and hold no CR.
 
@@ -178,9 +173,6 @@ def _classified(line: str) -> MarkdownLine:
     return MarkdownLine(LineKind.TEXT, said, shown)
 
 
-PLACEHOLDER: Final = "(none)"
-"""What stands in a list that holds nothing; no entry, whatever follows it on its line."""
-
 MAX_TEXT_CHARS: Final = 300
 
 _SUB_ITEM_COLUMNS: Final = 2
@@ -216,14 +208,9 @@ class PlaybookEntry:
         return Tier(self.section.value)
 
     @property
-    def is_item(self) -> bool:
-        """Whether it is a list item."""
-        return self.kind is LineKind.ITEM
-
-    @property
     def is_task(self) -> bool:
         """Whether it is a task where its section holds tasks: an item, and more than a link."""
-        return self.is_item and bool(not _is_link(self.text) or self.details or self.commands)
+        return self.kind is LineKind.ITEM and bool(not _is_link(self.text) or self.details or self.commands)
 
     @cached_property
     def commands(self) -> tuple[tuple[str, ...], ...]:
@@ -282,16 +269,16 @@ def task_id(text: str) -> str:
 
 
 def is_placeholder(text: str) -> bool:
-    """Whether a line says that a list holds nothing.
+    """Whether a line says that a list holds nothing; it is no entry, whatever follows on it.
 
     >>> is_placeholder("(none)"), is_placeholder("*(None right now)*"), is_placeholder("None of the shops answers")
     (True, True, False)
     """
-    return text.lstrip("*_ ")[: len(PLACEHOLDER) - 1].casefold() == PLACEHOLDER[:-1]
+    return text.lstrip("*_ ").casefold().startswith("(none")
 
 
-def entries(lines: Sequence[MarkdownLine]) -> tuple[PlaybookEntry, ...]:
-    """Return every entry that says something, in order; without a heading for a tier all tasks are quick ones."""
+def entries(lines: Sequence[MarkdownLine], other: PlaybookSection) -> tuple[PlaybookEntry, ...]:
+    """Return every entry that says something, in order; `other` is the section of tasks under no heading we know."""
     spans: list[tuple[int, int]] = []
     is_open = has_gap = False
     for number, line in enumerate(lines):
@@ -304,7 +291,6 @@ def entries(lines: Sequence[MarkdownLine]) -> tuple[PlaybookEntry, ...]:
         else:
             is_open, has_gap = line.kind is not LineKind.CODE, False
             spans += [(number, number + 1)] if is_open else []
-    other = PlaybookSection.QUICK if is_freeform(lines) else PlaybookSection.OTHER
     found = (_entry(lines[start:end], start) for start, end in spans)
     return tuple(
         replace(each, section=other) if each.is_task and each.section is PlaybookSection.OTHER else each
