@@ -152,10 +152,8 @@ class Playbook:
         """
         if not any(line.section is PlaybookSection.TIMESTAMPS for line in self.scanned):
             return None
-        found: dict[str, datetime | None] = {}
-        for _, stamp in self._stamps():
-            found.setdefault(stamp[2].lower(), _read_time(stamp[3]))
-        return Stamps(**found)
+        first_wins = reversed([stamp for _, stamp in self._stamps()])
+        return Stamps(**{stamp[2].lower(): _read_time(stamp[3]) for stamp in first_wins})
 
     def with_stamps(self, tiers: Collection[Tier], at: datetime) -> Self:
         """Return the playbook with these tiers stamped, in whole seconds of UTC; unchanged if it has no Timestamps.

@@ -47,7 +47,7 @@ _OPAQUE: Final = re.compile(
 """Text in which no Markdown is read, and code spans, in which no comment is. A comment behind words ends with them."""
 
 _SHELLS: Final = ("sh", "bash", "zsh", "shell", "console")
-_SECTION: Final = re.compile(r"[\W\d_]*(?:(timestamp|quick|hourly|daily|note)s?|(urgent)\s+flags)\b", re.IGNORECASE)
+_SECTION: Final = re.compile(r"[\W\d_]*(timestamp|quick|hourly|daily|note|urgent(?=\s+flags\b))s?\b", re.IGNORECASE)
 _TAB_COLUMNS: Final = 4
 
 
@@ -111,10 +111,7 @@ def section_of(title: str) -> PlaybookSection | None:
     (<PlaybookSection.FLAGS: 'urgent'>, None)
     """
     found = _SECTION.match(title)
-    if found is None:
-        return None
-    name = (found[1] or found[2]).lower()
-    return PlaybookSection(f"{name}s" if name in ("timestamp", "note") else name)
+    return next((each for each in PlaybookSection if found and each.startswith(found[1].lower())), None)
 
 
 def scan_lines(text: str) -> tuple[MarkdownLine, ...]:
@@ -279,19 +276,16 @@ def is_placeholder(text: str) -> bool:
 
 def entries(lines: Sequence[MarkdownLine], other: PlaybookSection) -> tuple[PlaybookEntry, ...]:
     """Return every entry that says something, in order; `other` is the section of tasks under no heading we know."""
-    spans: list[tuple[int, int]] = []
-    is_open = has_gap = False
+    spans, is_open = list[range](), False
     for number, line in enumerate(lines):
         if line.kind in (LineKind.HEADING, LineKind.RULE):
             is_open = False
-        elif line.kind is LineKind.BLANK:
-            has_gap = True
-        elif is_open and _continues(lines[spans[-1][0]], line, has_gap=has_gap):
-            spans[-1], has_gap = (spans[-1][0], number + 1), False
-        else:
-            is_open, has_gap = line.kind is not LineKind.CODE, False
-            spans += [(number, number + 1)] if is_open else []
-    found = (_entry(lines[start:end], start) for start, end in spans)
+        elif is_open and _continues(lines[spans[-1].start], line, has_gap=number > spans[-1].stop):
+            spans[-1] = range(spans[-1].start, number + 1)
+        elif line.kind is not LineKind.BLANK:
+            is_open = line.kind is not LineKind.CODE
+            spans += [range(number, number + 1)] if is_open else []
+    found = (_entry(lines[span.start : span.stop], span.start) for span in spans)
     return tuple(
         replace(each, section=other) if each.is_task and each.section is PlaybookSection.OTHER else each
         for each in found
@@ -306,11 +300,8 @@ def _continues(first: MarkdownLine, line: MarkdownLine, *, has_gap: bool) -> boo
     """
     if is_placeholder(first.text) and ")" in first.text:
         return False
-    if line.kind is LineKind.CODE:
-        return True
-    if first.kind is LineKind.ITEM and line.indent >= first.indent + _SUB_ITEM_COLUMNS:
-        return True
-    return line.kind is LineKind.TEXT and not has_gap
+    is_under = first.kind is LineKind.ITEM and line.indent >= first.indent + _SUB_ITEM_COLUMNS
+    return line.kind is LineKind.CODE or is_under or (line.kind is LineKind.TEXT and not has_gap)
 
 
 def _entry(lines: Sequence[MarkdownLine], start: int) -> PlaybookEntry:

@@ -107,9 +107,7 @@ def read_plain(path: Path) -> str | None:
         with os.fdopen(descriptor, "rb") as file:
             data = file.read(MAX_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
     if data is None or len(data) > MAX_BYTES:
-        raise StoreError(
-            f"{path} is no plain file, or larger than {MAX_BYTES // 1024} KiB; a playbook is a page or two"
-        )
+        raise StoreError(f"{path} is no plain file, or larger than {MAX_BYTES // 1024} KiB")
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -188,11 +186,8 @@ class PlaybookFile:
         """Write the template, and add the file to the checkout's own exclude list: it is no commit of anybody's."""
         templates = resources.files("bot.heartbeat.playbooks") / "templates"
         template = (templates / ("master.md" if self.is_master else "worker.md")).read_text(encoding="utf-8")
-        text = (
-            seeded(parse(template), self.cwd)
-            .render()
-            .replace("{session}", " ".join(self.name.split()) or self.cwd.name)
-        )
+        name = " ".join(self.name.split()) or self.cwd.name
+        text = seeded(parse(template), self.cwd).render().replace("{session}", name)
         with (
             refused(f"cannot create {self.path}", "make its folder writable"),
             self.path.open("x", encoding="utf-8") as file,
