@@ -6,6 +6,7 @@ block with the reason above it, and accepting it is asked once more.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from slack_sdk.models.blocks import ActionsBlock, Block
@@ -20,6 +21,7 @@ from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, Suggest
 from bot.domain.text.sanitize import one_line
 
 TASK_CHARS: Final = 1_200
+_USER: Final = re.compile(r"[UW][A-Z0-9]{2,}")
 _HEADS: Final = {
     SuggestionStatus.OPEN: ":seedling: *Suggested check*",
     SuggestionStatus.QUARANTINED: ":no_entry: *Quarantined suggestion*",
@@ -56,8 +58,11 @@ def _task(suggestion: Suggestion) -> str:
 
 
 def _decision(suggestion: Suggestion) -> str:
+    who = suggestion.decided_by or ""
+    named = f"<@{who}>" if _USER.fullmatch(who) else escape(one_line(suggestion.decided_by_name or "somebody"))
+    why = f": {escape(one_line(suggestion.decision_reason))}" if suggestion.decision_reason else ""
     at = f", {local_time(suggestion.decided_at)}" if suggestion.decided_at else ""
-    return f"{suggestion.status} {escape(one_line(suggestion.decision))}{at}"
+    return f"{suggestion.status} by {named}{at}{why}"
 
 
 def _buttons(suggestion: Suggestion) -> ActionsBlock:
