@@ -66,10 +66,11 @@ def _decision(suggestion: Suggestion) -> str:
 
 
 def _buttons(suggestion: Suggestion) -> ActionsBlock:
-    accept = button("Accept", ids.ACCEPT_SUGGESTION, suggestion.id, style="primary")
+    confirm = None
     if suggestion.quarantine:
         asked = f"A model would read this line at every {suggestion.tier} beat of {escape(suggestion.to)}."
         confirm = confirmation("Have you read it?", asked, yes="Add it anyway", no="Cancel")
-        accept = button("Accept", ids.ACCEPT_SUGGESTION, suggestion.id, style="danger", confirm=confirm)
+    style = "danger" if confirm else "primary"
+    accept = button("Accept", ids.ACCEPT_SUGGESTION, suggestion.id, style=style, confirm=confirm)
     reject = button("Reject", ids.REJECT_SUGGESTION, suggestion.id)
     return actions(f"{ids.suggestion_block_id(suggestion.id)}:decide", accept, reject)

@@ -72,5 +72,5 @@ class SessionServices:
             clock=self._clock,
             known_secrets=self._secrets,
         )
-        tasks = TaskCommands(self.registry, self.store, self.owners, self._clock, self._task_lists, self.removals)
+        tasks = TaskCommands(self.registry, self.store, self._clock, self._task_lists, self.removals)
         return {"heartbeat": controls.answer, "tiers": tasks.answer, "pollinate": self.suggestions.answer}

@@ -30,8 +30,10 @@ class Tier(StrEnum):
     DAILY = "daily"
 
 
-PERIODS: Final = MappingProxyType({Tier.HOURLY: timedelta(minutes=60), Tier.DAILY: timedelta(hours=24)})
-"""How long a tier's stamp holds it back; quick has none."""
+PERIODS: Final = MappingProxyType(
+    {Tier.QUICK: timedelta(0), Tier.HOURLY: timedelta(minutes=60), Tier.DAILY: timedelta(hours=24)}
+)
+"""How long a tier's stamp holds it back."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,23 @@ class Stamps:
         return stamp
 
 
+def due_at(stamps: Stamps, tier: Tier, now: datetime) -> datetime:
+    """Return from when on a tier is due, also as part of a higher one; `now` at the earliest, in UTC.
+
+    Raises:
+        ValueError: `now` is naive.
+    """
+    if now.utcoffset() is None:
+        raise ValueError(f"{now!r} has no zone; what is due cannot be told")
+    # In UTC: two times of one zone subtract by the wall clock, an hour off where the clocks changed in between.
+    at, waits = now.astimezone(UTC), list[timedelta]()
+    for each in tuple(Tier)[len(includes(tier)) - 1 :]:
+        stamp = stamps.stamp_of(each)
+        age = at - stamp.astimezone(UTC) if stamp else PERIODS[each]
+        waits.append(PERIODS[each] - age if age >= timedelta(0) else timedelta(0))
+    return at + max(min(waits), timedelta(0))
+
+
 def due_tier(stamps: Stamps, now: datetime) -> Tier:
     """Return the highest tier that is due; it includes all lower ones. Raises ValueError if `now` is naive.
 
@@ -55,15 +74,7 @@ def due_tier(stamps: Stamps, now: datetime) -> Tier:
     >>> due_tier(Stamps(noon, noon - timedelta(minutes=60), noon - timedelta(hours=23)), noon)
     <Tier.HOURLY: 'hourly'>
     """
-    if now.utcoffset() is None:
-        raise ValueError(f"{now!r} has no zone; what is due cannot be told")
-    for tier in reversed(PERIODS):
-        stamp = stamps.stamp_of(tier)
-        # In UTC: two times of one zone subtract by the wall clock, an hour off where the clocks changed in between.
-        age = now.astimezone(UTC) - stamp.astimezone(UTC) if stamp else PERIODS[tier]
-        if age < timedelta(0) or age >= PERIODS[tier]:
-            return tier
-    return Tier.QUICK
+    return [tier for tier in Tier if due_at(stamps, tier, now) <= now][-1]
 
 
 def includes(tier: Tier) -> tuple[Tier, ...]:
@@ -116,15 +127,14 @@ def suggested_moves(history: Mapping[str, TaskHistory]) -> tuple[TierMove, ...]:
 
     >>> slow = TaskHistory(text="Tests: `make test`", tier=Tier.QUICK, seconds=(4.0, 31.0, 28.5, 30.0))
     >>> [(move.from_tier.value, move.to_tier.value, move.why) for move in suggested_moves({"a1b2c3d4": slow})]
-    [('quick', 'hourly', 'took 31 s, 28 s and 30 s in the last beats; quick tasks stay under 10 s')]
+    [('quick', 'hourly', 'took 31 s, 28 s, 30 s in the last beats; quick tasks stay under 10 s')]
     """
     moves = []
     for task_id, past in history.items():
         last, limit = past.seconds[-IN_A_ROW:], LIMITS_S.get(past.tier)
         if limit is not None and len(last) == IN_A_ROW and min(last) > limit:
-            *before, newest = (f"{seconds:.0f} s" for seconds in last)
-            took = f"took {', '.join(before)} and {newest} in the last beats"
-            why = f"{took}; {past.tier} tasks stay under {limit:.0f} s"
+            took = ", ".join(f"{seconds:.0f} s" for seconds in last)
+            why = f"took {took} in the last beats; {past.tier} tasks stay under {limit:.0f} s"
             slower = tuple(Tier)[tuple(Tier).index(past.tier) + 1]
             moves.append(TierMove(task_id=task_id, from_tier=past.tier, to_tier=slower, why=why))
     return tuple(moves)

@@ -31,12 +31,10 @@ class SuggestionButtons:
                 return owners.claim(desk.sessions.get(suggestion.to), click.user, asks=asks)
             return ""
 
-        def accept(click: Click, one: Suggestion) -> None:
-            self._show(desk.decide(one.id, SuggestionStatus.ACCEPTED, DecidedBy(click.user, click.name)))
-
-        def reject(click: Click, one: Suggestion, why: str | None) -> None:
-            by = DecidedBy(click.user, click.name)
-            self._show(desk.decide(one.id, SuggestionStatus.REJECTED, by, why or ""))
+        def decide(click: Click, one: Suggestion, status: SuggestionStatus, why: str | None = None) -> None:
+            decided = desk.decide(one.id, status, DecidedBy(click.user, click.name), why or "")
+            with suppress(ProviderError):
+                cards.show(decided)
 
         on = DecisionHandler(
             approvers,
@@ -46,13 +44,13 @@ class SuggestionButtons:
             owner=claim,
         )
         self.actions: Mapping[str, Listener] = {
-            ids.ACCEPT_SUGGESTION: on.decides(accept),
+            ids.ACCEPT_SUGGESTION: on.decides(lambda click, one: decide(click, one, SuggestionStatus.ACCEPTED)),
             ids.REJECT_SUGGESTION: on.opens(lambda _, one: reject_modal(one)),
         }
         self.views: Mapping[str, Listener] = {
-            ids.REJECT_VIEW: on.submits(reject, block=ids.REASON, check=lambda _, said: said and check_whole(said)),
+            ids.REJECT_VIEW: on.submits(
+                lambda click, one, why: decide(click, one, SuggestionStatus.REJECTED, why),
+                block=ids.REASON,
+                check=lambda _, said: said and check_whole(said),
+            ),
         }
-
-    def _show(self, decided: Suggestion) -> None:
-        with suppress(ProviderError):
-            self.cards.show(decided)

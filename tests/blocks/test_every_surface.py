@@ -50,7 +50,6 @@ from bot.domain.citations.links import code_links
 from bot.domain.fixes.fixes import FixMark
 from bot.domain.paging import Paging
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_edits import numbered
 from bot.domain.returns import EvidenceKind, SuspectChange, Verdict
 from bot.domain.severity import Severity
 from bot.domain.threads import EarlierReply, Followup, PendingReason, Resolution, ThreadState, ThreadStatus
@@ -183,7 +182,7 @@ def sessions(text: str) -> Iterator[Any]:
     """Yield what commands answer about sessions and their tasks."""
     beats, rows = filled(answers._BEATS, text), filled(answers._ROWS, text)
     playbook = parse(f"## Quick\n\n- [ ] {' '.join(text.split())}\n")
-    tasks = replace(answers._tasks(), tasks=tuple(numbered(playbook)))
+    tasks = replace(answers._tasks(), playbook=playbook)
     changed = tasks.answer(Part(lines=lines_of([text]), quoted=text), undo=("tiers", text))
     said = (list_answer(rows, NOW), log_answer("shop", beats), tasks.answer(problem=text))
     yield from map(answer_blocks, (*said, why_answer("shop", beats), changed))

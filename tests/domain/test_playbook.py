@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.domain.heartbeats.allowed_commands import commands_in
-from bot.domain.playbook import Playbook, parse
-from bot.domain.playbooks.playbook_edits import add
+from bot.domain.playbook import Playbook, add, parse
 from bot.domain.playbooks.playbook_entries import PlaybookSection, is_marked_urgent
 from bot.domain.tiers import Stamps, Tier
 from tests.playbooks import FILES, template
@@ -32,7 +32,7 @@ def test_a_playbook_nobody_edited_is_written_back_byte_for_byte(text: str) -> No
     """Property: whatever the text."""
     playbook = parse(text)
     assert playbook.render() == text
-    assert isinstance(playbook.stamps, Stamps)
+    assert isinstance(playbook.stamps, Stamps | None)
     assert playbook.is_effectively_empty in (True, False)
 
 
@@ -40,7 +40,7 @@ def test_a_playbook_nobody_edited_is_written_back_byte_for_byte(text: str) -> No
 def test_nothing_to_do_in_a_freeform_file_is_being_empty(text: str) -> None:
     """Property: without any known heading, a file is either effectively empty or has quick tasks."""
     playbook = parse(text)
-    if set(playbook.sections) <= {"other"}:
+    if {line.section.value for line in playbook.scanned} <= {"other"}:
         assert playbook.is_effectively_empty == (not playbook.tasks(Tier.QUICK))
 
 
@@ -68,7 +68,6 @@ def test_the_template_holds_the_tasks_of_the_contract() -> None:
         "Merge conflicts with main",
     ]
     assert (worker.stamps, worker.flags, worker.notes) == (Stamps(), (), ())
-    assert worker.has_timestamps
     assert not worker.is_effectively_empty
     assert not worker.is_freeform
 
@@ -113,7 +112,7 @@ def test_the_master_shares_tasks_and_misses_reports_instead_of_sending_one() -> 
         "```sh\n./look now\n```\n",
         "---\nevery: 30m\ntasks:\n  - look\n---\n# Heartbeat\n",
         "- [docs](https://example.com)\n- <https://example.com>, https://example.com/x\n- [![ci](x.svg)](y)\n- [](x)\n",
-        "| what | who |\n|---|---|\n| mail | Ana |\n",
+        "| what | who |\n|---|---|\n| mail | `./mail check` |\n",
         "- ``\n- —\n",
         "> - look\n",
     ],
@@ -143,7 +142,6 @@ def test_a_file_without_anything_to_do_is_effectively_empty(text: str) -> None:
         "# Urgent checks of payments\n- look\n",
         "## Urgent Flags\n- look\n",
         "## Urgent Flags\nThe shop is down.\n",
-        "| API | `curl -f x` |\n",
         "- [docs](https://example.com) say what to look at\n",
     ],
 )
@@ -224,13 +222,6 @@ def test_prose_in_a_tier_is_no_task() -> None:
     assert [texts(playbook, tier) for tier in Tier] == [["a"], [], []]
 
 
-def test_each_row_of_a_table_that_names_a_command_is_a_task() -> None:
-    """A row without one is prose, as headers are."""
-    table = "| API | `curl -f x` |\n|---|---|\n| DB | `pg_isready -h db` |\n| CI | Ana |\n"
-    playbook = parse(f"## Quick\n| what | how |\n{table}\n- [ ] Look\n\n| tier | when |\n| quick | always |\n")
-    assert texts(playbook, Tier.QUICK) == ["| API | `curl -f x` |", "| DB | `pg_isready -h db` |", "Look"]
-
-
 def test_a_flag_is_up_until_it_is_ticked_off() -> None:
     """However it was written."""
     playbook = parse("## Urgent Flags\n- [ ] disk full\n- [x] prod down\n- key leaked\n\nbuild red\n")
@@ -255,14 +246,13 @@ def test_a_flag_is_up_until_it_is_ticked_off() -> None:
 )
 def test_a_stamp_is_a_time_with_a_zone_or_nothing(line: str, stamp: datetime | None) -> None:
     """Nothing makes the tier due."""
-    assert parse(f"## Timestamps\n{line}\n").stamps.quick == stamp
+    assert parse(f"## Timestamps\n{line}\n").stamps == Stamps(quick=stamp)
 
 
 def test_stamps_stand_in_the_timestamps_section_only() -> None:
     """A note may speak of them."""
     playbook = parse("## Notes\n- Last quick: 2026-03-01T12:00:00Z\n")
-    assert not playbook.has_timestamps
-    assert playbook.stamps == Stamps()
+    assert playbook.stamps is None
 
 
 def test_stamping_replaces_the_times_and_nothing_else() -> None:
@@ -296,11 +286,10 @@ def test_stamps_that_were_written_are_read_back(text: str, tiers: set[Tier]) -> 
     """Property: in any file with the section; the other stamps and every task stay as they were."""
     before = parse(text)
     after = before.with_stamps(tiers, NOON)
-    if not before.has_timestamps:
+    if before.stamps is None:
         assert after == before
         return
-    for tier in Tier:
-        assert after.stamps.stamp_of(tier) == (NOON if tier in tiers else before.stamps.stamp_of(tier))
+    assert after.stamps == replace(before.stamps, **dict.fromkeys(tiers, NOON))
     assert [texts(after, tier) for tier in Tier] == [texts(before, tier) for tier in Tier]
     assert after.with_stamps(tiers, NOON) == after
 
@@ -345,16 +334,6 @@ def test_a_file_of_one_opening_after_another_is_written_back_as_it_was(piece: st
     """None of them closes what another opened."""
     text = piece * (10_000 // len(piece))
     assert parse(text).with_stamps((Tier.QUICK,), NOON).render() == text
-
-
-def test_underlined_titles_that_name_a_section_are_headings() -> None:
-    """Another line above a rule opens and ends nothing."""
-    text = "Quick\n-----\n- [ ] disk\n\nA remark\n---\n- [ ] queue\n\nUrgent Flags\n=====\n- f\n"
-    playbook = parse(text)
-    assert texts(playbook, Tier.QUICK) == ["disk", "queue"]
-    assert [flag.text for flag in playbook.flags] == ["f"]
-    assert playbook.render() == text
-    assert not parse("- a\nNotes\n---\n- b\n").notes
 
 
 def test_a_shells_code_block_names_commands() -> None:

@@ -28,7 +28,6 @@ from bot.domain.commands.command_specs import commands
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import BeatResult, BeatUsage, Delivered, Envelope, Indicator, RunUsage, Wake
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_edits import numbered
 from bot.domain.questions.autonomy import WeekRecord, judge_record
 from bot.domain.questions.autonomy_record import Arming, AutonomyMode
 from bot.domain.returns import Verdict
@@ -169,19 +168,11 @@ _ROWS = (
 
 
 def _tasks() -> TaskList:
-    playbook = parse(PLAYBOOK)
     return TaskList(
         session=_session("shop", name="Shop"),
         at=NOW,
-        tasks=tuple(numbered(playbook)),
-        due=Tier.QUICK,
+        playbook=parse(PLAYBOOK),
         stamps=Stamps(NOW - timedelta(minutes=30), NOW - timedelta(minutes=30), NOW - timedelta(hours=23)),
-        beats={
-            Tier.QUICK: NOW + timedelta(minutes=20),
-            Tier.HOURLY: NOW + timedelta(minutes=50),
-            Tier.DAILY: NOW + timedelta(minutes=80),
-        },
-        refused={1: (("python3", "scripts/check_config.py"),)},
     )
 
 

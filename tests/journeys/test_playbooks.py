@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from blocks import ids
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import id_of_task
+from bot.domain.playbooks.playbook_entries import task_of_line
 from bot.domain.tiers import Tier
 from demo.control import Control
 from demo.headless import shown_text
@@ -32,7 +32,7 @@ Open = Callable[..., BeatOffice]
 
 def answer(*tasks: str) -> Turn:
     """All is well with these tasks."""
-    receipts = [{"task": id_of_task(task), "result": "ok", "evidence": "looked"} for task in tasks]
+    receipts = [{"task": task_of_line(task).id, "result": "ok", "evidence": "looked"} for task in tasks]
     given = {"status": "ok", "receipts": receipts, "reasoning": "Looked."}
     return Turn(calls=(Call(name="finish_beat", input=given),))
 
@@ -72,7 +72,7 @@ def test_an_agent_keeps_its_list_and_its_owner_sees_how(open_office: Open, tmp_p
         ("add_task", {"tier": "hourly", "text": DISK}),
         ("add_task", {"tier": "daily", "text": CHORE.upper()}),
         ("note", {"text": "## Quick Tasks"}),
-        ("remove", {"id": id_of_task(CHORE)}),
+        ("remove", {"id": task_of_line(CHORE).id}),
         ("raise_flag", {"text": FLAG}),
         due=(CHECKED, CHORE),
     )
@@ -90,8 +90,8 @@ def test_an_agent_keeps_its_list_and_its_owner_sees_how(open_office: Open, tmp_p
         assert (texts(shop, Tier.QUICK), texts(shop, Tier.HOURLY)) == ([CHECKED], [DISK])
 
         model.script = script(
-            ("move_task", {"id": id_of_task(DISK), "to": "daily"}),
-            ("remove", {"id": id_of_task(FLAG)}),
+            ("move_task", {"id": task_of_line(DISK).id, "to": "daily"}),
+            ("remove", {"id": task_of_line(FLAG).id}),
             due=(CHECKED,),
         )
         quiet = office.beat(shop, result="ok-empty")
@@ -142,7 +142,7 @@ def test_a_human_who_edits_during_a_beat_wins(open_office: Open, tmp_path: Path)
     assert "- [ ] Mine\n- [x] The check" in shop.playbook
     assert "(never)" not in shop.playbook
     assert json.loads((office.home / "runs" / beat["trace_id"] / "trace.json").read_text())["edits"] == []
-    (took_s,) = office.beats.sessions.store.load(shop.id).measured[id_of_task(CHECKED)].seconds
+    (took_s,) = office.beats.sessions.store.load(shop.id).measured[task_of_line(CHECKED).id].seconds
     assert took_s > 0
 
 

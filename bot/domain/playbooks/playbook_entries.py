@@ -4,8 +4,8 @@ As much of CommonMark as a checklist needs, with one deliberate difference: a co
 never closed, or that another of its kind follows before it is closed, hides nothing, so that a slip of the keyboard
 cannot silence the tasks below it. A fence that says `markdown` is read as if it were not there.
 A section runs to the next heading that names another, or to an unknown one that is not deeper.
-An entry is a list item with its sub-items, continuation lines and code, a table's row that names a command, or a
-paragraph. Items and rows are tasks; a paragraph is none, nor is an item that is only a link.
+An entry is a list item with its sub-items, continuation lines and code, or a paragraph. Items are tasks; a paragraph is
+none, nor is an item that is only a link.
 Source: CommonMark 0.31 §4.1-4.6, §5.2; front matter as Jekyll has it.
 """
 
@@ -15,13 +15,14 @@ import hashlib
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, StrEnum, auto
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from bot.domain.heartbeats.allowed_commands import commands_in
 from bot.domain.text.sanitize import strip_hidden
+from bot.domain.tiers import Tier
 from bot.errors import InputError
 
 ITEM: Final = re.compile(r"(\s*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$|(?=\[[ xX]?\])))(?:\[([ xX]?)\](?=\s|$))?")
@@ -45,48 +46,9 @@ _OPAQUE: Final = re.compile(
 )
 """Text in which no Markdown is read, and code spans, in which no comment is. A comment behind words ends with them."""
 
-_UNDERLINED: Final = re.compile(r"(?:(?<=\n\n)|\A)([^\W\d_][^\n]{0,99})\n(?=(?:={2,}|-{2,})[ \t]*$)", re.MULTILINE)
-"""A paragraph of its own above a rule: a heading, as in CommonMark, if it names a section."""
-
 _SHELLS: Final = ("sh", "bash", "zsh", "shell", "console")
-_SECTION: Final = re.compile(r"[\W\d_]*(?:(timestamp|quick|hourly|daily|note)s?|(urgent)\s+flags)\b", re.IGNORECASE)
+_SECTION: Final = re.compile(r"[\W\d_]*(timestamp|quick|hourly|daily|note|urgent(?=\s+flags\b))s?\b", re.IGNORECASE)
 _TAB_COLUMNS: Final = 4
-
-
-class LineKind(Enum):
-    """What a line is.
-
-    `ROW` is a table's line that names a command, `CODE` a line of a fence, its markers included, `BLANK` also a line of
-    a comment, of front matter, and a fence that is never closed.
-    """
-
-    BLANK = auto()
-    HEADING = auto()
-    ITEM = auto()
-    ROW = auto()
-    TEXT = auto()
-    RULE = auto()
-    CODE = auto()
-
-
-class MarkdownLine(NamedTuple):
-    """One line as it shows.
-
-    `text` is what it says (a heading's title, an item without marker and box), `shown` the line without comments and
-    with a shell's command in backticks; `checked` is None where an item has no box; `level` counts a heading's `#`.
-    """
-
-    kind: LineKind
-    text: str = ""
-    shown: str = ""
-    checked: bool | None = None
-    level: int = 0
-
-    @property
-    def indent(self) -> int:
-        """The column it starts in; a tab goes to the next multiple of four."""
-        start = self.shown[: len(self.shown) - len(self.shown.lstrip())]
-        return len(start.expandtabs(_TAB_COLUMNS))
 
 
 class PlaybookSection(StrEnum):
@@ -101,6 +63,43 @@ class PlaybookSection(StrEnum):
     OTHER = "other"
 
 
+class LineKind(Enum):
+    """What a line is.
+
+    `CODE` is a line of a fence, its markers included, `BLANK` also a line of
+    a comment, of front matter, and a fence that is never closed.
+    """
+
+    BLANK = auto()
+    HEADING = auto()
+    ITEM = auto()
+    TEXT = auto()
+    RULE = auto()
+    CODE = auto()
+
+
+class MarkdownLine(NamedTuple):
+    """One line as it shows.
+
+    `text` is what it says (a heading's title, an item without marker and box), `shown` the line without comments and
+    with a shell's command in backticks; `checked` is None where an item has no box; `level` counts a heading's `#`.
+    `section` is the one it stands in; a heading is in the one it opens.
+    """
+
+    kind: LineKind
+    text: str = ""
+    shown: str = ""
+    checked: bool | None = None
+    level: int = 0
+    section: PlaybookSection = PlaybookSection.OTHER
+
+    @property
+    def indent(self) -> int:
+        """The column it starts in; a tab goes to the next multiple of four."""
+        start = self.shown[: len(self.shown) - len(self.shown.lstrip())]
+        return len(start.expandtabs(_TAB_COLUMNS))
+
+
 def section_of(title: str) -> PlaybookSection | None:
     """Return the section a heading opens, by how it begins; marks and emoji before it do not count.
 
@@ -112,22 +111,7 @@ def section_of(title: str) -> PlaybookSection | None:
     (<PlaybookSection.FLAGS: 'urgent'>, None)
     """
     found = _SECTION.match(title)
-    if found is None:
-        return None
-    name = (found[1] or found[2]).lower()
-    return PlaybookSection(f"{name}s" if name in ("timestamp", "note") else name)
-
-
-def sections(lines: Sequence[MarkdownLine]) -> tuple[PlaybookSection, ...]:
-    """Return for each line the section it is in; a heading is in the one it opens."""
-    found, current, level = [], PlaybookSection.OTHER, 0
-    for line in lines:
-        if line.kind is LineKind.HEADING:
-            named = section_of(line.text)
-            if named or line.level <= level:
-                current, level = named or PlaybookSection.OTHER, line.level
-        found.append(current)
-    return tuple(found)
+    return next((each for each in PlaybookSection if found and each.startswith(found[1].lower())), None)
 
 
 def scan_lines(text: str) -> tuple[MarkdownLine, ...]:
@@ -137,8 +121,13 @@ def scan_lines(text: str) -> tuple[MarkdownLine, ...]:
     ['HEADING', 'ITEM', 'CODE', 'CODE', 'CODE', 'BLANK', 'BLANK']
     """
     text = _MARKDOWN.sub(r"\n\g<code>", text)
-    text = _UNDERLINED.sub(lambda found: f"## {found[0]}" if section_of(found[1]) else found[0], text)
-    return tuple(_classified(line) for line in _OPAQUE.sub(_marked, text).split("\n"))
+    found, section, level = list[MarkdownLine](), PlaybookSection.OTHER, 0
+    for line in map(_classified, _OPAQUE.sub(_marked, text).split("\n")):
+        named = section_of(line.text) if line.kind is LineKind.HEADING else None
+        if named or 0 < line.level <= level:
+            section, level = named or PlaybookSection.OTHER, line.level
+        found.append(line._replace(section=section))
+    return tuple(found)
 
 
 def _marked(found: re.Match[str]) -> str:
@@ -178,12 +167,8 @@ def _classified(line: str) -> MarkdownLine:
         said = shown[item.end() :].strip()
         checked = None if item[2] is None else item[2] in ("x", "X")
         return MarkdownLine(LineKind.ITEM, "" if _FENCE.fullmatch(said) else said, shown, checked)
-    is_row = said.startswith("|") and commands_in([said])
-    return MarkdownLine(LineKind.ROW if is_row else LineKind.TEXT, said, shown)
+    return MarkdownLine(LineKind.TEXT, said, shown)
 
-
-PLACEHOLDER: Final = "(none)"
-"""What stands in a list that holds nothing; no entry, whatever follows it on its line."""
 
 MAX_TEXT_CHARS: Final = 300
 
@@ -211,59 +196,46 @@ class PlaybookEntry:
     checked: bool | None
     start: int
     end: int
-    indent: int = 0
     details: tuple[str, ...] = ()
     kind: LineKind = LineKind.ITEM
 
     @property
-    def is_item(self) -> bool:
-        """Whether it is a list item."""
-        return self.kind is LineKind.ITEM
+    def tier(self) -> Tier:
+        """The tier of a task; raises ValueError for any other entry."""
+        return Tier(self.section.value)
 
     @property
     def is_task(self) -> bool:
-        """Whether it is a task where its section holds tasks: an item or a row, and more than a link."""
-        return self.kind is not LineKind.TEXT and bool(not _is_link(self.text) or self.details or self.commands)
+        """Whether it is a task where its section holds tasks: an item, and more than a link."""
+        return self.kind is LineKind.ITEM and bool(not _is_link(self.text) or self.details or self.commands)
 
     @cached_property
     def commands(self) -> tuple[tuple[str, ...], ...]:
-        """The commands it names, in order."""
-        return tuple(commands_in([self.text, *self.details]))
+        """The commands it names, in order; those of a flag or a note are its text."""
+        is_text = self.section in (PlaybookSection.FLAGS, PlaybookSection.NOTES)
+        return () if is_text else tuple(commands_in([self.text, *self.details]))
 
     @cached_property
-    def id(self) -> str:
-        """The id its receipts carry: of its first command, so that a new title makes no new task, else of its text.
-
-        Flags and notes go by their text.
-        """
-        if self.commands and self.section not in (PlaybookSection.FLAGS, PlaybookSection.NOTES):
-            return task_id(" ".join(self.commands[0]))
-        return task_id(self.text)
-
-    @property
     def checks(self) -> tuple[str, ...]:
         """The ids of its checks, its own first: each command is one, and so is a task that names none."""
-        return tuple(task_id(" ".join(argv)) for argv in self.commands) or (self.id,)
+        return tuple(task_id(" ".join(argv)) for argv in self.commands) or (task_id(self.text),)
+
+    @property
+    def id(self) -> str:
+        """The id its receipts carry: of its first command, so that a new title makes no new task, else of its text."""
+        return self.checks[0]
 
 
-def checks_of(text: str) -> tuple[str, ...]:
-    """Return the ids of the checks that a task with this one line makes.
+def task_of_line(text: str) -> PlaybookEntry:
+    """Return the task that a playbook with this one line holds.
 
     A finding belongs to a check by its id, so it outlives a new title, another order and a move to another tier.
 
-    >>> checks_of("Tree: `git status`") == checks_of("Is it clean? `git status`") == (task_id("git status"),)
-    True
+    >>> tree = task_id("git status")
+    >>> [(task.id == tree, task.checks == (tree,)) for task in map(task_of_line, ("`git status`", "Ok? `git status`"))]
+    [(True, True), (True, True)]
     """
-    return PlaybookEntry(PlaybookSection.QUICK, text, None, 0, 1).checks
-
-
-def id_of_task(text: str) -> str:
-    """Return the id a task with this one line has.
-
-    >>> id_of_task("Tree: `git status`") == id_of_task("Clean? `git status`") == task_id("git status")
-    True
-    """
-    return PlaybookEntry(PlaybookSection.QUICK, text, None, 0, 1).id
+    return PlaybookEntry(PlaybookSection.QUICK, text, None, 0, 1)
 
 
 def is_marked_urgent(text: str) -> bool:
@@ -294,30 +266,31 @@ def task_id(text: str) -> str:
 
 
 def is_placeholder(text: str) -> bool:
-    """Whether a line says that a list holds nothing.
+    """Whether a line says that a list holds nothing; it is no entry, whatever follows on it.
 
     >>> is_placeholder("(none)"), is_placeholder("*(None right now)*"), is_placeholder("None of the shops answers")
     (True, True, False)
     """
-    return text.lstrip("*_ ")[: len(PLACEHOLDER) - 1].casefold() == PLACEHOLDER[:-1]
+    return text.lstrip("*_ ").casefold().startswith("(none")
 
 
-def entries(lines: Sequence[MarkdownLine], where: Sequence[PlaybookSection]) -> tuple[PlaybookEntry, ...]:
-    """Return every entry that says something, in order; `where` is the section of each line."""
-    spans: list[tuple[int, int]] = []
-    is_open = has_gap = False
+def entries(lines: Sequence[MarkdownLine], other: PlaybookSection) -> tuple[PlaybookEntry, ...]:
+    """Return every entry that says something, in order; `other` is the section of tasks under no heading we know."""
+    spans, is_open = list[range](), False
     for number, line in enumerate(lines):
         if line.kind in (LineKind.HEADING, LineKind.RULE):
             is_open = False
-        elif line.kind is LineKind.BLANK:
-            has_gap = True
-        elif is_open and _continues(lines[spans[-1][0]], line, has_gap=has_gap):
-            spans[-1], has_gap = (spans[-1][0], number + 1), False
-        else:
-            is_open, has_gap = line.kind is not LineKind.CODE, False
-            spans += [(number, number + 1)] if is_open else []
-    found = (_entry(lines[start:end], where[start], start) for start, end in spans)
-    return tuple(entry for entry in found if entry.text and not is_placeholder(entry.text))
+        elif is_open and _continues(lines[spans[-1].start], line, has_gap=number > spans[-1].stop):
+            spans[-1] = range(spans[-1].start, number + 1)
+        elif line.kind is not LineKind.BLANK:
+            is_open = line.kind is not LineKind.CODE
+            spans += [range(number, number + 1)] if is_open else []
+    found = (_entry(lines[span.start : span.stop], span.start) for span in spans)
+    return tuple(
+        replace(each, section=other) if each.is_task and each.section is PlaybookSection.OTHER else each
+        for each in found
+        if each.text and not is_placeholder(each.text)
+    )
 
 
 def _continues(first: MarkdownLine, line: MarkdownLine, *, has_gap: bool) -> bool:
@@ -327,23 +300,19 @@ def _continues(first: MarkdownLine, line: MarkdownLine, *, has_gap: bool) -> boo
     """
     if is_placeholder(first.text) and ")" in first.text:
         return False
-    if line.kind is LineKind.CODE:
-        return True
-    if first.kind is LineKind.ITEM and line.indent >= first.indent + _SUB_ITEM_COLUMNS:
-        return True
-    return line.kind is LineKind.TEXT and first.kind is not LineKind.ROW and not has_gap
+    is_under = first.kind is LineKind.ITEM and line.indent >= first.indent + _SUB_ITEM_COLUMNS
+    return line.kind is LineKind.CODE or is_under or (line.kind is LineKind.TEXT and not has_gap)
 
 
-def _entry(lines: Sequence[MarkdownLine], section: PlaybookSection, start: int) -> PlaybookEntry:
+def _entry(lines: Sequence[MarkdownLine], start: int) -> PlaybookEntry:
     head = next((number for number, line in enumerate(lines) if line.text.strip(_MARKUP)), 0)
     rest = textwrap.dedent("\n".join(line.shown.rstrip() for line in lines[head + 1 :] if line.shown.strip()))
     return PlaybookEntry(
-        section=section,
+        section=lines[0].section,
         text=lines[head].text if lines[head].text.strip(_MARKUP) else "",
         checked=lines[0].checked,
         start=start,
         end=start + len(lines),
-        indent=lines[0].indent,
         details=tuple(rest.split("\n")) if rest else (),
         kind=lines[0].kind,
     )

@@ -187,7 +187,7 @@ def check_keys(text: str, *details: str) -> frozenset[CheckKey]:
 
 def keys_of(playbook: Playbook) -> frozenset[CheckKey]:
     """Return the keys of all checks of a playbook."""
-    return frozenset().union(*(check_keys(task.text, *task.details) for _, task in playbook.all_tasks))
+    return frozenset().union(*(check_keys(task.text, *task.details) for task in playbook.all_tasks))
 
 
 def command_key(argv: Sequence[str]) -> CheckKey:

@@ -27,8 +27,7 @@ from pydantic import ValidationError
 from bot.agent.git.git_process import GitProcess
 from bot.domain.heartbeats.alerts import Removal
 from bot.domain.heartbeats.allowed_commands import Argv
-from bot.domain.playbook import Playbook, parse
-from bot.domain.playbooks.playbook_edits import remove
+from bot.domain.playbook import Playbook, parse, remove
 from bot.errors import StoreError, TriageError, refused
 from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
 from bot.ports.collections import SingleDocument
@@ -77,17 +76,11 @@ def can_work(argv: Argv, cwd: Path, has: Collection[str]) -> bool:
     return program != "git" or needs in has
 
 
-def read_template(*, is_master: bool) -> Playbook:
-    """Return what a new HEARTBEAT.md is made from."""
-    name = "master.md" if is_master else "worker.md"
-    return parse((resources.files("bot.heartbeat.playbooks") / "templates" / name).read_text(encoding="utf-8"))
-
-
 def seeded(template: Playbook, cwd: Path) -> Playbook:
     """Return the template without the tasks whose commands cannot work in a folder."""
     has = checkout_at(cwd)
-    tasks = (task for _, task in template.all_tasks)
-    return remove(template, *(task for task in tasks if not all(can_work(argv, cwd, has) for argv in task.commands)))
+    cannot = (task for task in template.all_tasks if not all(can_work(argv, cwd, has) for argv in task.commands))
+    return remove(template, *cannot)
 
 
 def _git(cwd: Path, *args: str) -> str | None:
@@ -113,10 +106,8 @@ def read_plain(path: Path) -> str | None:
             return None
         with os.fdopen(descriptor, "rb") as file:
             data = file.read(MAX_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
-    if data is None:
-        raise StoreError(f"{path} is not a plain file")
-    if len(data) > MAX_BYTES:
-        raise StoreError(f"{path} is larger than {MAX_BYTES // 1024} KiB; a playbook is a page or two")
+    if data is None or len(data) > MAX_BYTES:
+        raise StoreError(f"{path} is no plain file, or larger than {MAX_BYTES // 1024} KiB")
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -193,8 +184,10 @@ class PlaybookFile:
 
     def _created(self) -> Playbook:
         """Write the template, and add the file to the checkout's own exclude list: it is no commit of anybody's."""
-        template = seeded(read_template(is_master=self.is_master), self.cwd).render()
-        text = template.replace("{session}", " ".join(self.name.split()) or self.cwd.name)
+        templates = resources.files("bot.heartbeat.playbooks") / "templates"
+        template = (templates / ("master.md" if self.is_master else "worker.md")).read_text(encoding="utf-8")
+        name = " ".join(self.name.split()) or self.cwd.name
+        text = seeded(parse(template), self.cwd).render().replace("{session}", name)
         with (
             refused(f"cannot create {self.path}", "make its folder writable"),
             self.path.open("x", encoding="utf-8") as file,
@@ -203,21 +196,19 @@ class PlaybookFile:
         log.info("playbook created", extra={"action": "playbook_created", "path": str(self.path)})
         exclude = _git(self.cwd, "rev-parse", "--git-path", "info/exclude")
         if exclude is not None and _git(self.cwd, "check-ignore", PLAYBOOK) is None:
-            try:
-                path = self.cwd / exclude.removesuffix("\n")
+            path = self.cwd / exclude.removesuffix("\n")
+            with suppress(OSError):  # then git shows it as a new file
                 path.parent.mkdir(exist_ok=True)
                 with path.open("a", encoding="utf-8") as file:
                     file.write(f"\n{PLAYBOOK}\n")
-            except OSError:
-                log.info("playbook not excluded from git", extra={"action": "playbook_unexcluded"}, exc_info=True)
         return parse(text)
 
 
+@dataclass(frozen=True)
 class Removals:
     """The last removals of all sessions, in one document; what cannot be written or read costs the name alone."""
 
-    def __init__(self, stored: SingleDocument) -> None:
-        self._stored = stored
+    stored: SingleDocument
 
     def note_removals(self, session_id: str, before: Playbook, after: Playbook, *, by: str, at: datetime) -> None:
         """Remember who edited checks away; a disk that refuses costs the name, not the edit."""
@@ -226,14 +217,12 @@ class Removals:
             return
         entry = Removal(at=at, by=by).model_dump(mode="json")
         with suppress(StoreError):
-            self._stored.keep_newest({f"{session_id}/{check}": entry for check in sorted(gone)}, at_most=KEPT)
+            self.stored.keep_newest({f"{session_id}/{check}": entry for check in sorted(gone)}, at_most=KEPT)
 
     def load(self, session_id: str) -> dict[str, Removal]:
         """Return the removals of one session by the identity of the check."""
-        found: dict[str, Removal] = {}
         with suppress(StoreError, ValidationError):
-            for key, entry in self._stored.read().items():
-                session, _, check = key.partition("/")
-                if session == session_id:
-                    found[check] = Removal.model_validate(entry, extra="allow")
-        return found
+            kept = self.stored.read().items()
+            mine = {key.partition("/")[2]: entry for key, entry in kept if key.startswith(f"{session_id}/")}
+            return {check: Removal.model_validate(entry, extra="allow") for check, entry in mine.items()}
+        return {}

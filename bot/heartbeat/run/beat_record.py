@@ -32,7 +32,7 @@ from bot.domain.heartbeats.beats import (
 )
 from bot.domain.heartbeats.session_state import Failures, InboxMessage, MessageKind, SessionState
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, checks_of
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_of_line
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact
 from bot.domain.sharing.suggestions import Suggestion
@@ -80,7 +80,7 @@ def news_in(edits: Iterable[PlaybookEdit]) -> list[PlaybookEdit]:
 def removals_in(edits: Iterable[PlaybookEdit], at: datetime) -> dict[str, Removal]:
     """Return the checks that the session's agent took out, by their identity."""
     removed = [edit.text for edit in edits if edit.what == "removed"]
-    return {check: Removal(at=at, by=AGENT) for text in removed for check in checks_of(text)}
+    return {check: Removal(at=at, by=AGENT) for text in removed for check in task_of_line(text).checks}
 
 
 def described_edits(edits: Iterable[PlaybookEdit]) -> str:
@@ -301,12 +301,12 @@ def _measured_after(history: Mapping[str, TaskHistory], view: BeatView) -> dict[
 
     A task that stands in several tiers is measured in the lowest one.
     """
-    standing, due = {task.id for _, task in view.playbook.all_tasks}, {task.id for task in view.tasks}
+    standing, due = {task.id for task in view.playbook.all_tasks}, {task.id for task in view.tasks}
     seen = dict[str, TaskHistory]()
-    for tier, task in reversed(view.playbook.all_tasks):
+    for task in reversed(view.playbook.all_tasks):
         if task.id in due:
             took = [result.seconds for result in view.probes.results_for(task)]
-            seen[task.id] = TaskHistory(text=task.text, tier=tier, seconds=(round(sum(took), 3),) if took else ())
+            seen[task.id] = TaskHistory(text=task.text, tier=task.tier, seconds=(round(sum(took), 3),) if took else ())
     return add_measured({each: past for each, past in history.items() if each in standing}, seen)
 
 

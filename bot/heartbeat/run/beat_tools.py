@@ -18,8 +18,7 @@ from bot.agent.ledger import Ledger
 from bot.agent.tools.base import Arguments, Line, Tool, ToolProblem
 from bot.agent.tools.codebase_tools import repository_tools
 from bot.domain.heartbeats.allowed_commands import not_run_notice, split_command
-from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_edits import add, listed, move_task, remove
+from bot.domain.playbook import Playbook, add, move_task, remove
 from bot.domain.playbooks.playbook_entries import MAX_TEXT_CHARS, PlaybookEntry, PlaybookSection, plain_text
 from bot.domain.secrets import redact
 from bot.domain.tiers import Tier
@@ -161,21 +160,22 @@ def _edited(view: BeatView, now: Playbook, given: Any) -> tuple[Playbook, Playbo
                 raise InputError("No due task has that id.")
             return now.with_boxes([(due, given.ok)]), PlaybookEdit("checked", due.section, due.text)
         case MoveTask():
-            before, task = _meant(now.all_tasks, given)
-            return move_task(now, task, given.to), PlaybookEdit("moved", given.to, task.text, before)
+            task = _meant(now.all_tasks, given)
+            return move_task(now, task, given.to), PlaybookEdit("moved", given.to, task.text, task.section)
         case Remove():
-            place, entry = _meant(listed(now), given)
-            return remove(now, entry), PlaybookEdit("removed", place, entry.text)
+            entry = _meant(now.listed, given)
+            return remove(now, entry), PlaybookEdit("removed", entry.section, entry.text)
         case _:
             place, text = PlaybookSection(getattr(given, "tier", given.place)), plain_text(given.text)
             return add(now, place, text), PlaybookEdit("added", place, text)
 
 
-def _meant(entries: Iterable[tuple[str, PlaybookEntry]], given: Remove) -> tuple[str, PlaybookEntry]:
-    """Return the one entry meant, with its place; raises InputError."""
-    found = {place: entry for place, entry in entries if entry.id == given.id and given.place in (None, place)}
+def _meant(entries: Iterable[PlaybookEntry], given: Remove) -> PlaybookEntry:
+    """Return the one entry meant; raises InputError."""
+    named = (entry for entry in entries if entry.id == given.id)
+    found = {entry.section: entry for entry in named if given.place in (None, entry.section)}
     if not found:
         raise InputError("Nothing there has that id; somebody may have changed the playbook.")
     if len(found) > 1:
         raise InputError(f"It stands in several places; say which: {', '.join(found)}.")
-    return next(iter(found.items()))
+    return next(iter(found.values()))

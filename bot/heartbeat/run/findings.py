@@ -320,7 +320,7 @@ def _found(view: BeatView, receipts: Iterable[Receipt]) -> list[Finding]:
         failing.setdefault(task.id, set()).add(failure.key)
     found = [each for each in receipts if each.result == "finding" and (each.finding or each.task not in failing)]
     counts = Counter(receipt.task for receipt in found)
-    tasks = {task.id: task for task in (*(task for _, task in view.playbook.all_tasks), *view.tasks)}
+    tasks = {task.id: task for task in (*view.playbook.all_tasks, *view.tasks)}
     told, others = dict[str, Receipt](), list[Finding]()
     for receipt in found:
         keys = failing.get(receipt.task, set())

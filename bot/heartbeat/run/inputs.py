@@ -64,7 +64,7 @@ class InputCollector:
 
         Of a command that is named no more nothing is compared: put back, it is seen for the first time.
         """
-        named = {" ".join(argv) for _, task in playbook.all_tasks for argv in task.commands}
+        named = {" ".join(argv) for task in playbook.all_tasks for argv in task.commands}
 
         def change(now: SessionState) -> SessionState:
             return _carried_over(now, playbook).comparing(named).evolve(had_playbook=True, playbook_gone_told=False)
@@ -74,14 +74,12 @@ class InputCollector:
 
 def stamps_of(playbook: Playbook, state: SessionState) -> Stamps:
     """Return when each tier last succeeded: from the file, or from the state where the file keeps no times."""
-    if playbook.has_timestamps:
-        return playbook.stamps
-    return Stamps(**{tier: state.stamps.get(tier) for tier in Tier})
+    return playbook.stamps or Stamps(**{tier: state.stamps.get(tier) for tier in Tier})
 
 
 def _moves(state: SessionState, playbook: Playbook) -> tuple[TierMove, ...]:
     """Return what was measured to stand in a wrong tier and still stands there."""
-    standing = {(tier, task.id) for tier, task in playbook.all_tasks}
+    standing = {(task.tier, task.id) for task in playbook.all_tasks}
     return tuple(move for move in suggested_moves(state.measured) if (move.from_tier, move.task_id) in standing)
 
 
@@ -96,9 +94,8 @@ def _carried_over(state: SessionState, playbook: Playbook) -> SessionState:
     """
     if state.keyed_by_command:
         return state
-    tasks = [task for _, task in playbook.all_tasks]
-    commands = {task_id(command): command for task in tasks for command in map(" ".join, task.commands)}
-    by_text = {task_id(task.text): task.id for task in tasks}
+    commands = {task_id(command): command for task in playbook.all_tasks for command in map(" ".join, task.commands)}
+    by_text = {task_id(task.text): task.id for task in playbook.all_tasks}
     findings = dict(state.findings)
     for old in state.findings.values():
         new = _with_its_key(old, commands, by_text)

@@ -45,8 +45,7 @@ RUBRIC: Final = "Decide about this beat. Answer with one JSON object and nothing
 
 def build_sections(view: BeatView, *, only_changed: bool) -> Iterator[PromptSection]:
     """Yield the beat's data, the due tasks first; a pre-screen sees only the outputs that changed."""
-    tiers = {task: tier for tier, task in view.playbook.all_tasks}
-    tasks = ("\n    ".join([f"[{task.id}] {tiers[task]}: {task.text}", *task.details]) for task in view.tasks)
+    tasks = ("\n    ".join([f"[{task.id}] {task.tier}: {task.text}", *task.details]) for task in view.tasks)
     yield from _listed("due_tasks", tasks)
     for result in view.probes.results:
         is_new = result in view.changed

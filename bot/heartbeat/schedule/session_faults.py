@@ -12,7 +12,7 @@ from typing import Final
 
 from bot.domain.heartbeats.allowed_commands import not_run_notice
 from bot.domain.heartbeats.beats import BeatStep, Wake
-from bot.domain.playbooks.playbook_entries import PlaybookEntry
+from bot.domain.playbooks.playbook_entries import PlaybookEntry, PlaybookSection
 from bot.domain.text.sanitize import one_line
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.alerts.alert_routing import AlertRouter
@@ -53,19 +53,19 @@ def playbook_faults(session: Session) -> Faults:
         return {"unchecked": _stopped(str(error))}
     if playbook is None:
         return {}
-    tasks = [task for _, task in playbook.all_tasks]
-    refused = session.refused_commands(*(line for task in tasks for line in _lines(task)))
-    lost = [entry for entry in playbook.elsewhere if _is_meant_to_run(session, entry)]
+    refused = session.refused_commands(*(line for task in playbook.all_tasks for line in _lines(task)))
+    lost = [each for each in playbook.in_section(PlaybookSection.OTHER) if _is_meant_to_run(session, each)]
     found = {"refused": f"{_NOT_ALLOWED} {'; '.join(map(not_run_notice, refused[:NAMED]))}"} if refused else {}
     if lost:
         first = f"first “{one_line(lost[0].text, 80)}” in line {lost[0].start + 1}"
         return {"unscheduled": f"{_NO_TIER} {len(lost)} in all, {first}.", **found}
-    return found if tasks else {"unchecked": f"{_NO_TASKS} /triage tiers {session.id} add quick <task>"}
+    return found if playbook.all_tasks else {"unchecked": f"{_NO_TASKS} /triage tiers {session.id} add quick <task>"}
 
 
 def _is_meant_to_run(session: Session, entry: PlaybookEntry) -> bool:
     """Whether somebody takes an entry for a check: it has a box, or is an item that names a command that may run."""
-    return entry.checked is not None or len(session.refused_commands(*_lines(entry))) < len(entry.commands)
+    may_run = len(session.refused_commands(*_lines(entry))) < len(entry.commands)
+    return entry.is_task and (entry.checked is not None or may_run)
 
 
 def _lines(entry: PlaybookEntry) -> list[str]:

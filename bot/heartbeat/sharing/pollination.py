@@ -16,9 +16,8 @@ from typing import Final
 
 from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, commands_in, is_allowed
 from bot.domain.heartbeats.session_state import SessionState
-from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_edits import add, move_task
-from bot.domain.playbooks.playbook_entries import MAX_TEXT_CHARS, PlaybookEntry, id_of_task
+from bot.domain.playbook import Playbook, add, move_task
+from bot.domain.playbooks.playbook_entries import MAX_TEXT_CHARS, PlaybookEntry, task_of_line
 from bot.domain.secrets import redact
 from bot.domain.sharing.suggestions import CheckKey, Offer, check_keys, keys_of
 from bot.domain.text.humanize import counted
@@ -45,19 +44,19 @@ class Worker:
     secrets: Collection[str]
 
     @cached_property
-    def lines(self) -> list[tuple[Tier, PlaybookEntry, str]]:
+    def lines(self) -> list[tuple[PlaybookEntry, str]]:
         """The tasks that a playbook takes, each as one line that names its commands; none about the file itself.
 
         Every session has a way to look at its own HEARTBEAT.md, as the task for urgent flags does.
         """
         found = []
-        for tier, task in self.playbook.all_tasks:
+        for task in self.playbook.all_tasks:
             below = [] if commands_in([task.text]) else [f"`{shlex.join(argv)}`" for argv in task.commands]
             line = " ".join([task.text, *below])
             is_clean = redact(line, self.secrets) == line and not strip_hidden(line)[1]
             reads_playbook = any(argv == FLAGS_COMMAND or PLAYBOOK in argv for argv in task.commands)
             if is_clean and not reads_playbook and 0 < len(line) <= MAX_TEXT_CHARS:
-                found.append((tier, task, line))
+                found.append((task, line))
         return found
 
     @cached_property
@@ -69,21 +68,21 @@ class Worker:
         """Yield its checks, why others should make them, and their worth: of one that people acted on the most."""
         name = self.session.name
         acted = {found.task for found in self.state.findings.values() if found.acknowledged_by or found.fixed_by}
-        for tier, task, line in self.lines:
+        for task, line in self.lines:
             others = sum(other is not self and check_keys(line) <= other.keys for other in known)
             worth = others if acted.isdisjoint(task.checks) else len(known)
             also = f" and {counted(others, 'other session')} make" if others else " makes"
             why = f"{name}{also} this check." if worth < len(known) else f"In {name} it found what people acted on."
-            yield worth, Offer(tier=tier, task=line, from_=self.session.id, reason=why)
+            yield worth, Offer(tier=task.tier, task=line, from_=self.session.id, reason=why)
 
     def moves(self) -> Iterator[Offer]:
         """Yield its tasks in the wrong tier, by what was measured; only where they still stand where that was."""
         measured = () if self.playbook.is_freeform else suggested_moves(self.state.measured)
         wrong = {(move.from_tier, move.task_id): move for move in measured}
-        for tier, task, line in self.lines:
-            if task.is_item and (move := wrong.get((tier, task.id))):
+        for task, line in self.lines:
+            if move := wrong.get((task.tier, task.id)):
                 why = f"It {move.why}."
-                yield Offer(tier=move.to_tier, task=line, from_=self.session.id, reason=why, moves_from=tier)
+                yield Offer(tier=move.to_tier, task=line, from_=self.session.id, reason=why, moves_from=task.tier)
 
     def can_use(self, offer: Offer) -> bool:
         """Whether it lacks a check and can make it: no file without tiers takes an hourly task, no idle one any."""
@@ -130,7 +129,7 @@ def with_offer(playbook: Playbook, offer: Offer) -> Playbook:
     tier, task = offer.tier, offer.task
     if offer.moves_from is None:
         return playbook if check_keys(task) <= keys_of(playbook) else add(playbook, tier, task)
-    standing = {where: entry for where, entry in playbook.all_tasks if entry.id == id_of_task(task)}
+    standing = {each.tier: each for each in playbook.all_tasks if each.id == task_of_line(task).id}
     if offer.moves_from in standing:
         return move_task(playbook, standing[offer.moves_from], tier)
     if tier not in standing:

@@ -130,9 +130,7 @@ class Everything:
             zones=works.zones,
             clock=works.clock,
         )
-        tiers = TaskCommands(
-            works.sessions, works.store, works.zones, works.clock, MemorySingle(), Removals(MemorySingle())
-        )
+        tiers = TaskCommands(works.sessions, works.store, works.clock, MemorySingle(), Removals(MemorySingle()))
         sessions = {"heartbeat": heartbeat.answer, "tiers": tiers.answer, "pollinate": self.garden.desk.answer}
         return {
             "status": status_command(FileStore(self.home), self.approvers, works.clock, ()),

@@ -56,9 +56,7 @@ class Edge:
     def start(self) -> None:
         """Start a process on what is on disk."""
         works = self.works
-        tasks = TaskCommands(
-            works.sessions, works.store, works.zones, works.clock, self.stored, Removals(MemorySingle())
-        )
+        tasks = TaskCommands(works.sessions, works.store, works.clock, self.stored, Removals(MemorySingle()))
         self.tiers = SessionCommand("tiers", tasks.answer, OWNERS, self.approvers)
 
     def types(self, text: str, by: str = APPROVER, team: str = "T1") -> str:
@@ -103,8 +101,8 @@ def test_what_is_due_next_is_said_per_tier(edge: Edge) -> None:
     edge.file.write_text(PLAYBOOK.replace("daily: (never)", "daily: 2026-11-21T11:40:00Z"))
     seen = edge.types("shop due", OTHER)
     assert "*Due now in shop: quick.*" in seen
-    assert "Hourly · due in 40 min, with the beat in " in seen
-    assert "Daily · due in 23 h, with the beat in " in seen
+    assert "Hourly · due in 40 min · last ran 20 min ago" in seen
+    assert "Daily · due in 23 h · last ran 20 min ago" in seen
 
 
 def test_a_task_is_added_and_the_undo_undoes_it(edge: Edge) -> None:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_edits import add
+from bot.domain.playbook import Playbook, add
 from bot.domain.tiers import Tier
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import MAX_BYTES, PlaybookFile

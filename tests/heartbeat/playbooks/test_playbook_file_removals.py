@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import checks_of
+from bot.domain.playbooks.playbook_entries import task_of_line
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.run.beat_record import AGENT, PlaybookEdit, removals_in
 from bot.ports.collections import REMOVED_CHECKS, SingleDocument
@@ -25,7 +25,7 @@ def test_a_check_that_stands_nowhere_any_more_was_removed_and_a_moved_one_was_no
     removals = _removals(tmp_path)
     removals.note_removals("shop", BEFORE, parse("## Daily\n- Is it clean? `git status`\n"), by="U0ANA", at=AT)
     by = {name: each.by for name, each in removals.load("shop").items()}
-    assert by == dict.fromkeys(checks_of("`make lint`"), "U0ANA")
+    assert by == dict.fromkeys(task_of_line("`make lint`").checks, "U0ANA")
     assert removals.load("api") == {}
 
 
@@ -39,5 +39,5 @@ def test_what_the_agent_removed_in_its_beat_is_its_own_doing() -> None:
     """By the command its task named."""
     edits = [PlaybookEdit("removed", "quick", "Lint: `make lint`")]
     assert {name: each.by for name, each in removals_in(edits, AT).items()} == dict.fromkeys(
-        checks_of("`make lint`"), AGENT
+        task_of_line("`make lint`").checks, AGENT
     )

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import id_of_task, task_id
+from bot.domain.playbooks.playbook_entries import task_id, task_of_line
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_record import BeatView, PlaybookEdit
 from bot.heartbeat.run.beat_tools import MAX_EDITS, BeatTools
@@ -19,7 +19,7 @@ from tests.heartbeat.builders import PLAYBOOK, a_view
 from tests.tables import each_row
 
 TREE, DEPLOYS, COMMITS = (
-    id_of_task(text)
+    task_of_line(text).id
     for text in (
         "Working tree: `git status --porcelain`",
         "Deploys look healthy",

@@ -10,8 +10,7 @@ import pytest
 from bot.domain.heartbeats.beats import Action, BeatReport, BeatResult, Envelope, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.jobs import RunBeat
-from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_edits import add
+from bot.domain.playbook import add, parse
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile
 from bot.heartbeat.run.beat_record import BeatView

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import checks_of
+from bot.domain.playbooks.playbook_entries import task_of_line
 from bot.domain.sharing.suggestions import Offer, SuggestionStatus
 from bot.domain.tiers import TaskHistory, Tier
 from bot.errors import InputError
@@ -30,7 +30,7 @@ MOVED = "Nightly load test: `make load`"
 
 def acted(garden: Garden, name: str, task: str, **fields: str) -> None:
     """Note that a task of a session found something, and what people did about it."""
-    [check] = checks_of(task)
+    [check] = task_of_line(task).checks
     key = f"{name}/{check}/full"
     finding = OpenFinding(key=key, task=check, text="full", first_at=AT, last_at=AT, **fields)  # type: ignore[arg-type]
     garden.store.save(name, lambda state: state.evolve(findings={**state.findings, key: finding}))

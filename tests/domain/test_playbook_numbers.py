@@ -6,25 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.playbook import Playbook, parse
-from bot.domain.playbooks.playbook_edits import ListChanged, add, list_digest, move_task, numbered, remove, task_of
+from bot.domain.playbook import ListChanged, Playbook, add, list_digest, move_task, parse, remove, task_of
 from bot.domain.tiers import Tier
 from bot.errors import InputError
-from tests.playbooks import template
 
 FILE = parse("## Quick\n- [ ] a\n  - detail\n## Hourly\n- [x] b\n- c\n## Daily\n- d\n")
 EDITS = st.lists(st.tuples(st.sampled_from(["add", "remove", "move"]), st.integers(0, 9), st.sampled_from([*Tier])))
 
 
 def said(playbook: Playbook) -> list[tuple[str, str]]:
-    return [(str(one.tier), one.task.text) for one in numbered(playbook)]
+    return [(str(task.tier), task.text) for task in playbook.all_tasks]
 
 
 def edited(playbook: Playbook, edits: list[tuple[str, int, Tier]]) -> Playbook:
     """Do what somebody else may do meanwhile; what is refused is left out."""
     for what, number, tier in edits:
-        tasks = numbered(playbook)
-        task = tasks[number % len(tasks)].task if tasks else None
+        tasks = playbook.all_tasks
+        task = tasks[number % len(tasks)] if tasks else None
         try:
             if what == "add" or task is None:
                 playbook = add(playbook, tier, f"new {number}")
@@ -39,9 +37,9 @@ def edited(playbook: Playbook, edits: list[tuple[str, int, Tier]]) -> Playbook:
 def test_a_number_removes_the_task_it_was_shown_for_or_is_refused(edits: list[tuple[str, int, Tier]], n: int) -> None:
     """Whatever happened to the file between the list and the command, no other task goes."""
     shown, now = list_digest(FILE), edited(FILE, edits)
-    meant = {one.number: (str(one.tier), one.task.text) for one in numbered(FILE)}
+    meant = dict(enumerate(said(FILE), 1))
     try:
-        after = remove(now, task_of(now, n, shown).task)
+        after = remove(now, task_of(now, n, shown))
     except ListChanged:
         assert said(now) != said(FILE)
     except InputError:
@@ -56,9 +54,9 @@ def test_a_number_moves_the_task_it_was_shown_for_or_is_refused(
 ) -> None:
     """Moved there, and nothing else."""
     shown, now = list_digest(FILE), edited(FILE, edits)
-    meant = numbered(FILE)[n - 1].task.text
+    meant = FILE.all_tasks[n - 1].text
     try:
-        after = move_task(now, task_of(now, n, shown).task, to)
+        after = move_task(now, task_of(now, n, shown), to)
     except InputError:
         return
     assert (str(to), meant) in said(after)
@@ -68,7 +66,7 @@ def test_a_number_moves_the_task_it_was_shown_for_or_is_refused(
 def test_boxes_times_and_details_change_no_number() -> None:
     """A beat that ran between the list and the command makes no difference."""
     ran = parse(FILE.render().replace("[ ]", "[x]").replace("detail", "other"))
-    assert task_of(ran, 2, list_digest(FILE)).task.text == "b"
+    assert task_of(ran, 2, list_digest(FILE)).text == "b"
 
 
 def test_who_has_not_seen_the_list_has_no_numbers() -> None:
@@ -79,6 +77,5 @@ def test_who_has_not_seen_the_list_has_no_numbers() -> None:
 
 def test_the_numbers_run_across_the_tiers() -> None:
     """Quick first, whatever the order of the sections in the file."""
-    tasks = numbered(template("worker"))
-    assert [one.number for one in tasks] == list(range(1, len(tasks) + 1))
-    assert [one.tier for one in tasks] == sorted((one.tier for one in tasks), key=[*Tier].index)
+    playbook = parse("## Daily\n- b\n## Quick\n- a\n")
+    assert [task.text for task in playbook.all_tasks] == ["a", "b"]
