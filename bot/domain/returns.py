@@ -196,6 +196,8 @@ class InvestigatorReturn(FrozenValue):
     draft_language: str = "en"
     gloss: str | None = None
     evidence_refs: tuple[EvidenceRef, ...] = ()
+    candidates: tuple[EvidenceRef, ...] = ()
+    """Further places, found without a model, that whoever approves may choose instead of the draft's."""
     proposed_triage_file: TriageFile | None = None
     proposed_patch: ProposedPatch | None = None
     open_questions: tuple[str, ...] = ()

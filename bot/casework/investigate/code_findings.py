@@ -25,7 +25,7 @@ from bot.casework.investigate.trace_places import find_suspects, trace_notes, tr
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
 from bot.domain.search.files import path_weight
 from bot.domain.search.passages import Passage
-from bot.domain.search.question_names import names_in
+from bot.domain.search.questions import question_of
 from bot.domain.search.report_parts import parts_of
 from bot.domain.search.stack_frames import frames_in
 from bot.errors import CodebaseUnreadable, NotCloned, TriageError
@@ -84,13 +84,13 @@ def _framed(question: str, codebases: Codebases) -> Sequence[Codebase]:
 
 def _with_paths(question: str, codebases: Codebases) -> Sequence[Codebase]:
     """Return the codebases that have all files which are named with a folder or an ending."""
-    files = names_in(question).files
+    files = question_of(question).files
     return [one for one in codebases if files and all(one.index.places_called(path) for path in files)]
 
 
 def _defining(question: str, codebases: Codebases) -> Sequence[Codebase]:
     """Return the codebases that define what is surely a name of code, in code of their own."""
-    names = [one.name for one in names_in(question).names if one.is_code]
+    names = [one.name for one in question_of(question).names]
     return [one for one in _of_code(codebases) if names and all(_defines(one, name) for name in names)]
 
 

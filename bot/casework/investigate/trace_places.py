@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from bot.agent.codebases import Codebase
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.offline_draft import Excerpt, QuotableFile
+from bot.casework.investigate.findings import NONE, Answer, Search, of_lines
+from bot.casework.investigate.quotes import Wanted
 from bot.domain.citations.citation_lines import CitedLines
 from bot.domain.returns import SuspectChange
 from bot.domain.search.definitions import Definition, definition_end, definitions_in
@@ -34,9 +34,7 @@ MAX_FOLLOWED: Final = 3
 """Frames whose lines are followed through history."""
 
 MAX_SHOWN_PLACES: Final = 8
-FRAME_LINES: Final = (4, 2, 1, 0)
-"""Lines around a frame's own that are quoted, as many as there is room for."""
-
+MAX_FRAMES: Final = 3
 AROUND_LINES: Final = 4
 """Lines before and behind a frame's own that count as changed with it."""
 
@@ -94,23 +92,14 @@ def trace_places(text: str, repo: GitRepo, index: PassageIndex, commit: str | No
     return ordered[:MAX_PLACES]
 
 
-def excerpts_of_frame(place: TracePlace, file: QuotableFile, stems: frozenset[str]) -> Iterator[Excerpt]:
-    """Yield the lines around a stack frame as they may be quoted, the most first; nothing if its line is not known."""
-    at, lines = place.line, file.lines
-    if at is None or at > len(lines):
-        return
-    for around in FRAME_LINES:
-        cut = file.cut(*_without_blank_ends(lines, max(1, at - around), min(len(lines), at + around)), stems)
-        if whole := file.widened(replace(cut, frame=f"{place.path}:{at}")):
-            yield whole
-
-
-def _without_blank_ends(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
-    while start < end and not lines[start - 1].strip():
-        start += 1
-    while end > start and not lines[end - 1].strip():
-        end -= 1
-    return start, end
+def trace_answer(search: Search) -> Answer:
+    """Return the lines around the innermost frames of a stack trace; NONE without a trace of this codebase."""
+    found = []
+    for place in trace_places(search.text, search.repo, search.index, search.commit):
+        if place.line and (excerpt := search.quotes.around(place.path, place.line, Wanted())):
+            lead = "The stack trace leads to" if not found else "A frame further out is"
+            found.append(of_lines(f"{lead} `{place.path}:{place.line}`.", excerpt))
+    return Answer(found[:MAX_FRAMES]) if found else NONE
 
 
 def _defined(frame: StackFrame, index: PassageIndex) -> TracePlace | None:
