@@ -112,7 +112,7 @@ def defined(place: str, kind: DefinitionKind = DefinitionKind.FUNCTION) -> Defin
     """Return a definition of `path:scope.name`."""
     path, _, dotted = place.partition(":")
     scope, _, name = dotted.rpartition(".")
-    return Definition(name=name, scope=scope, path=path, line=1, kind=kind)
+    return Definition(name=name, scope=scope, path=path, line=1, end=1, kind=kind)
 
 
 CASES = {
