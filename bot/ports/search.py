@@ -7,8 +7,9 @@ from typing import Protocol
 
 from bot.domain.notes import KeptNote
 from bot.domain.search.definitions import Definition
-from bot.domain.search.passages import IndexReport, MemoryHit, Passage
+from bot.domain.search.passages import CommitHit, IndexReport, MemoryHit, Passage
 from bot.domain.search.ranking import Corpus
+from bot.domain.search.settings import Setting
 
 Progress = Callable[[int, int], None]
 
@@ -47,6 +48,21 @@ class PassageIndex(Protocol):
         """Return the searched files a name means (a path, its end, a file name without its ending), then the folders.
 
         A folder ends in a slash.
+        """
+
+    def settings(self, words: str, *, limit: int = 20) -> list[Setting]:
+        """Return what is given a value and is called by the words, by its own name and those around it, best first."""
+
+    def commits(self, words: str, *, limit: int = 10) -> list[CommitHit]:
+        """Return the commits whose messages hold the words, best first; of two alike the newer one.
+
+        None where git could not list them, which is a gap.
+        """
+
+    def near_names(self, name: str, *, limit: int = 3) -> list[str]:
+        """Return the nearest names of definitions and settings: one slip of the finger away, of long names two.
+
+        None of them is nearer than another. A short name has none.
         """
 
 

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Final
 
 from bot.adapters.search import passage_rows as rows
+from bot.adapters.search.commit_rows import add_commits, forget_commits
 from bot.adapters.search.passage_rows import holds_any, is_oversized, is_readable, read_file
 from bot.adapters.search.passage_store import Damaged, PassageStore, transaction
 from bot.agent.git.git_repo import EntryKind, GitRepo, TreeEntry, is_pointer
@@ -77,11 +78,27 @@ def bring_up_to(
                     _begin(connection, commit, todo)
                 _store_batch(connection, batch, blobs, secrets)
                 done, read = done + len(batch), read + len(blobs)
-                if done == todo:
-                    rows.finish(connection, commit)
             if todo and on_progress is not None:
                 on_progress(done, todo)
+        with transaction(connection):
+            _store_commits(connection, commit, repo, secrets)
+            rows.finish(connection, commit)
         return read
+
+
+def _store_commits(connection: sqlite3.Connection, commit: str, repo: GitRepo, secrets: Collection[bytes]) -> None:
+    """Store what commits say; where git cannot list them there are none, and that is a gap."""
+    old = rows.commits_of(connection)
+    if old == commit:
+        return
+    known = [secret.decode() for secret in secrets]
+    try:
+        add_commits(connection, repo, old, commit, known)
+    except ProviderError:
+        forget_commits(connection)
+        rows.add_gaps(connection, IndexGaps(history=(commit[:10],)))
+        commit = ""
+    rows.set_commits_of(connection, commit or None)
 
 
 def _list_files(connection: sqlite3.Connection, commit: str, repo: GitRepo) -> None:

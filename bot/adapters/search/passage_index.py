@@ -12,16 +12,19 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from bot.adapters.search import name_rows as names
 from bot.adapters.search import passage_rows as rows
 from bot.adapters.search import passage_search
+from bot.adapters.search.commit_rows import commits
 from bot.adapters.search.index_build import bring_up_to
 from bot.adapters.search.index_process import IndexProcess
 from bot.adapters.search.passage_rows import holds_any, shown_lines
 from bot.adapters.search.passage_store import Damaged, PassageStore
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.search.definitions import Definition
-from bot.domain.search.passages import IndexGaps, IndexReport, Passage
+from bot.domain.search.passages import CommitHit, IndexGaps, IndexReport, Passage
 from bot.domain.search.ranking import Corpus, Ranked
+from bot.domain.search.settings import Setting
 from bot.domain.search.tokens import Term
 from bot.errors import StoreError
 from bot.ports import Progress
@@ -148,11 +151,23 @@ class SqlitePassageIndex:
 
         Of an index that was never built nothing; raises StoreError as `search` does.
         """
-        return self._read(lambda connection: rows.definitions(connection, name))
+        return self._read(lambda connection: names.definitions(connection, name))
 
     def places_called(self, name: str) -> list[str]:
         """Return the files a name means, then the folders, which end in a slash; raises StoreError."""
-        return self._read(lambda connection: rows.places_called(connection, name))
+        return self._read(lambda connection: names.places_called(connection, name))
+
+    def settings(self, words: str, *, limit: int = 20) -> list[Setting]:
+        """Return what is given a value and is called by the words, best first; raises StoreError."""
+        return self._read(lambda connection: names.settings(connection, words, limit))
+
+    def commits(self, words: str, *, limit: int = 10) -> list[CommitHit]:
+        """Return the commits whose messages hold the words, best first, the newer of two alike; raises StoreError."""
+        return self._read(lambda connection: commits(connection, words, limit))
+
+    def near_names(self, name: str, *, limit: int = 3) -> list[str]:
+        """Return names of the index one slip away, or two from a long name, nearest first; raises StoreError."""
+        return self._read(lambda connection: names.near_names(connection, name, limit))
 
     def _read_whole(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
         """Read an index that is finished, or that somebody else is building."""
@@ -187,7 +202,7 @@ class SqlitePassageIndex:
         with self._store.open() as connection:
             gaps = rows.gaps(connection)
             is_current = rows.commit_of(connection) == commit
-        if is_current and not ((gaps.unreadable or gaps.lfs) and self._may_try_again()):
+        if is_current and not ((gaps.unreadable or gaps.lfs or gaps.history) and self._may_try_again()):
             return 0
         if self._beside is not None and self._beside.is_running:
             return None  # whoever lists the files again keeps it waiting

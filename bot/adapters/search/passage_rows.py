@@ -14,10 +14,12 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from bot.adapters.search.name_rows import put_names
 from bot.agent.git.git_repo import TreeEntry, is_pointer, split_lines
-from bot.domain.search.definitions import Defined, Definition, DefinitionKind, definitions_in
+from bot.domain.search.definitions import Defined, definitions_in
 from bot.domain.search.files import is_indexed, is_prose, may_hold_text
 from bot.domain.search.passages import Chunk, IndexGaps, split_into_chunks
+from bot.domain.search.settings import Assigned, settings_in
 from bot.domain.search.tokens import extra_words
 from bot.domain.secrets import redact_lines
 
@@ -26,14 +28,10 @@ MAX_LINE_CHARS = 2_000
 _SPAN = struct.Struct("<II")
 SPAN_BYTES = _SPAN.size
 
-MAX_DEFINITIONS: Final = 2_000
 FILE_BITS: Final = 16
 """Bits of a passage's id for its number in its file; the file's number stands above them."""
 
-_LINE_BITS: Final = 20
-"""Likewise for the line in a definition's id."""
-
-_GAPS: Final = ("unreadable", "lfs", "submodules", "oversized")
+_GAPS: Final = ("unreadable", "lfs", "submodules", "oversized", "history")
 _COLUMN_WEIGHTS: Final = "4.0, 3.0, 1.0, 0.7"  # names, path, body, parts
 _STATE: Final = "INSERT OR REPLACE INTO state VALUES (?, ?)"
 
@@ -59,6 +57,7 @@ class StoredFile:
     is_clean: bool = False
     passages: Sequence[StoredPassage] = ()
     defined: Sequence[Defined] = ()
+    assigned: Sequence[Assigned] = ()
 
 
 def is_readable(entry: TreeEntry) -> bool:
@@ -101,7 +100,8 @@ def read_file(path: str, blob: str, content: bytes | None) -> StoredFile:
     lines = [line if len(line) <= MAX_LINE_CHARS else "" for line in shown]
     chunks = split_into_chunks(lines, prose=is_prose(path))
     passages = [_stored(lines, one) for one in chunks]
-    return StoredFile(path, blob, False, shown == found, passages, definitions_in(path, lines))
+    defined = definitions_in(path, lines)
+    return StoredFile(path, blob, False, shown == found, passages, defined, settings_in(path, lines, defined))
 
 
 def _stored(lines: Sequence[str], chunk: Chunk) -> StoredPassage:
@@ -184,6 +184,16 @@ def finish(connection: sqlite3.Connection, commit: str) -> None:
     connection.execute(_STATE, ("commit", commit))
 
 
+def commits_of(connection: sqlite3.Connection) -> str | None:
+    """Return the commit up to which messages are stored."""
+    return _state(connection, "history")
+
+
+def set_commits_of(connection: sqlite3.Connection, commit: str | None) -> None:
+    """Say up to which commit messages are stored."""
+    connection.execute(_STATE, ("history", commit))
+
+
 def _state(connection: sqlite3.Connection, name: str) -> str | None:
     row = connection.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
     return row[0] if row else None
@@ -212,10 +222,7 @@ def put_file(connection: sqlite3.Connection, file: StoredFile) -> None:
         "INSERT INTO words (rowid, names, path, body, parts) VALUES (?, ?, ?, ?, ?)",
         [(first + at, one.names, file.path, one.text, one.parts) for at, one in enumerate(file.passages)],
     )
-    connection.executemany(
-        "INSERT OR IGNORE INTO definition VALUES (?, ?, ?, ?)",
-        [(one.name, (number << _LINE_BITS) + one.line, one.scope, one.kind) for one in file.defined],
-    )
+    put_names(connection, number, file.defined, file.assigned)
     _count(connection, "passages", len(file.passages))
 
 
@@ -325,41 +332,6 @@ def place(connection: sqlite3.Connection, passage: int) -> Place:
     path, blob, spans, is_clean = row.fetchone()
     start, end = _unpack_spans(spans)[passage & ((1 << FILE_BITS) - 1)]
     return Place(path, blob, start, end, bool(is_clean))
-
-
-def definitions(connection: sqlite3.Connection, name: str) -> list[Definition]:
-    """Return the first MAX_DEFINITIONS definitions of a name, however it is capitalised, in the order of the index."""
-    found = connection.execute(
-        "SELECT definition.name, scope, kind, path, definition.id & ? FROM definition"
-        " JOIN file ON file.id = definition.id >> ? WHERE definition.name = ? COLLATE NOCASE"
-        " ORDER BY definition.id LIMIT ?",
-        ((1 << _LINE_BITS) - 1, _LINE_BITS, name, MAX_DEFINITIONS),
-    )
-    return [
-        Definition(name=known, scope=scope, path=path, line=line, kind=DefinitionKind(kind))
-        for known, scope, kind, path, line in found
-    ]
-
-
-def places_called(connection: sqlite3.Connection, name: str) -> list[str]:
-    """Return the searched files a name means (a path, its end, a file name without its ending), then the folders.
-
-    A folder ends in a slash; each kind is in the order of the paths.
-    """
-    end = f"/{name.strip('/').lower()}"
-    found = connection.execute(
-        "SELECT path FROM file WHERE NOT skipped AND instr('/' || lower(path), ?) ORDER BY path", (end,)
-    )
-    paths = [path for (path,) in found]
-    files = [path for path in paths if _is_called(f"/{path.lower()}", end)]
-    folders = (
-        path[: f"/{path.lower()}".find(f"{end}/") + len(end)] for path in paths if f"{end}/" in f"/{path.lower()}"
-    )
-    return [*files, *dict.fromkeys(folders)]
-
-
-def _is_called(path: str, end: str) -> bool:
-    return path.endswith(end) or path.rpartition(".")[0].endswith(end)
 
 
 def phrase(words: Sequence[str]) -> str:

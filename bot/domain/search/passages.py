@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from bot.domain.search.tokens import shared_stems
@@ -251,9 +252,21 @@ class Passage:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CommitHit:
+    """A commit whose message holds words of a question; `authored_at` is aware, `score` as in `Passage`."""
+
+    id: str
+    author: str
+    authored_at: datetime
+    subject: str
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class IndexGaps:
     """Paths from the top: what git cannot read, what Git LFS keeps elsewhere, repositories of their own, large files.
 
+    `history` has the commit whose messages git cannot list, if that is so.
     `waiting` of `total` files are not in the index yet, because it is still being built.
 
     >>> IndexGaps(unreadable=("a.py", "b.py"), submodules=("lib",)).words()
@@ -264,6 +277,7 @@ class IndexGaps:
     lfs: tuple[str, ...] = ()
     submodules: tuple[str, ...] = ()
     oversized: tuple[str, ...] = ()
+    history: tuple[str, ...] = ()
     waiting: int = 0
     total: int = 0
 
@@ -274,6 +288,7 @@ class IndexGaps:
             (self.lfs, "file", " whose text is in Git LFS only"),
             (self.submodules, "submodule", ""),
             (self.oversized, "file", " over 1 MB"),
+            (self.history, "history", " that git cannot list"),
         )
         parts = [_named(paths, what, why) for paths, what, why in kinds if paths]
         if self.waiting:

@@ -18,6 +18,7 @@ from bot.domain.tables import Words, WordSet, read_table
 
 MAX_QUESTION_CHARS = 40_000
 MAX_CANDIDATES = 64
+MAX_WORDS = 40
 HELP = 0.5
 
 MIN_AKIN = 4
@@ -107,6 +108,15 @@ def question_terms(question: str) -> tuple[Term, ...]:
         *_neighbours(tokens, frozenset(words)),
         *_near(words),
     )
+
+
+def question_words(question: str) -> list[str]:
+    """Return the words to search for, each once, at most MAX_WORDS; names are split into theirs.
+
+    >>> question_words("Where is the requestTimeout set?")
+    ['request', 'timeout', 'set']
+    """
+    return [term.about for term in question_terms(question) if term.about and term.weight == 1][:MAX_WORDS]
 
 
 def helping_terms(subject: str) -> tuple[Term, ...]:
