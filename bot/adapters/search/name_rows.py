@@ -32,7 +32,7 @@ CREATE VIRTUAL TABLE setting USING fts5 (
     name, parts, scope, file UNINDEXED, line UNINDEXED, tokenize = 'porter unicode61'
 );
 CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT UNIQUE COLLATE NOCASE NOT NULL);
-CREATE VIRTUAL TABLE grams USING fts5 (text, tokenize = 'trigram', content = '', detail = 'none');
+CREATE VIRTUAL TABLE grams USING fts5 (text, tokenize = 'trigram', content = '');
 CREATE TRIGGER name_grams AFTER INSERT ON name
 BEGIN INSERT INTO grams (rowid, text) VALUES (new.id, ' ' || new.text || ' '); END;
 """

@@ -33,6 +33,10 @@ MAX_LINE_COMMITS: Final = 500
 MIN_SHARE: Final = 0.6
 """Of the words of what was changed that a commit's message holds."""
 
+# What the choice of a commit counts besides the share of the words that its message holds.
+SUBJECT, NEWER, MERGE = 0.5, 0.15, 0.5
+
+LOOKED_AT: Final = 20
 MAX_MESSAGE_LINES: Final = 8
 MAX_AUTHOR_CHARS: Final = 60
 HISTORY_S: Final = 8.0
@@ -123,20 +127,24 @@ def _named(search: Search) -> str:
 
 
 def _by_message(search: Search, stems: frozenset[str]) -> Sequence[Commit]:
-    """Return the commits whose messages hold most of what was changed."""
+    """Return the commits whose messages hold most of what was changed; of two alike the newer one."""
     if not stems:
         return ()
     words = " ".join((*(one.name for one in search.question.names), *search.question.words))
-    hits = search.index.commits(words, limit=30)
-    ranked = []
-    for place, hit in enumerate(hits):
-        share = len(shared_stems(stems, hit.subject)) / len(stems)
-        ranked.append((-share, place, hit))
-    best = [hit for share, _, hit in sorted(ranked) if -share >= MIN_SHARE] or [
-        hit for _, _, hit in ranked[:1] if False
-    ]
+    hits = search.index.commits(words, limit=LOOKED_AT)
     history = GitHistory(search.repo)
-    return [commit for hit in best[:MAX_COMMITS] for commit in history.commits(hit.id, limit=1)]
+    found = [commit for hit in hits for commit in history.commits(hit.id, limit=1)]
+    newest = sorted(found, key=lambda one: one.committed_at)
+    ranked = []
+    for one in found:
+        share = len(shared_stems(stems, one.message)) / len(stems)
+        of_subject = len(shared_stems(stems, one.subject)) / len(stems)
+        is_merge = one.subject.startswith("Merge ")
+        worth = share + SUBJECT * of_subject + NEWER * newest.index(one) / len(found) - MERGE * is_merge
+        if share >= MIN_SHARE:
+            ranked.append((-worth, one))
+    ranked.sort(key=lambda pair: pair[0])
+    return [one for _, one in ranked[:MAX_COMMITS]]
 
 
 def _of_subject(search: Search, subject: Subject) -> Sequence[Commit]:

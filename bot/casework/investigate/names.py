@@ -20,6 +20,7 @@ from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.search.files import is_prose, path_weight
 from bot.domain.search.passages import is_import
 from bot.domain.search.questions import DEFINITION_WORDS, VALUE_WORDS, Named, Question
+from bot.domain.search.settings import Setting
 from bot.domain.search.tokens import shared_stems, stem, text_stems
 from bot.domain.text.humanize import counted
 from bot.ports import PassageIndex
@@ -32,9 +33,14 @@ SHOWN_USES: Final = 3
 MIN_SHARE: Final = 0.5
 """Of a question's other words that a definition holds, if it is the answer."""
 
-SETTING_SHARE: Final = 0.6
+SETTING_SHARE: Final = 0.5
 """Of a question's words that a setting holds with what stands around it."""
 
+# What the choice of a setting counts besides the shares of the words that its name and its surroundings hold.
+DEFAULT, VALUE, NOTHING = 0.3, 0.2, 0.6
+
+_VALUE: Final = re.compile(r"[=:,(]\s*[-+]?(?:\d|[\"':])")
+_NO_VALUE: Final = re.compile(r"[=:]\s*(?:None|null|nil|undefined|\w+)$")
 MAX_ASSIGNMENT_CHARS: Final = 80
 
 _DECLARES_ONLY: Final = re.compile(r"\.d\.[cm]?ts$|\.pyi$|\.hh?$|\.hpp$")
@@ -195,7 +201,8 @@ def definition_answer(search: Search) -> Answer:
     others = question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS)
     wanted = Wanted(frozenset(others))
     quoted = [(one, excerpt) for one in found if (excerpt := search.quotes.of_definition(one, wanted))]
-    if not quoted or not _holds(quoted[0][1], others):
+    is_asked_for = question.wants_definition and not subject.is_plain
+    if not quoted or not (is_asked_for or _holds(quoted[0][1], others)):
         return NONE
     findings = [_as_finding(one, excerpt, subject) for one, excerpt in quoted]
     if len(subject.definitions) > 1:
@@ -231,30 +238,47 @@ def setting_answer(search: Search) -> Answer:
     if not question.wants_value:
         return NONE
     subject = subject_of(search)
-    words = [
-        *(one.name for one in question.names),
-        *(word for word in question.words if word.lower() not in VALUE_WORDS),
+    is_type = bool(subject.definitions) and subject.definitions[0].kind is DefinitionKind.TYPE
+    if is_type and not question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS):
+        return NONE
+    told = [word for word in question.words if word.lower() not in VALUE_WORDS]
+    words = [*(one.name for one in question.names), *told]
+    stems = frozenset(found for word in words for found in text_stems(word))
+    ranked = [
+        (-worth, place, one)
+        for place, one in enumerate(search.index.settings(" ".join((*words, "default")), limit=60) if words else ())
+        if subject.holds(one.path) and (worth := _worth_of(one, stems, search))
     ]
-    stems = frozenset(stem(part) for word in words for part in text_stems(word)) or frozenset(map(stem, words))
-    ranked = []
-    for place, one in enumerate(search.index.settings(" ".join(words)) if words else ()):
-        lines = search.quotes.lines(one.path)
-        if one.line > len(lines) or not subject.holds(one.path):
-            continue
-        of_name = shared_stems(stems, f"{one.name} {one.scope}")
-        near = shared_stems(stems, " ".join((one.path, one.name, one.scope, *lines[max(0, one.line - 4) : one.line])))
-        share = len(near) / len(stems)
-        worth = (share + 0.5 * len(of_name) / len(stems)) * path_weight(one.path, question.text)
-        if of_name and share >= SETTING_SHARE:
-            ranked.append((-worth, place, one))
     findings = []
     for _, _, one in sorted(ranked)[: 2 * MAX_DEFINITIONS]:
         line = search.quotes.lines(one.path)[one.line - 1].strip().rstrip(",;{")
         what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
-        if excerpt := search.quotes.around(one.path, one.line, Wanted(stems), before=5, behind=6):
-            finding = of_lines(f"`{what}` is set in `{one.path}:{one.line}`.", excerpt)
-            findings.append(finding)
+        if excerpt := search.quotes.around(one.path, one.line, before=5, behind=6):
+            findings.append(of_lines(f"`{what}` is set in `{one.path}:{one.line}`.", excerpt))
     return Answer(_distinct(findings)) if findings else NONE
+
+
+def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
+    """Return how well a setting answers, 0 where not: its own name first, then what stands around it."""
+    lines = search.quotes.lines(one.path)
+    if one.line > len(lines):
+        return 0.0
+    line = lines[one.line - 1]
+    called = shared_stems(stems, f"{one.name} {one.scope}")
+    near = shared_stems(stems, " ".join((one.path, one.name, one.scope, *lines[max(0, one.line - 4) : one.line])))
+    share = len(near) / len(stems)
+    if not called or share < SETTING_SHARE:
+        return 0.0
+    is_default = "default" in f"{one.name} {line}".lower() and "default" in search.question.text.lower()
+    says_nothing = _NO_VALUE.search(line.rstrip(" ,;{")) is not None
+    worth = (
+        share
+        + len(called) / len(stems)
+        + DEFAULT * is_default
+        + VALUE * bool(_VALUE.search(line))
+        - NOTHING * says_nothing
+    )
+    return worth * path_weight(one.path, search.question.text)
 
 
 def _distinct(findings: Iterable[Finding]) -> list[Finding]:
@@ -297,7 +321,7 @@ def use_answer(search: Search) -> Answer:
     quoted = [
         (one, excerpt)
         for one in uses[:SHOWN_USES]
-        if (excerpt := search.quotes.around(one.path, one.line, Wanted(), before=2, behind=2))
+        if (excerpt := search.quotes.around(one.path, one.line, before=2, behind=2))
     ]
     findings = [of_lines(f"`{name}` is used in `{one.path}:{one.line}`.", excerpt) for one, excerpt in quoted]
     if findings and len(uses) > 1:

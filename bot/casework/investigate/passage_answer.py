@@ -48,7 +48,7 @@ def error_answer(search: Search) -> Answer:
         found = (
             (hit, excerpt)
             for hit in ranked[: 2 * MAX_FINDINGS]
-            if (excerpt := search.quotes.around(hit.path, hit.line, Wanted(), before=7, behind=4))
+            if (excerpt := search.quotes.around(hit.path, hit.line, before=7, behind=4))
         )
         findings = [
             of_lines(f"The text of the message stands in `{hit.path}:{hit.line}`.", excerpt) for hit, excerpt in found

@@ -16,7 +16,6 @@ from bot.agent.codebases import Codebase
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.findings import NONE, Answer, Search, of_lines
-from bot.casework.investigate.quotes import Wanted
 from bot.domain.citations.citation_lines import CitedLines
 from bot.domain.returns import SuspectChange
 from bot.domain.search.definitions import Definition, definition_end, definitions_in
@@ -96,7 +95,7 @@ def trace_answer(search: Search) -> Answer:
     """Return the lines around the innermost frames of a stack trace; NONE without a trace of this codebase."""
     found = []
     for place in trace_places(search.text, search.repo, search.index, search.commit):
-        if place.line and (excerpt := search.quotes.around(place.path, place.line, Wanted())):
+        if place.line and (excerpt := search.quotes.around(place.path, place.line)):
             lead = "The stack trace leads to" if not found else "A frame further out is"
             found.append(of_lines(f"{lead} `{place.path}:{place.line}`.", excerpt))
     return Answer(found[:MAX_FRAMES]) if found else NONE

@@ -19,7 +19,7 @@ MAX_TOKEN_CHARS: Final = 200
 MAX_CHARS: Final = 2_000
 """Of a text, in which the form of a question is looked for."""
 
-MAX_RUN: Final = 3
+MAX_RUN: Final = 4
 """So many plain words may be one name of code."""
 
 _SPAN: Final = re.compile(r"(?<!`)`{1,3}([^`\n]{1,200})`{1,3}")
@@ -36,7 +36,7 @@ _ENGLISH: Final = re.compile(
 )
 
 _DEED: Final = (
-    r"(?:chang|touch|edit|modif|wr[io]t|add|introduc|author|commit|creat|remov|delet|renam|mov|updat|upgrad|bump"
+    r"(?:made|chang|touch|edit|modif|wr[io]t|add|introduc|author|commit|creat|remov|delet|renam|mov|updat|upgrad|bump"
     r"|refactor|rewr[io]t|revert|replac|fix|broke|break|drop|deprecat|merg|land|start|stop|switch|migrat|disabl|enabl"
     r"|get rid|got rid|implement)[a-z]*(?!\w)"
 )
@@ -197,11 +197,11 @@ class Question(NamedTuple):
         )
 
     def runs(self) -> Iterator[tuple[str, ...]]:
-        """Yield neighbouring words that may be one name of code, the most words first; not all of them say nothing."""
+        """Yield neighbouring words that may be one name of code, the most words first."""
         said = _WORD.findall(self.text[:MAX_CHARS])[: 2 * MAX_WORDS]
         for length in range(MAX_RUN, 0, -1):
             runs = (tuple(said[start : start + length]) for start in range(len(said) - length + 1))
-            yield from (run for run in runs if len(set(self.words).intersection(run)) > length // 2)
+            yield from (run for run in runs if run[0] in self.words)
 
 
 def question_of(text: str) -> Question:
