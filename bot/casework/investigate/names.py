@@ -185,12 +185,22 @@ def _of_words(run: Sequence[str], question: Question, index: PassageIndex, subje
 
 
 def _respelt(named: Sequence[Named], question: Question, index: PassageIndex, subject: Subject) -> Subject:
-    """Return the one name of the index that a name which it does not hold is a slip away from."""
-    plain = question.words if question.wants_definition and not named else ()
-    for written in (*(one.name for one in named), *plain):
-        near = [] if index.definitions(written) else index.near_names(written)
+    """Return the one name of the index that a name which it does not hold is a slip away from.
+
+    A plain word is looked at only where hardly another is asked for, and nothing in the codebase holds it.
+    """
+    written = [one.name for one in named]
+    if not named and question.wants_definition:
+        written = [
+            word
+            for word in question.words
+            if len(question.others([word], without=DEFINITION_WORDS)) <= 1
+            and not any(index.corpus(word).found.values())
+        ]
+    for one in written:
+        near = [] if index.definitions(one) else index.near_names(one)
         if len(near) == 1 and (found := _fitting(Named(near[0]), question, index, subject)):
-            return subject._replace(name=near[0], definitions=found, used=(written,), written=written)
+            return subject._replace(name=near[0], definitions=found, used=(one,), written=one)
     return subject
 
 

@@ -26,6 +26,8 @@ MIN_FRAGMENT_CHARS: Final = 10
 MAX_FRAGMENT_CHARS: Final = 120
 MAX_HITS: Final = 60
 MAX_PASSAGES: Final = 20
+RERANKED: Final = 10
+QUOTE: Final = 1.0
 MIN_SHARE, MIN_SHARE_OF_FEW = 0.4, 0.5
 FEW: Final = 2
 """Of a question's words, rare ones counting more, that a passage holds if it is an answer; a few words need more."""
@@ -81,18 +83,22 @@ def passage_answer(search: Search) -> Answer:
         passages = search.index.search(text, limit=MAX_PASSAGES, subject=search.before.text)
     stems = frozenset(question.others()) | frozenset(search.before.others() if not question.words else ())
     weights = _weights(search)
-    findings: list[Finding] = []
-    for passage in passages:
+    total = sum(weights.get(one, 1.0) for one in stems) or 1.0
+    wanted = Wanted(stems, tuple(one.name for one in question.names))
+    ranked = []
+    for passage in passages[:RERANKED]:
         held = shared_stems(stems, f"{passage.path} {passage.text}")
-        share = sum(weights.get(one, 1.0) for one in held) / max(1e-9, sum(weights.get(one, 1.0) for one in stems))
+        share = sum(weights.get(one, 1.0) for one in held) / total
         if not is_report and not _is_enough(len(held), share):
             continue
-        wanted = Wanted(stems, tuple(one.name for one in question.names))
-        excerpt = search.quotes.best(passage.path, passage.start, passage.end, wanted, head=passage.start)
-        if excerpt and excerpt.path not in {one.refs[0].ref.rpartition(":")[0] for one in findings}:
-            findings.append(of_lines(f"Closest: `{excerpt.ref}`.", excerpt))
-        if len(findings) == MAX_FINDINGS:
-            break
+        if excerpt := search.quotes.best(passage.path, passage.start, passage.end, wanted, head=passage.start):
+            quoted = shared_stems(stems, f"{excerpt.path} {excerpt.text}")
+            of_quote = sum(weights.get(one, 1.0) for one in quoted) / total
+            ranked.append((passage.score / passages[0].score + QUOTE * of_quote, excerpt))
+    best = {}
+    for _, excerpt in sorted(ranked, key=lambda pair: -pair[0]):
+        best.setdefault(excerpt.path, excerpt)
+    findings = [of_lines(f"Closest: `{one.ref}`.", one) for one in list(best.values())[:MAX_FINDINGS]]
     return Answer(findings, is_certain=False) if findings else NONE
 
 
