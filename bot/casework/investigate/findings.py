@@ -39,6 +39,9 @@ class Answer(NamedTuple):
     is_certain: bool = True
     said: str = ""
 
+    def __bool__(self) -> bool:
+        return bool(self.findings or self.said)
+
 
 NONE = Answer()
 

@@ -21,7 +21,7 @@ from bot.domain.search.definitions import definition_end
 from bot.domain.search.files import is_secret_file
 from bot.domain.search.passages import is_quotable
 from bot.domain.search.questions import DEFINITION_WORDS, HISTORY_WORDS
-from bot.domain.search.tokens import shared_stems
+from bot.domain.search.tokens import shared_stems, stem, text_stems
 from bot.domain.text.sanitize import one_line
 from bot.errors import ProviderError
 
@@ -34,7 +34,7 @@ MIN_SHARE: Final = 0.6
 """Of the words of what was changed that a commit's message holds."""
 
 # What the choice of a commit counts besides the share of the words that its message holds.
-SUBJECT, NEWER, MERGE = 0.5, 0.15, 0.5
+SUBJECT, DEED, NEWER, MERGE = 0.3, 0.2, 0.15, 0.5
 
 LOOKED_AT: Final = 20
 MAX_MESSAGE_LINES: Final = 8
@@ -111,40 +111,46 @@ def _since(search: Search) -> tuple[datetime | None, str]:
 
 
 def _stems(search: Search) -> frozenset[str]:
-    """Return the stems of what was changed."""
+    """Return the stems of what was changed, without those of what was done to it."""
     question = search.question
-    return frozenset(question.others(without=HISTORY_WORDS | DEFINITION_WORDS)).union(
-        one.name for one in question.names
-    )
+    deeds = [word for word in question.words if question.is_deed(word)]
+    told = question.others(deeds, without=HISTORY_WORDS | DEFINITION_WORDS)
+    return frozenset(told).union(*(text_stems(one.name) for one in question.names))
 
 
 def _named(search: Search) -> str:
     """Return what was looked for, as the question has it."""
-    words = [one.name for one in search.question.names] + [
-        word for word in search.question.words if word.lower() not in HISTORY_WORDS
-    ]
-    return " ".join(f"`{one_line(word, 60).replace('`', '')}`" for word in words[:4]) or "that"
+    question = search.question
+    told = [word for word in question.words if word.lower() not in HISTORY_WORDS and not question.is_deed(word)]
+    words = [*(one.name for one in question.names), *told][:4]
+    return " ".join(f"`{one_line(word, 60).replace('`', '')}`" for word in words) or "that"
 
 
 def _by_message(search: Search, stems: frozenset[str]) -> Sequence[Commit]:
-    """Return the commits whose messages hold most of what was changed; of two alike the newer one."""
+    """Return the commits whose messages hold most of what was changed, those first that the index ranks first."""
     if not stems:
         return ()
     words = " ".join((*(one.name for one in search.question.names), *search.question.words))
-    hits = search.index.commits(words, limit=LOOKED_AT)
+    deeds = frozenset(stem(word.lower()) for word in search.question.words if search.question.is_deed(word))
     history = GitHistory(search.repo)
-    found = [commit for hit in hits for commit in history.commits(hit.id, limit=1)]
-    newest = sorted(found, key=lambda one: one.committed_at)
+    hits = search.index.commits(words, limit=LOOKED_AT)
+    found = [(hit, commit) for hit in hits for commit in history.commits(hit.id, limit=1)]
+    ages = sorted(commit.committed_at for _, commit in found)
     ranked = []
-    for one in found:
-        share = len(shared_stems(stems, one.message)) / len(stems)
-        of_subject = len(shared_stems(stems, one.subject)) / len(stems)
-        is_merge = one.subject.startswith("Merge ")
-        worth = share + SUBJECT * of_subject + NEWER * newest.index(one) / len(found) - MERGE * is_merge
+    for hit, one in found:
+        share = len(_held(stems, one.message)) / len(stems)
+        worth = hit.score / hits[0].score + share + SUBJECT * len(_held(stems, one.subject)) / len(stems)
+        worth += DEED * bool(_held(deeds, one.subject)) + NEWER * ages.index(one.committed_at) / len(found)
         if share >= MIN_SHARE:
-            ranked.append((-worth, one))
+            ranked.append((-(worth - MERGE * one.subject.startswith("Merge ")), one))
     ranked.sort(key=lambda pair: pair[0])
     return [one for _, one in ranked[:MAX_COMMITS]]
+
+
+def _held(stems: frozenset[str], text: str) -> frozenset[str]:
+    """Return the stems that a text holds; one with a digit, such as `v7`, as it is written."""
+    lowered = text.lower()
+    return shared_stems(stems, text) | {one for one in stems if one in lowered and any(map(str.isdigit, one))}
 
 
 def _of_subject(search: Search, subject: Subject) -> Sequence[Commit]:
@@ -183,7 +189,7 @@ def _answer(search: Search, ways: Sequence[Callable[[], Sequence[Commit]]], said
             log.warning("git could not read the history", extra={"action": "history_unread"}, exc_info=True)
             continue
         if findings and said:
-            shown = "\n".join(one.sentence for one in findings)
+            shown = "\n".join(f"{one.refs[0].supports_claim} {one.shown}" for one in findings)
             refs = tuple(one.refs[0] for one in findings)
             return Answer([Finding(said, refs, shown)])
         if findings:
@@ -200,6 +206,5 @@ def _findings(commits: Sequence[Commit], search: Search) -> Iterator[Finding]:
         author = one_line(one.author, MAX_AUTHOR_CHARS)
         if quote and is_quotable(author):
             ref = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=one.sha, commit=one.sha, quote=quote)
-            first = quote.partition("\n")[0].rstrip(".")
-            sentence = f"Commit `{one.sha[:12]}` by {author} on {one.date}: {first}.{shallow}"
-            yield Finding(sentence, (ref.evolve(supports_claim=sentence),), quote)
+            sentence = f"Commit `{one.sha[:12]}` by {author} on {one.date}."
+            yield Finding(f"{sentence}{shallow}", (ref.evolve(supports_claim=sentence),), quote)

@@ -19,10 +19,9 @@ from bot.domain.citations.comments import Scan
 from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.search.files import is_prose, path_weight
 from bot.domain.search.passages import is_import
-from bot.domain.search.questions import DEFINITION_WORDS, VALUE_WORDS, Named, Question
+from bot.domain.search.questions import DEFINITION_WORDS, USE_WORDS, VALUE_WORDS, Named, Question
 from bot.domain.search.settings import Setting
-from bot.domain.search.tokens import shared_stems, stem, text_stems
-from bot.domain.text.humanize import counted
+from bot.domain.search.tokens import shared_stems, text_stems
 from bot.ports import PassageIndex
 
 MAX_DEFINITIONS: Final = 3
@@ -45,9 +44,6 @@ MAX_ASSIGNMENT_CHARS: Final = 80
 
 _DECLARES_ONLY: Final = re.compile(r"\.d\.[cm]?ts$|\.pyi$|\.hh?$|\.hpp$")
 _BUILT: Final = re.compile(r"(?:^|/)(?:dist|build|out|target|cjs|esm|umd|lib/(?:cjs|esm))/|\.(?:cjs|min\.js)$")
-_USE_STEMS: Final = frozenset(
-    map(stem, ("call", "caller", "site", "usage", "use", "reference", "invoke", "import", "place", "throw"))
-)
 
 
 class Subject(NamedTuple):
@@ -171,9 +167,10 @@ def _members(question: Question, index: PassageIndex, subject: Subject) -> Subje
 def _of_words(run: Sequence[str], question: Question, index: PassageIndex, subject: Subject) -> Subject | None:
     """Return what neighbouring plain words name: several may be one name, a single one only where the form says so."""
     is_single = len(run) == 1
-    if is_single and run[0].lower() in DEFINITION_WORDS | VALUE_WORDS:
+    if is_single and run[0].lower() in DEFINITION_WORDS | VALUE_WORDS | USE_WORDS:
         return None
-    is_asked_for = question.wants_definition and len(question.others(run, without=DEFINITION_WORDS)) <= 1
+    others = question.others(run, without=DEFINITION_WORDS | USE_WORDS)
+    is_asked_for = (question.wants_definition or question.wants_uses) and len(others) <= 1
     for name in dict.fromkeys(("".join(run), "_".join(run))):
         found = _fitting(Named(name), question, index, subject)
         if is_single:
@@ -226,20 +223,26 @@ def _holds(excerpt: Excerpt, others: Sequence[str]) -> bool:
 
 
 def _as_finding(one: Definition, excerpt: Excerpt, subject: Subject) -> Finding:
-    slip = f"There is no `{subject.written}`; did you mean `{subject.name}`? " if subject.written else ""
-    within = f" of `{one.scope}`" if one.scope else ""
-    if excerpt.start <= one.line <= excerpt.end:
-        return of_lines(f"{slip}`{one.name}`{within} is defined in `{excerpt.path}:{one.line}`.", excerpt)
-    return of_lines(f"{slip}From `{one.name}`{within}, in `{excerpt.ref}`.", excerpt)
+    is_head = excerpt.start <= one.line <= excerpt.end
+    said = (
+        f"`{one.name}` is defined in `{excerpt.path}:{one.line}`."
+        if is_head
+        else f"From `{one.name}`: `{excerpt.ref}`."
+    )
+    found = of_lines(said, excerpt)
+    return found._replace(sentence=f"Did you mean `{subject.name}`? {said}") if subject.written else found
 
 
 def _naming_all(findings: Sequence[Finding], quoted: Sequence[tuple[Definition, Excerpt]], subject: Subject) -> Finding:
-    """Return the first finding with a sentence that names every definition."""
-    places = ", ".join(f"`{one.path}:{one.line}`" for one, _ in quoted)
+    """Return the first finding with a sentence that names every definition, or the first few of many."""
+    places = ", ".join(f"`{excerpt.path}:{min(max(one.line, excerpt.start), excerpt.end)}`" for one, excerpt in quoted)
     total = len(subject.definitions)
-    first = ", the first" if total > len(quoted) else ""
-    said = f"{counted(total, 'definition')} of `{subject.name}`{first}: {places}."
-    return findings[0]._replace(sentence=said, refs=tuple(one.refs[0] for one in findings))
+    many = (
+        f"{total} definitions of `{subject.name}`"
+        if total <= len(quoted)
+        else f"Several definitions of `{subject.name}`, the first"
+    )
+    return findings[0]._replace(sentence=f"{many}: {places}.", refs=tuple(one.refs[0] for one in findings))
 
 
 def setting_answer(search: Search) -> Answer:
@@ -317,27 +320,30 @@ def use_answer(search: Search) -> Answer:
         return NONE
     subject = subject_of(search)
     name = subject.name or next((one.name for one in question.names), "")
-    others = frozenset(question.others((*subject.used, name), without=DEFINITION_WORDS)) - _USE_STEMS
+    others = question.others((*subject.used, name), without=DEFINITION_WORDS | USE_WORDS)
     if not name or (question.is_english and len(others) > 1):
         return NONE
     uses = _lines(name, subject.definitions, search)
     if uses is None:
         return NONE
     if not uses:
-        found = definition_answer(search).findings
+        found = [
+            _as_finding(one, excerpt, subject)
+            for one in subject.definitions[:1]
+            if (excerpt := search.quotes.of_definition(one, Wanted()))
+        ]
         said = f"No line but its definition, imports and comments holds `{name}`."
-        return Answer([one._replace(sentence=f"{said} {one.sentence}") for one in found[:1]])
-    files = len({one.path for one in uses})
+        return Answer([one._replace(sentence=f"{said} {one.sentence}") for one in found])
     quoted = [
         (one, excerpt)
         for one in uses[:SHOWN_USES]
         if (excerpt := search.quotes.around(one.path, one.line, before=2, behind=2))
     ]
     findings = [of_lines(f"`{name}` is used in `{one.path}:{one.line}`.", excerpt) for one, excerpt in quoted]
-    if findings and len(uses) > 1:
+    if len(findings) > 1:
         places = ", ".join(f"`{one.path}:{one.line}`" for one, _ in quoted)
-        first = " The first: " if len(uses) > len(quoted) else " "
-        said = f"`{name}` stands on {counted(len(uses), 'line')} in {counted(files, 'file')}.{first}{places}."
+        more = ", and on further lines" if len(uses) > len(quoted) else ""
+        said = f"`{name}` is used in {places}{more}."
         findings[0] = findings[0]._replace(sentence=said, refs=tuple(one.refs[0] for one in findings))
     return Answer(_distinct(findings)) if findings else NONE
 

@@ -113,8 +113,7 @@ class OfflineInvestigator:
 
     @staticmethod
     def _answer(search: Search) -> Answer:
-        """Return the first answer with findings, and the passages closest to the question behind them."""
-        said = ""
+        """Return the first answer, and behind its findings what other ways to search find."""
         for number, finder in enumerate(FINDERS):
             try:
                 answer = finder(search)
@@ -123,18 +122,15 @@ class OfflineInvestigator:
                     raise
                 log.warning("one way to search failed", extra={"action": "finder_failed"}, exc_info=True)
                 continue
-            said = said or answer.said
-            if said and not answer.findings:
-                break
-            if answer.findings:
+            if answer:
                 return answer._replace(findings=_with_others(answer.findings, FINDERS[number + 1 :], search))
-        return Answer(said=said)
+        return NONE
 
 
 def _with_others(findings: Sequence[Finding], finders: Sequence[Finder], search: Search) -> list[Finding]:
     """Return findings and, where they are fewer than may be shown, what other ways to search find."""
     kept = list(findings[: 1 + CANDIDATES])
-    for finder in finders:
+    for finder in finders if findings else ():
         if len(kept) > CANDIDATES:
             break
         for one in finder(search).findings:
@@ -179,7 +175,7 @@ def _composed(answer: Answer, notes: Sequence[MemoryHit], searched: str, asked: 
     ]
     for one in first:
         claims.append(Claim(text=one.sentence, cites=tuple(range(len(refs)))))
-        claims.append(Claim(text=f"```\n{one.shown}\n```", cites=(0,)))
+        claims.append(Claim(text=f"```\n{one.shown}\n```", cites=tuple(range(len(refs)))))
     summary = claims[0].text if claims else f"Searched {searched} without a model and found nothing."
     words = ", ".join(
         f"`{word}`" for word in [*(one.name for one in question_of(asked).names), *question_of(asked).words][:5]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.agent.git.git_history import GitHistory
-from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
+from bot.casework.investigate.findings import NONE, Answer, Search, of_lines
 from bot.casework.investigate.quotes import Wanted
 from bot.casework.investigate.report_search import search_text
 from bot.domain.search.files import is_indexed, path_weight

@@ -40,6 +40,7 @@ _DEED: Final = (
     r"|refactor|rewr[io]t|revert|replac|fix|broke|break|drop|deprecat|merg|land|start|stop|switch|migrat|disabl|enabl"
     r"|get rid|got rid|implement)[a-z]*(?!\w)"
 )
+_IS_DEED: Final = re.compile(_DEED, re.I)
 _HISTORY: Final = re.compile(
     rf"\bwho\b(?:\W+\w+){{0,5}}?\W+{_DEED}|\bwh(?:en|y)\b\W+(?:was|were|did|has|have)\b[^?\n]{{1,80}}?\b{_DEED}"
     rf"|\bwhy\b\W+{_DEED}|\b(?:which|what)\s+(?:commit|pr|pull request|version|release)\b|\bsince\s+(?:when|wh\w+ version)\b"
@@ -82,10 +83,11 @@ class _QuestionsTable(NamedTuple):
     history_words: WordSet
     definition_words: WordSet
     value_words: WordSet
+    use_words: WordSet
 
 
-HISTORY_WORDS, DEFINITION_WORDS, VALUE_WORDS = read_table(__file__, "questions.yml", _QuestionsTable)
-"""Words that say no more than that history, a definition or a value is wanted."""
+HISTORY_WORDS, DEFINITION_WORDS, VALUE_WORDS, USE_WORDS = read_table(__file__, "questions.yml", _QuestionsTable)
+"""Words that say no more than that history, a definition, a value or uses are wanted."""
 
 
 class Named(NamedTuple):
@@ -182,6 +184,10 @@ class Question(NamedTuple):
         (True, False)
         """
         return self.wants(_ENGLISH)
+
+    def is_deed(self, word: str) -> bool:
+        """Whether a word says what was done: what a commit did is seldom told in the same one."""
+        return _IS_DEED.match(word) is not None
 
     def others(self, used: Sequence[str] = (), *, without: frozenset[str] = frozenset()) -> tuple[str, ...]:
         """Return the stems of its words but some that were `used` for a name and those that say nothing here.

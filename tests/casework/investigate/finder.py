@@ -103,10 +103,10 @@ def ask(
         feedback=feedback,
     )
     found = searched(code).investigate(assignment, run_id="r1")
-    if found.ret.draft_reply:
+    if found.ret.draft_reply and not notes:
         said = "\n".join((question, *added, *(one.text for one in follow_ups)))
         checks = check_return(found.ret, repo=code, ledger=found.ledger, question=said)
-        assert [check for check in checks if check.ok is False] == []
+        assert not [check.reason for check in checks if check.ok is False], found.ret.draft_reply
         kinds = [ref.kind for ref in found.ret.evidence_refs]
         marks = ref_marks(checks, len(kinds))
         assert all(mark is True for mark, kind in zip(marks, kinds, strict=True) if kind is not EvidenceKind.MEMORY)

@@ -31,10 +31,14 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "`OrderService` is defined in `shop/client.py:24`.",
             "class OrderService:",
         ),
-        ("what does Client.close do", "`close` of `Client` is defined in `shop/client.py:20`.", "def close(self):"),
+        ("what does Client.close do", "`close` is defined in `shop/client.py:20`.", "def close(self):"),
         ("whats the order service for", "`OrderService` is defined in `shop/client.py:24`.", '"""Takes orders."""'),
-        ("where is the send of the client", "`send` of `Client` is defined in `shop/client.py:14`.", "def send("),
-        ("where is `lisen` defined?", "There is no `lisen`; did you mean `listen`? `listen` is defined", "def listen("),
+        ("where is the send of the client", "`send` is defined in `shop/client.py:14`.", "def send("),
+        (
+            "where is `lisen` defined?",
+            "Did you mean `listen`? `listen` is defined in `shop/listen.py:1`.",
+            "def listen(",
+        ),
         ("Wo ist OrderService definiert?", "`OrderService` is defined in `shop/client.py:24`.", "class OrderService:"),
         # a value
         ("what's the default read timeout?", "is set in `shop/client.py:11`.", "read_timeout=30"),
@@ -42,7 +46,11 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("what is the idle timeout of the server", "`idle_timeout: 90` is set in `config/shop.yml:2`.", "idle_timeout"),
         # who uses it
         ("who calls checkout?", "No line but its definition, imports and comments holds `checkout`.", "def checkout("),
-        ("where is `Client` used?", "`Client` stands on 3 lines in 3 files.", "Client("),
+        (
+            "where is `Client` used?",
+            "`Client` is used in `shop/cart.py:8`, `shop/client.py:28`, `tests/test_client.py:5`.",
+            "Client(",
+        ),
         # an error
         (
             'getting "the connection was closed by the shop"',
@@ -50,9 +58,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "raise ConnectionError",
         ),
         # history
-        ("who last changed the docs/guide.md", "by Test on 2026-01-05: Mend the guide.", "Mend the guide"),
-        ("why was the fax support removed?", "by Test on 2026-01-05: Remove the fax support.", "for two years."),
-        ("who raised the read timeout? when was it changed", "Raise the read timeout.", "Raise the read timeout"),
+        ("who last changed the docs/guide.md", "by Test on 2026-01-05.", "Mend the guide"),
+        ("why was the fax support removed?", "by Test on 2026-01-05.", "for two years."),
+        ("who raised the read timeout? when was it changed", "by Test on 2026-01-05.", "Raise the read timeout"),
         (
             "what changed in the last week?",
             "Newest commits of the last week that changed the codebase.",
@@ -118,7 +126,7 @@ def test_several_definitions_of_a_name_are_all_named(tmp_path: Path) -> None:
     code = make_repo(tmp_path / "code", {"shop/a.py": body.format(1), "shop/b.py": body.format(2)})
     ret = ask(code, "where is `total` defined?").ret
     assert "2 definitions of `total`: `shop/a.py:1`, `shop/b.py:1`." in ret.draft_reply
-    assert "in b.py" and places(ask(code, "what is `total` in b.py?").ret)[0] == "shop/b.py"
+    assert places(ask(code, "what is `total` in b.py?").ret)[0] == "shop/b.py"
 
 
 @each_row(
@@ -250,4 +258,4 @@ def test_a_name_on_very_many_lines_is_not_listed(tmp_path: Path) -> None:
     """It is an ordinary word."""
     code = make_repo(tmp_path / "code", {**FILES, "shop/many.py": "value = Client(value)\n" * 500})
     git(code, "status")
-    assert "stands on" not in ask(code, "who uses `Client`?").ret.draft_reply
+    assert "is used in" not in ask(code, "who uses `Client`?").ret.draft_reply
