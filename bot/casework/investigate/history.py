@@ -20,7 +20,7 @@ from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.definitions import definition_end
 from bot.domain.search.files import is_secret_file
 from bot.domain.search.passages import is_quotable
-from bot.domain.search.questions import DEFINITION_WORDS, HISTORY_WORDS
+from bot.domain.search.questions import HISTORY_WORDS
 from bot.domain.search.tokens import shared_stems, stem, text_stems
 from bot.domain.text.sanitize import one_line
 from bot.errors import ProviderError
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 MAX_COMMITS: Final = 3
 MAX_LISTED: Final = 4
 MAX_LINE_COMMITS: Final = 500
-MIN_SHARE: Final = 0.6
+MIN_SHARE: Final = 0.5
 """Of the words of what was changed that a commit's message holds."""
 
 # What the choice of a commit counts besides the share of the words that its message holds.
@@ -114,7 +114,7 @@ def _stems(search: Search) -> frozenset[str]:
     """Return the stems of what was changed, without those of what was done to it."""
     question = search.question
     deeds = [word for word in question.words if question.is_deed(word)]
-    told = question.others(deeds, without=HISTORY_WORDS | DEFINITION_WORDS)
+    told = question.others(deeds, without=HISTORY_WORDS)
     return frozenset(told).union(*(text_stems(one.name) for one in question.names))
 
 

@@ -32,12 +32,13 @@ SHOWN_USES: Final = 3
 MIN_SHARE: Final = 0.5
 """Of a question's other words that a definition holds, if it is the answer."""
 
-SETTING_SHARE: Final = 0.5
+SETTING_SHARE, NUMBER_SHARE = 0.5, 0.25
 """Of a question's words that a setting holds with what stands around it."""
 
 # What the choice of a setting counts besides the shares of the words that its name and its surroundings hold.
 DEFAULT, VALUE, NOTHING = 0.3, 0.2, 0.6
 
+_NUMBER: Final = re.compile(r"[=:,(]\s*[-+]?\.?\d")
 _VALUE: Final = re.compile(r"[=:,(]\s*[-+]?(?:\d|[\"':])")
 _NO_VALUE: Final = re.compile(r"[=:]\s*(?:None|null|nil|undefined|\w+)$")
 MAX_ASSIGNMENT_CHARS: Final = 80
@@ -279,19 +280,13 @@ def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
     line = lines[one.line - 1]
     called = shared_stems(stems, f"{one.name} {one.scope}")
     near = shared_stems(stems, " ".join((one.path, one.name, one.scope, *lines[max(0, one.line - 4) : one.line])))
-    share = len(near) / len(stems)
-    if not called or share < SETTING_SHARE:
+    share, is_number = len(near) / len(stems), _NUMBER.search(line) is not None
+    least = NUMBER_SHARE if is_number and search.question.wants_number else SETTING_SHARE
+    if not called or share < least or (search.question.wants_number and not is_number and len(called) < len(stems)):
         return 0.0
-    is_default = "default" in f"{one.name} {line}".lower() and "default" in search.question.text.lower()
-    says_nothing = _NO_VALUE.search(line.rstrip(" ,;{")) is not None
-    worth = (
-        share
-        + len(called) / len(stems)
-        + DEFAULT * is_default
-        + VALUE * bool(_VALUE.search(line))
-        - NOTHING * says_nothing
-    )
-    return worth * path_weight(one.path, search.question.text)
+    is_default = one.name.lower().startswith("default") or one.name.isupper()
+    worth = share + len(called) / len(stems) + DEFAULT * is_default + VALUE * bool(_VALUE.search(line))
+    return (worth - NOTHING * bool(_NO_VALUE.search(line.rstrip(" ,;{")))) * path_weight(one.path, search.question.text)
 
 
 def _distinct(findings: Iterable[Finding]) -> list[Finding]:

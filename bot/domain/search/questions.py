@@ -56,7 +56,12 @@ _CHANGES: Final = re.compile(
 )
 _VALUE: Final = re.compile(
     r"\b(?:defaults?|limits?|timeouts?|ttl|ports?|max(?:imum)?|min(?:imum)?|values?|thresholds?|intervals?|retries|sizes?"
-    r"|how\s+(?:many|long|often|big|large|much)|setting|configured|set\s+to)\b",
+    r"|how\s+(?:many|long|often|big|large|much)|biggest|longest|tolerance|number\s+of|setting|configured|set\s+to)\b",
+    re.I,
+)
+_NUMBER: Final = re.compile(
+    r"\b(?:limits?|timeouts?|ttl|ports?|max(?:imum)?|min(?:imum)?|thresholds?|intervals?|retries|sizes?|lengths?|biggest"
+    r"|longest|tolerance|how\s+(?:many|long|often|big|large|much)|number\s+of)\b",
     re.I,
 )
 _USES: Final = re.compile(
@@ -139,6 +144,15 @@ class Question(NamedTuple):
         [True, False]
         """
         return self.wants(_VALUE)
+
+    @property
+    def wants_number(self) -> bool:
+        """Whether the value it asks for is a number.
+
+        >>> [question_of(one).wants_number for one in ("how long do we wait?", "which date format is the default?")]
+        [True, False]
+        """
+        return self.wants(_NUMBER)
 
     @property
     def wants_uses(self) -> bool:
