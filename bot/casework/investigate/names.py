@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from bot.agent.git.git_history import GitHistory
 from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
-from bot.casework.investigate.quotes import Excerpt, Wanted
+from bot.casework.investigate.quotes import SETS_NUMBER, Excerpt, Wanted
 from bot.domain.citations.comments import Scan
 from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.search.files import is_prose, path_weight
@@ -38,7 +38,6 @@ SETTING_SHARE, NUMBER_SHARE = 0.5, 0.25
 # What the choice of a setting counts besides the shares of the words that its name and its surroundings hold.
 DEFAULT, VALUE, NOTHING = 0.3, 0.2, 0.6
 
-_NUMBER: Final = re.compile(r"[=:,(]\s*[-+]?\.?\d")
 _VALUE: Final = re.compile(r"[=:,(]\s*[-+]?(?:\d|[\"':])")
 _NO_VALUE: Final = re.compile(r"[=:]\s*(?:None|null|nil|undefined|\w+)$")
 MAX_ASSIGNMENT_CHARS: Final = 80
@@ -280,7 +279,7 @@ def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
     line = lines[one.line - 1]
     called = shared_stems(stems, f"{one.name} {one.scope}")
     near = shared_stems(stems, " ".join((one.path, one.name, one.scope, *lines[max(0, one.line - 4) : one.line])))
-    share, is_number = len(near) / len(stems), _NUMBER.search(line) is not None
+    share, is_number = len(near) / len(stems), SETS_NUMBER.search(line) is not None
     least = NUMBER_SHARE if is_number and search.question.wants_number else SETTING_SHARE
     if not called or share < least or (search.question.wants_number and not is_number and len(called) < len(stems)):
         return 0.0

@@ -84,7 +84,7 @@ def passage_answer(search: Search) -> Answer:
     stems = frozenset(question.others()) | frozenset(search.before.others() if not question.words else ())
     weights = _weights(search)
     total = sum(weights.get(one, 1.0) for one in stems) or 1.0
-    wanted = Wanted(stems, tuple(one.name for one in question.names))
+    wanted = Wanted(stems, tuple(one.name for one in question.names), question.wants_number)
     ranked = []
     for passage in passages[:RERANKED]:
         held = shared_stems(stems, f"{passage.path} {passage.text}")

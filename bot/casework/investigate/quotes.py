@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -37,8 +37,9 @@ MAX_NOTICE: Final = 60
 HEAD: Final = 0.6
 DECIDES: Final = 0.3
 REPEATED: Final = 0.1
-WHOLE_NAME: Final = 1.5
+AFTER_BLANK: Final = 0.1
 
+SETS_NUMBER: Final = re.compile(r"[=:,(]\s*[-+]?\.?\d")
 _DECIDES: Final = re.compile(r"(?<![=!<>])=(?![=>])|\b(?:default|return|raise|throw|panic)\b|:\s*\S")
 _COMMENT: Final = re.compile(r"\s*(?:#|//|/?\*|--|;|%|<!--|<\?|@?rem\b)", re.I)
 _NOTICE: Final = re.compile(
@@ -77,10 +78,11 @@ class Excerpt:
 
 
 class Wanted(NamedTuple):
-    """What the lines should hold: stems of words, and names as they are written."""
+    """What the lines should hold: stems of words, names as they are written, and whether a number that is set."""
 
     stems: frozenset[str] = frozenset()
     names: tuple[str, ...] = ()
+    number: bool = False
 
     def held_by(self, text: str) -> frozenset[str]:
         """Return the stems and names that a text holds."""
@@ -131,8 +133,15 @@ class Quotes:
         first = max(start, _notice_end(path, lines) + 1)
         end = min(end, first + MAX_LOOKED_AT, len(lines))
         held = [self._held(lines[number - 1], wanted) for number in range(first, end + 1)]
-        weights = _weights(held)
-        ranked = sorted(_windows(lines, first, end, held, weights, head), reverse=True)
+        decides = [
+            bool(
+                SETS_NUMBER.search(lines[first + at - 1])
+                if wanted.number
+                else words and _DECIDES.search(lines[first + at - 1])
+            )
+            for at, words in enumerate(held)
+        ]
+        ranked = sorted(_windows(lines, first, end, held, decides, head), reverse=True)
         for _, window_start, window_end in ranked[:20]:
             if found := self._cut(path, -window_start, window_end):
                 return found
@@ -159,36 +168,36 @@ class Quotes:
         return None
 
 
-def _weights(held: Sequence[Collection[str]]) -> dict[str, float]:
-    """Return what each word counts: less, the more lines hold it."""
-    counts = Counter(word for line in held for word in line)
-    return {word: 1 / math.log2(1 + count) for word, count in counts.items()}
-
-
 def _windows(
     lines: Sequence[str],
     first: int,
     end: int,
     held: Sequence[frozenset[str]],
-    weights: dict[str, float],
+    decides: Sequence[bool],
     head: int | None,
-) -> list[tuple[float, int, int]]:
-    """Return each run of lines with its worth and its negated start, so that of equals the first sorts last."""
-    found = []
+) -> Iterator[tuple[float, int, int]]:
+    """Yield each run of lines with its worth and its negated start, so that of equals the first sorts last.
+
+    Args:
+        lines: The lines of the file.
+        first: The first line that may be quoted, from 1.
+        end: The last one.
+        held: What each of these lines holds of what is wanted; a word counts less, the more lines hold it.
+        decides: Whether each of them sets or returns something that is wanted.
+        head: The line that a quote may begin with though it holds nothing.
+    """
+    counts = Counter(word for line in held for word in line)
     for start in range(first, end + 1):
         if not lines[start - 1].strip():
             continue
         begin, last = _trimmed(lines, start, min(end, start + MAX_LINES - 1))
-        inside = range(begin - first, last - first + 1)
-        distinct = frozenset().union(*(held[at] for at in inside))
+        inside = slice(begin - first, last - first + 1)
+        distinct = frozenset[str]().union(*held[inside])
         if not distinct and start != head:
             continue
-        worth = sum(weights[word] for word in distinct) + (HEAD if start == head else 0.0)
-        worth += REPEATED * sum(len(held[at]) for at in inside) / MAX_LINES
-        worth += DECIDES * any(held[at] and _DECIDES.search(lines[first + at - 1]) for at in inside)
-        worth += 0.1 * (start == 1 or not lines[start - 2].strip())
-        found.append((worth, -begin, last))
-    return found
+        worth = sum(1 / math.log2(1 + counts[word]) for word in distinct) + (HEAD if start == head else 0.0)
+        worth += REPEATED * sum(map(len, held[inside])) / MAX_LINES + DECIDES * any(decides[inside])
+        yield worth + AFTER_BLANK * (start == 1 or not lines[start - 2].strip()), -begin, last
 
 
 def _trimmed(lines: Sequence[str], start: int, end: int, *, keep: int = 0) -> tuple[int, int]:
