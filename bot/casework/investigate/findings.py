@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from functools import cached_property
+from typing import Final, NamedTuple
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.quotes import Excerpt, Quotes, Wanted
+from bot.casework.investigate.quotes import Excerpt, Quotes
+from bot.casework.investigate.report_search import search_text
 from bot.domain.returns import EvidenceRef
+from bot.domain.search.passages import Passage
 from bot.domain.search.questions import Question
+from bot.domain.search.report_parts import parts_of
+from bot.domain.search.tokens import shared_stems, stem
 from bot.ports import PassageIndex
+
+MAX_PASSAGES: Final = 20
+OUTDONE: Final = 0.35
 
 
 class Finding(NamedTuple):
@@ -46,7 +55,7 @@ class Answer(NamedTuple):
 NONE = Answer()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Search:
     """One question (`text` as it was written), what was asked before it, and where to look; `now` is aware."""
 
@@ -67,9 +76,45 @@ class Search:
         """The commit that is searched."""
         return self.quotes.commit
 
-    def wanted(self, used: Sequence[str] = (), names: Sequence[str] = ()) -> Wanted:
-        """Return what lines should hold: the question's words, without those `used` for a name, and names."""
-        return Wanted(frozenset(self.question.others(used)), tuple(names))
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of the question's words; of those said before it where it has none."""
+        return frozenset(self.question.others() if self.question.words else self.before.others())
+
+    @cached_property
+    def is_report(self) -> bool:
+        """Whether the text is a report of a fault rather than a question of a sentence or two."""
+        return parts_of(self.text).is_report
+
+    @cached_property
+    def passages(self) -> Sequence[Passage]:
+        """The passages closest to the text, best first."""
+        if self.is_report:
+            return search_text(self.text, self.repo, self.index, limit=MAX_PASSAGES)
+        return self.index.search(self.text, limit=MAX_PASSAGES, subject=self.before.text)
+
+    def share(self, text: str) -> float:
+        """Return the share of the question's words that a text holds, rare ones counting more; one unknown most."""
+        held = shared_stems(self.stems, text)
+        total = sum(map(self._weight, self.stems))
+        return sum(map(self._weight, held)) / total if total else 0.0
+
+    def is_outdone(self, path: str, text: str) -> bool:
+        """Whether the best passage holds so much more of the question than these lines that it is what is meant."""
+        best = self.passages[:1]
+        return any(self.share(f"{one.path} {one.text}") > self.share(f"{path} {text}") + OUTDONE for one in best)
+
+    def _weight(self, one: str) -> float:
+        return self._weights.get(one, 1.0)
+
+    @cached_property
+    def _weights(self) -> Mapping[str, float]:
+        corpus = self.index.corpus(self.text)
+        found: dict[str, int] = {}
+        for term, count in corpus.found.items():
+            if term.about:
+                found[stem(term.about)] = max(found.get(stem(term.about), 0), count)
+        return {word: math.log(1 + (corpus.total + 1) / (count + 0.5)) for word, count in found.items()}
 
 
 Finder = Callable[[Search], Answer]

@@ -40,6 +40,9 @@ DEFAULT, VALUE, NOTHING = 0.3, 0.2, 0.6
 
 _VALUE: Final = re.compile(r"[=:,(]\s*[-+]?(?:\d|[\"':])")
 _NO_VALUE: Final = re.compile(r"[=:]\s*(?:None|null|nil|undefined|\w+)$")
+OWN: Final = 0.5
+"""The least weight of a file whose settings count: those of tests are others."""
+
 MAX_ASSIGNMENT_CHARS: Final = 80
 
 _DECLARES_ONLY: Final = re.compile(r"\.d\.[cm]?ts$|\.pyi$|\.hh?$|\.hpp$")
@@ -80,10 +83,9 @@ def _subject(question: Question, index: PassageIndex) -> Subject:
     named = [one for one in question.names if not any(place.endswith(f".{one.name}") for place in places)]
     subject = Subject(places=places)
     for one in named:
-        if found := _fitting(one, question, index, subject):
-            return _member(
-                question, index, subject._replace(name=found[0].name, definitions=found, used=one.qualifiers)
-            )
+        if defined := _fitting(one, question, index, subject):
+            holder = subject._replace(name=defined[0].name, definitions=defined, used=one.qualifiers)
+            return _member(question, index, holder)
     if found := _members(question, index, subject):
         return found
     for run in question.runs():
@@ -105,7 +107,7 @@ def _places(written: Sequence[str], index: PassageIndex) -> tuple[str, ...]:
 def _fitting(named: Named, question: Question, index: PassageIndex, subject: Subject) -> tuple[Definition, ...]:
     """Return the definitions of a name that fit what else the question says, best first."""
     found = [one for one in index.definitions(named.name) if subject.holds(one.path)]
-    exact = [one for one in found if one.name == named.name] or found
+    exact = [one for one in found if one.name == named.name] or ([] if named.name.isupper() else found)
     qualified = [one for one in exact if _qualified(named, one)] if named.qualifiers else exact
     stems = frozenset(question.others([named.name]))
     ranked = sorted(qualified or exact, key=lambda one: _rank(named, one, question, stems))
@@ -211,6 +213,8 @@ def definition_answer(search: Search) -> Answer:
     is_asked_for = question.wants_definition and not subject.is_plain
     if not quoted or not (is_asked_for or _holds(quoted[0][1], others)):
         return NONE
+    if subject.is_plain and search.is_outdone(quoted[0][1].path, quoted[0][1].text):
+        return NONE
     findings = [_as_finding(one, excerpt, subject) for one, excerpt in quoted]
     if len(subject.definitions) > 1:
         findings[0] = _naming_all(findings, quoted, subject)
@@ -268,7 +272,9 @@ def setting_answer(search: Search) -> Answer:
         what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
         if excerpt := search.quotes.around(one.path, one.line, before=5, behind=6):
             findings.append(of_lines(f"`{what}` is set in `{one.path}:{one.line}`.", excerpt))
-    return Answer(_distinct(findings)) if findings else NONE
+    if not findings or search.is_outdone(findings[0].refs[0].ref, findings[0].shown):
+        return NONE
+    return Answer(_distinct(findings))
 
 
 def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
@@ -276,16 +282,21 @@ def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
     lines = search.quotes.lines(one.path)
     if one.line > len(lines):
         return 0.0
-    line = lines[one.line - 1]
+    line, weight = lines[one.line - 1], path_weight(one.path, search.question.text)
     called = shared_stems(stems, f"{one.name} {one.scope}")
     near = shared_stems(stems, " ".join((one.path, one.name, one.scope, *lines[max(0, one.line - 4) : one.line])))
     share, is_number = len(near) / len(stems), SETS_NUMBER.search(line) is not None
     least = NUMBER_SHARE if is_number and search.question.wants_number else SETTING_SHARE
-    if not called or share < least or (search.question.wants_number and not is_number and len(called) < len(stems)):
+    if (
+        weight < OWN
+        or not called
+        or share < least
+        or (search.question.wants_number and not is_number and len(called) < len(stems))
+    ):
         return 0.0
     is_default = one.name.lower().startswith("default") or one.name.isupper()
     worth = share + len(called) / len(stems) + DEFAULT * is_default + VALUE * bool(_VALUE.search(line))
-    return (worth - NOTHING * bool(_NO_VALUE.search(line.rstrip(" ,;{")))) * path_weight(one.path, search.question.text)
+    return (worth - NOTHING * bool(_NO_VALUE.search(line.rstrip(" ,;{")))) * weight
 
 
 def _distinct(findings: Iterable[Finding]) -> list[Finding]:

@@ -6,18 +6,16 @@ words counting most; a word that nothing in the codebase holds speaks against ev
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from bot.agent.git.git_history import GitHistory
-from bot.casework.investigate.findings import NONE, Answer, Search, of_lines
-from bot.casework.investigate.quotes import Wanted
-from bot.casework.investigate.report_search import search_text
+from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
+from bot.casework.investigate.quotes import Excerpt, Wanted
+from bot.casework.investigate.trace_places import trace_places
 from bot.domain.search.files import is_indexed, path_weight
-from bot.domain.search.passages import Passage
-from bot.domain.search.report_parts import names_error, parts_of
+from bot.domain.search.report_parts import names_error
 from bot.domain.search.tokens import shared_stems
 
 MAX_FINDINGS: Final = 3
@@ -25,10 +23,7 @@ MAX_FRAGMENTS: Final = 6
 MIN_FRAGMENT_CHARS: Final = 10
 MAX_FRAGMENT_CHARS: Final = 120
 MAX_HITS: Final = 60
-MAX_PASSAGES: Final = 20
-RERANKED: Final = 10
-QUOTE: Final = 1.0
-MIN_SHARE, MIN_SHARE_OF_FEW = 0.4, 0.5
+MIN_SHARE, MIN_SHARE_OF_FEW = 0.33, 0.5
 FEW: Final = 2
 """Of a question's words, rare ones counting more, that a passage holds if it is an answer; a few words need more."""
 
@@ -37,6 +32,16 @@ _BEHIND: Final = re.compile(r"\b(?:error|exception|warning|panic|fatal|fails? wi
 _VARIES: Final = re.compile(
     r"['\"`][^'\"`\n]{0,80}['\"`]|[<{\[(][^<>{}()\[\]\n]{0,80}[>}\])]|\S*[\d/\\%$]\S*|[.:,;!?]+(?:\s|$)|\.\.\."
 )
+
+
+def trace_answer(search: Search) -> Answer:
+    """Return the lines around the innermost frames of a stack trace; NONE without a trace of this codebase."""
+    found: list[Finding] = []
+    for place in trace_places(search.text, search.repo, search.index, search.commit):
+        if place.line and (excerpt := search.quotes.around(place.path, place.line)):
+            lead = "The stack trace leads to" if not found else "A frame further out is"
+            found.append(of_lines(f"{lead} `{place.path}:{place.line}`.", excerpt))
+    return Answer(found[:MAX_FINDINGS]) if found else NONE
 
 
 def error_answer(search: Search) -> Answer:
@@ -72,47 +77,18 @@ def _fragments(text: str) -> Iterator[str]:
 
 
 def passage_answer(search: Search) -> Answer:
-    """Return the passages that hold most of the question; NONE where none holds enough."""
-    text, question = search.text, search.question
+    """Return the passages that hold most of the question, one of each file; NONE where none holds enough."""
+    question = search.question
     if question.is_of_people:
         return NONE
-    is_report = parts_of(text).is_report
-    if is_report:
-        passages: Sequence[Passage] = search_text(text, search.repo, search.index, limit=MAX_PASSAGES)
-    else:
-        passages = search.index.search(text, limit=MAX_PASSAGES, subject=search.before.text)
-    stems = frozenset(question.others()) | frozenset(search.before.others() if not question.words else ())
-    weights = _weights(search)
-    total = sum(weights.get(one, 1.0) for one in stems) or 1.0
-    wanted = Wanted(stems, tuple(one.name for one in question.names), question.wants_number)
-    ranked = []
-    for passage in passages[:RERANKED]:
-        held = shared_stems(stems, f"{passage.path} {passage.text}")
-        share = sum(weights.get(one, 1.0) for one in held) / total
-        if not is_report and not _is_enough(len(held), share):
-            continue
-        if excerpt := search.quotes.best(passage.path, passage.start, passage.end, wanted, head=passage.start):
-            quoted = shared_stems(stems, f"{excerpt.path} {excerpt.text}")
-            of_quote = sum(weights.get(one, 1.0) for one in quoted) / total
-            ranked.append((passage.score / passages[0].score + QUOTE * of_quote, excerpt))
-    best = {}
-    for _, excerpt in sorted(ranked, key=lambda pair: -pair[0]):
-        best.setdefault(excerpt.path, excerpt)
-    findings = [of_lines(f"Closest: `{one.ref}`.", one) for one in list(best.values())[:MAX_FINDINGS]]
+    wanted = Wanted(search.stems, tuple(one.name for one in question.names), question.wants_number)
+    best: dict[str, Excerpt] = {}
+    for passage in search.passages:
+        text = f"{passage.path} {passage.text}"
+        least = MIN_SHARE if len(shared_stems(search.stems, text)) > FEW else MIN_SHARE_OF_FEW
+        if search.is_report or search.share(text) >= least:
+            excerpt = search.quotes.best(passage.path, passage.start, passage.end, wanted, head=passage.start)
+            if excerpt and len(best) < MAX_FINDINGS:
+                best.setdefault(excerpt.path, excerpt)
+    findings = [of_lines(f"Closest: `{one.ref}`.", one) for one in best.values()]
     return Answer(findings, is_certain=False) if findings else NONE
-
-
-def _is_enough(words: int, share: float) -> bool:
-    return share >= (MIN_SHARE if words > FEW else MIN_SHARE_OF_FEW)
-
-
-def _weights(search: Search) -> Mapping[str, float]:
-    """Return how much each stem of the question tells: most where nothing holds it."""
-    corpus = search.index.corpus(search.text)
-    found: dict[str, int] = {}
-    for term, count in corpus.found.items():
-        if term.about:
-            found[term.about] = max(found.get(term.about, 0), count)
-    from bot.domain.search.tokens import stem
-
-    return {stem(word): math.log(1 + (corpus.total + 1) / (count + 0.5)) for word, count in found.items()}

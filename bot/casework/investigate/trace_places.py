@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 from bot.agent.codebases import Codebase
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.findings import NONE, Answer, Search, of_lines
 from bot.domain.citations.citation_lines import CitedLines
 from bot.domain.returns import SuspectChange
 from bot.domain.search.definitions import Definition, definition_end, definitions_in
@@ -33,7 +32,6 @@ MAX_FOLLOWED: Final = 3
 """Frames whose lines are followed through history."""
 
 MAX_SHOWN_PLACES: Final = 8
-MAX_FRAMES: Final = 3
 AROUND_LINES: Final = 4
 """Lines before and behind a frame's own that count as changed with it."""
 
@@ -89,16 +87,6 @@ def trace_places(text: str, repo: GitRepo, index: PassageIndex, commit: str | No
     own = [one for one in found.values() if file_kind(one.path) is not FileKind.VENDORED]
     ordered = sorted(own or found.values(), key=lambda one: path_weight(one.path, "") < OWN_CODE)
     return ordered[:MAX_PLACES]
-
-
-def trace_answer(search: Search) -> Answer:
-    """Return the lines around the innermost frames of a stack trace; NONE without a trace of this codebase."""
-    found = []
-    for place in trace_places(search.text, search.repo, search.index, search.commit):
-        if place.line and (excerpt := search.quotes.around(place.path, place.line)):
-            lead = "The stack trace leads to" if not found else "A frame further out is"
-            found.append(of_lines(f"{lead} `{place.path}:{place.line}`.", excerpt))
-    return Answer(found[:MAX_FRAMES]) if found else NONE
 
 
 def _defined(frame: StackFrame, index: PassageIndex) -> TracePlace | None:
