@@ -248,11 +248,9 @@ class OfflineInvestigator:
             return True
         if not has_english_words(shown):
             return False
-        corpus, found = self._index.corpus(question), dict[str, int]()
-        for term, count in corpus.found.items():
-            if term.about and not term.about[0].isdigit():
-                found[term.about] = max(found.get(term.about, 0), count)
-        return 0 in found.values() and corpus.total >= LEAST_PASSAGES
+        counts = self._index.word_counts(question)
+        is_unknown = any(not found and not word[0].isdigit() for word, found in counts.found.items())
+        return is_unknown and counts.total >= LEAST_PASSAGES
 
     def _of_frames(
         self, places: Sequence[TracePlace], stems: frozenset[str], feedback: str, commit: str

@@ -13,8 +13,9 @@ from bot.casework.investigate.offline_draft import ONLY_ENGLISH
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.returns import EvidenceKind, ref_marks
 from bot.domain.search.definitions import Definition
-from bot.domain.search.passages import IndexReport, MemoryHit, Passage
-from bot.domain.search.ranking import Corpus
+from bot.domain.search.passages import CommitHit, IndexReport, MemoryHit, Passage
+from bot.domain.search.ranking import WordCounts
+from bot.domain.search.settings import Setting
 from bot.domain.threads import QuestionType
 from bot.errors import ConfigError
 from bot.ports import Progress
@@ -46,15 +47,22 @@ class Shelf:
     def similar(self, text: str, *, limit: int) -> list[Passage]:
         return self.search(text, limit=limit)
 
-    def corpus(self, question: str, *, subject: str = "") -> Corpus:
-        return Corpus(0, {})
+    def word_counts(self, question: str, *, subject: str = "") -> WordCounts:
+        return WordCounts(0, {})
 
-    def scores(self, question: str, *, limit: int, subject: str = "", corpus: Corpus | None = None) -> list[float]:
-        return [one.score for one in self.search(question, limit=limit)]
+    def lines(self, path: str) -> list[str]:
+        return self._repo.lines_at(self._repo.head(), path) or []
 
-    def search(
-        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None, above: float = 0.0
-    ) -> list[Passage]:
+    def settings(self, words: str, *, limit: int = 20) -> list[Setting]:
+        return []
+
+    def commits(self, words: str, *, limit: int = 10) -> list[CommitHit]:
+        return []
+
+    def near_names(self, name: str, *, limit: int = 3) -> list[str]:
+        return []
+
+    def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
         commit = self._repo.head()
         found = [(path, self._repo.lines_at(commit, path) or []) for path in self._paths]
         return [
