@@ -1,10 +1,11 @@
-"""What does a codebase of 50,000 files cost: its first index, a second start, and a question?
+"""What does a large codebase cost: its first index, a second start, and a question?
 
-    python -m benchmarks.index_scale [--files N] [--keep FOLDER]
+    python -m benchmarks.index_scale [CHECKOUT | --files N] [--keep FOLDER]
 
-The files are varied copies of the Python sources of this installation, in a few commits; FOLDER keeps the repository
-for the next time. The questions are those of questions.yml, asked one after the other. Exit code 0 if the targets are
-met.
+CHECKOUT is a clone of any repository; real code has what generated code lacks, such as things that look like
+credentials and a history. Without it the files are varied copies of the Python sources of this installation, in a few
+commits; FOLDER keeps the repository for the next time. The questions are those of questions.yml, asked one after the
+other. Exit code 0 if the targets are met.
 """
 
 from __future__ import annotations
@@ -92,11 +93,12 @@ def _ask(index: SqlitePassageIndex, question: str) -> float:
 def main(argv: list[str] | None = None) -> int:
     """Print the table; 0 if every target is met."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.index_scale", description=__doc__)
+    parser.add_argument("checkout", type=Path, nargs="?")
     parser.add_argument("--files", type=int, default=FILES)
     parser.add_argument("--keep", type=Path, metavar="FOLDER")
     args = parser.parse_args(argv or [])
     with tempfile.TemporaryDirectory() as scratch:
-        checkout = make_large_repository(args.keep or Path(scratch) / "code", args.files)
+        checkout = args.checkout or make_large_repository(args.keep or Path(scratch) / "code", args.files)
         figures = measure(checkout, Path(scratch) / "passages.sqlite")
     for figure in figures:
         print(figure.line)

@@ -26,7 +26,7 @@ _BATCH: Final = 200
 
 SCHEMA: Final = """
 CREATE TABLE made (
-    id INTEGER PRIMARY KEY, sha TEXT NOT NULL, author TEXT NOT NULL, at TEXT NOT NULL, subject TEXT NOT NULL
+    id INTEGER PRIMARY KEY, sha BLOB NOT NULL, author TEXT NOT NULL, at TEXT NOT NULL, subject TEXT NOT NULL
 );
 CREATE VIRTUAL TABLE message USING fts5 (subject, body, tokenize = 'porter unicode61', content = '');
 """
@@ -62,7 +62,7 @@ def _put(connection: sqlite3.Connection, batch: Sequence[Message], known: Collec
         words = "\n".join([*body, extra_words(" ".join([subject, *body]))])
         row = connection.execute(
             "INSERT INTO made (sha, author, at, subject) VALUES (?, ?, ?, ?)",
-            (one.sha, one.author, one.authored_at.isoformat(), subject),
+            (bytes.fromhex(one.sha), one.author, one.authored_at.isoformat(), subject),
         )
         connection.execute(
             "INSERT INTO message (rowid, subject, body) VALUES (?, ?, ?)", (row.lastrowid, subject, words)
@@ -80,6 +80,6 @@ def commits(connection: sqlite3.Connection, words: str, limit: int) -> list[Comm
         (any_of(asked), limit),
     )
     return [
-        CommitHit(id=sha, author=author, authored_at=datetime.fromisoformat(at), subject=subject, score=score)
+        CommitHit(id=sha.hex(), author=author, authored_at=datetime.fromisoformat(at), subject=subject, score=score)
         for sha, author, at, subject, score in found
     ]

@@ -28,9 +28,10 @@ CREATE TABLE definition (
     name TEXT COLLATE NOCASE NOT NULL, id INTEGER NOT NULL, scope TEXT NOT NULL, kind INTEGER NOT NULL,
     last INTEGER NOT NULL, PRIMARY KEY (name, id)
 ) WITHOUT ROWID;
-CREATE VIRTUAL TABLE setting USING fts5 (
-    name, parts, scope, file UNINDEXED, line UNINDEXED, tokenize = 'porter unicode61'
+CREATE TABLE setting (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, scope TEXT NOT NULL, file INTEGER NOT NULL, line INTEGER NOT NULL
 );
+CREATE VIRTUAL TABLE set_words USING fts5 (name, scope, tokenize = 'porter unicode61', content = '');
 CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT UNIQUE COLLATE NOCASE NOT NULL);
 CREATE VIRTUAL TABLE grams USING fts5 (text, tokenize = 'trigram', content = '');
 CREATE TRIGGER name_grams AFTER INSERT ON name
@@ -46,10 +47,10 @@ def put_names(
         "INSERT OR IGNORE INTO definition VALUES (?, ?, ?, ?, ?)",
         [(one.name, (file << LINE_BITS) + one.line, one.scope, one.kind, one.end) for one in defined],
     )
-    connection.executemany(
-        "INSERT INTO setting VALUES (?, ?, ?, ?, ?)",
-        [(one.name, extra_words(f"{one.name} {one.scope}"), one.scope, file, one.line) for one in assigned],
-    )
+    for one in assigned:
+        row = connection.execute("INSERT INTO setting VALUES (NULL, ?, ?, ?, ?)", (one.name, one.scope, file, one.line))
+        words = (row.lastrowid, *(f"{text} {extra_words(text)}" for text in (one.name, one.scope)))
+        connection.execute("INSERT INTO set_words (rowid, name, scope) VALUES (?, ?, ?)", words)
     names = dict.fromkeys([*(one.name for one in defined), *(one.name for one in assigned)])
     connection.executemany("INSERT OR IGNORE INTO name (text) VALUES (?)", zip(names, strict=True))
 
@@ -77,8 +78,9 @@ def settings(connection: sqlite3.Connection, words: str, limit: int) -> list[Set
     if not asked:
         return []
     found = connection.execute(
-        "SELECT setting.name, setting.scope, path, line, -rank FROM setting JOIN file ON file.id = setting.file"
-        " WHERE setting MATCH ? AND rank MATCH 'bm25(4.0, 2.0, 1.0)' ORDER BY rank LIMIT ?",
+        "SELECT setting.name, setting.scope, path, line, -rank FROM set_words"
+        " JOIN setting ON setting.id = set_words.rowid JOIN file ON file.id = setting.file"
+        " WHERE set_words MATCH ? AND rank MATCH 'bm25(4.0, 1.0)' ORDER BY rank LIMIT ?",
         (any_of(asked), LOOKED_AT),
     )
     ranked = [
@@ -107,8 +109,9 @@ def _is_used(connection: sqlite3.Connection, name: str) -> bool:
     """Whether a file that is not gone has a name."""
     found = connection.execute(
         "SELECT 1 FROM definition JOIN file ON file.id = definition.id >> ? WHERE definition.name = ? UNION ALL"
-        " SELECT 1 FROM setting JOIN file ON file.id = setting.file WHERE setting MATCH ? AND setting.name = ? LIMIT 1",
-        (LINE_BITS, name, f"name : {phrase(name)}", name),
+        " SELECT 1 FROM set_words JOIN setting ON setting.id = set_words.rowid JOIN file ON file.id = setting.file"
+        " WHERE set_words MATCH ? AND setting.name = ? LIMIT 1",
+        (LINE_BITS, name, phrase(name), name),
     )
     return found.fetchone() is not None
 

@@ -1,23 +1,24 @@
 """The tables of the passage index: what is stored for each file, and the queries over it.
 
-A file is skipped for its path (secrets, generated), its size, or its content (binary, minified). Credentials are
-blacked out before anything of a file is stored or shown. Every function that takes a connection works inside its open
-transaction. The text of a passage is not stored but read from git again. The full-text table holds only words and its
-rows are never deleted: an id whose file is gone is ignored.
+A file is skipped for its path (secrets, generated), its size, or its content (binary, minified). Every function that
+takes a connection works inside its open transaction. Credentials are blacked out once, before anything of a file is
+stored. The text of a passage is not stored but read from git again, with the lines in place that were changed for it.
+The full-text table holds only words and its rows are never deleted: an id whose file is gone is ignored.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import struct
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from bot.adapters.search.name_rows import put_names
-from bot.agent.git.git_repo import TreeEntry, is_pointer, split_lines
+from bot.adapters.search.name_rows import phrase, put_names
+from bot.agent.git.git_repo import TreeEntry, is_pointer
 from bot.domain.search.definitions import Defined, definitions_in
-from bot.domain.search.files import is_indexed, is_prose, may_hold_text
+from bot.domain.search.files import file_lines, is_indexed, is_prose, may_hold_text, path_weight
 from bot.domain.search.passages import Chunk, IndexGaps, split_into_chunks
 from bot.domain.search.settings import Assigned, settings_in
 from bot.domain.search.tokens import extra_words
@@ -25,6 +26,9 @@ from bot.domain.secrets import redact_lines
 
 MAX_FILE_BYTES = 1_000_000
 MAX_LINE_CHARS = 2_000
+MIN_WEIGHT_OF_SETTINGS: Final = 0.5
+"""A file that counts less, such as a test, is not asked what it gives a value to."""
+
 _SPAN = struct.Struct("<II")
 SPAN_BYTES = _SPAN.size
 
@@ -49,12 +53,15 @@ class StoredPassage:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """One file as it was read; `skipped` if nothing of it may be found, `is_clean` if it holds no credential."""
+    """One file as it was read; `skipped` if nothing of it may be found.
+
+    `changed` has the lines (counted from 0) that are not shown as they are.
+    """
 
     path: str
     blob: str
     skipped: bool
-    is_clean: bool = False
+    changed: Mapping[int, str] = field(default_factory=dict)
     passages: Sequence[StoredPassage] = ()
     defined: Sequence[Defined] = ()
     assigned: Sequence[Assigned] = ()
@@ -70,18 +77,17 @@ def is_oversized(entry: TreeEntry) -> bool:
     return entry.size > MAX_FILE_BYTES and may_hold_text(entry.path)
 
 
-def shown_lines(content: bytes, *, is_clean: bool) -> list[str]:
-    """Return the lines of a file as they may be shown; none of one that is binary, minified or kept in Git LFS.
-
-    `is_clean` says that the content was looked through for credentials before, and none was found.
-    """
-    lines = _text_lines(content)
-    return lines if is_clean else redact_lines(lines)
+def shown_lines(content: bytes, changed: str) -> list[str]:
+    """Return the lines of a file as they may be shown; `changed` is what the index says of the file."""
+    lines = file_lines(content) or []
+    for at, text in json.loads(changed).items() if changed else ():
+        lines[int(at)] = text
+    return lines
 
 
 def _text_lines(content: bytes) -> list[str]:
     is_shown = content and len(content) <= MAX_FILE_BYTES and not is_pointer(content)
-    lines = split_lines(content) if is_shown else []
+    lines = (file_lines(content) or []) if is_shown else []
     return [] if _is_minified(lines) else lines
 
 
@@ -98,10 +104,11 @@ def read_file(path: str, blob: str, content: bytes | None) -> StoredFile:
         return StoredFile(path, blob, skipped=content != b"")
     shown = redact_lines(found)
     lines = [line if len(line) <= MAX_LINE_CHARS else "" for line in shown]
-    chunks = split_into_chunks(lines, prose=is_prose(path))
-    passages = [_stored(lines, one) for one in chunks]
     defined = definitions_in(path, lines)
-    return StoredFile(path, blob, False, shown == found, passages, defined, settings_in(path, lines, defined))
+    passages = [_stored(lines, one) for one in split_into_chunks(lines, defined, prose=is_prose(path))]
+    changed = {at: text for at, (text, before) in enumerate(zip(shown, found, strict=True)) if text != before}
+    assigned = settings_in(path, lines, defined) if path_weight(path, "") >= MIN_WEIGHT_OF_SETTINGS else ()
+    return StoredFile(path, blob, False, changed, passages, defined, assigned)
 
 
 def _stored(lines: Sequence[str], chunk: Chunk) -> StoredPassage:
@@ -137,13 +144,13 @@ class Progress(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a passage stands: lines `start` to `end` of a blob, which is clean if it holds no credential."""
+    """Where a passage stands: lines `start` to `end` of a blob, `changed` as `shown_lines` takes it."""
 
     path: str
     blob: str
     start: int
     end: int
-    is_clean: bool
+    changed: str
 
 
 def commit_of(connection: sqlite3.Connection) -> str | None:
@@ -212,9 +219,10 @@ def counts(connection: sqlite3.Connection) -> tuple[int, int]:
 def put_file(connection: sqlite3.Connection, file: StoredFile) -> None:
     """Store a file's passages in place of those it had."""
     forget(connection, file.path)
+    changed = json.dumps(file.changed) if file.changed else ""
     row = connection.execute(
-        "INSERT INTO file (path, blob, skipped, clean, spans) VALUES (?, ?, ?, ?, ?)",
-        (file.path, file.blob, file.skipped, file.is_clean, _pack_spans(file.passages)),
+        "INSERT INTO file (path, blob, skipped, changed, spans) VALUES (?, ?, ?, ?, ?)",
+        (file.path, file.blob, file.skipped, changed, _pack_spans(file.passages)),
     )
     number = row.lastrowid or 0
     first = number << FILE_BITS
@@ -276,7 +284,7 @@ def gaps(connection: sqlite3.Connection) -> IndexGaps:
     )
 
 
-def count_matches(connection: sqlite3.Connection, words: Sequence[str], at_most: int) -> int:
+def count_matches(connection: sqlite3.Connection, words: str, at_most: int) -> int:
     """Return in how many passages the words stand in sequence, `at_most` where there are more."""
     found = connection.execute(
         "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)", (phrase(words), at_most)
@@ -284,17 +292,10 @@ def count_matches(connection: sqlite3.Connection, words: Sequence[str], at_most:
     return int(found.fetchone()[0])
 
 
-def scores(connection: sqlite3.Connection, query: str) -> dict[int, float]:
-    """Return the BM25 score of every passage that a query of FTS5 matches."""
-    rows = connection.execute(
-        f"SELECT rowid, -bm25(words, {_COLUMN_WEIGHTS}) FROM words WHERE words MATCH ?",  # noqa: S608 - constants only
-        (query,),
-    )
-    return dict(rows)
-
-
 def best(connection: sqlite3.Connection, query: str, limit: int) -> dict[int, float]:
-    """Return the passages with the highest BM25 scores, best first."""
+    """Return the passages with the highest BM25 scores, best first; of an empty query none."""
+    if not query:
+        return {}
     found = connection.execute(
         "SELECT rowid, -rank FROM words WHERE words MATCH ? AND rank MATCH ? ORDER BY rank LIMIT ?",
         (query, f"bm25({_COLUMN_WEIGHTS})", limit),
@@ -302,38 +303,38 @@ def best(connection: sqlite3.Connection, query: str, limit: int) -> dict[int, fl
     return dict(found)
 
 
-def holding(connection: sqlite3.Connection, query: str, passages: Sequence[int]) -> list[int]:
-    """Return those of some passages that a query of FTS5 matches.
+def holding(connection: sqlite3.Connection, word: str, passages: Iterable[int]) -> frozenset[int]:
+    """Return those of some passages that hold a word.
 
-    All matches are gone through; the sign keeps SQLite from looking each passage up, which takes longer.
+    All that hold it are gone through; the sign keeps SQLite from looking each passage up, which takes longer.
     """
-    marks = ",".join("?" * len(passages))
+    asked = list(passages)
     found = connection.execute(
-        f"SELECT rowid FROM words WHERE words MATCH ? AND +rowid IN ({marks})",  # noqa: S608 - constants only
-        (query, *passages),
+        f"SELECT rowid FROM words WHERE words MATCH ? AND +rowid IN ({','.join('?' * len(asked))})",  # noqa: S608
+        (phrase(word), *asked),
     )
-    return [passage for (passage,) in found]
+    return frozenset(passage for (passage,) in found)
 
 
-def paths(connection: sqlite3.Connection, files: Iterable[int]) -> dict[int, str]:
-    """Return the path of each file that is not gone, by its number."""
-    asked = sorted(set(files))
-    found: dict[int, str] = {}
-    for start in range(0, len(asked), 500):
-        part = asked[start : start + 500]
-        marks = ",".join("?" * len(part))
-        found.update(connection.execute(f"SELECT id, path FROM file WHERE id IN ({marks})", part))  # noqa: S608
-    return found
+def paths(connection: sqlite3.Connection, passages: Iterable[int]) -> dict[int, str]:
+    """Return the path of each passage whose file is not gone."""
+    found = (
+        (one, connection.execute("SELECT path FROM file WHERE id = ?", (one >> FILE_BITS,)).fetchone())
+        for one in passages
+    )
+    return {one: row[0] for one, row in found if row}
 
 
 def place(connection: sqlite3.Connection, passage: int) -> Place:
     """Return where a passage stands."""
-    row = connection.execute("SELECT path, blob, spans, clean FROM file WHERE id = ?", (passage >> FILE_BITS,))
-    path, blob, spans, is_clean = row.fetchone()
+    row = connection.execute("SELECT path, blob, spans, changed FROM file WHERE id = ?", (passage >> FILE_BITS,))
+    path, blob, spans, changed = row.fetchone()
     start, end = _unpack_spans(spans)[passage & ((1 << FILE_BITS) - 1)]
-    return Place(path, blob, start, end, bool(is_clean))
+    return Place(path, blob, start, end, changed)
 
 
-def phrase(words: Sequence[str]) -> str:
-    """Return an FTS5 string: inside quotes nothing is syntax but the quote itself."""
-    return '"' + " ".join(words).replace('"', '""') + '"'
+def file_at(connection: sqlite3.Connection, path: str) -> Place | None:
+    """Return a searched file as one place; None where there is none."""
+    row = connection.execute("SELECT path, blob, 1, 0, changed FROM file WHERE path = ? AND NOT skipped", (path,))
+    found = row.fetchone()
+    return Place(*found) if found else None

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from bot.agent.codebases import Codebase, Codebases
+from bot.agent.codebases import LIKELY, Codebase, Codebases, Likely
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
@@ -104,17 +104,17 @@ def _defines(codebase: Codebase, name: str) -> bool:
 
 
 def _ranked(question: str, codebases: Codebases, subject: str) -> Codebase:
-    likely = codebases.likely(question, subject=subject)
     mentioned = _mentioned_codebases(question, [one.id for one in codebases])
 
-    def worth(one: Codebase) -> float:
-        best = one.index.scores(question, limit=len(SHARES), subject=subject, corpus=likely.corpus)
-        total = sum(share * score for share, score in zip(SHARES, best, strict=False))
-        size: float = max(likely.sizes[one.id], 1) ** SIZE
-        return total * (MENTIONED if one.id in mentioned else 1.0) / size
+    def worth(one: Likely) -> float:
+        best = one.codebase.index.search(question, limit=len(SHARES), subject=subject)
+        total = sum(share * passage.score for share, passage in zip(SHARES, best, strict=False))
+        size: float = max(one.size, 1) ** SIZE
+        return total * one.rescaling * (MENTIONED if one.codebase.id in mentioned else 1.0) / size
 
-    others = [one for one in codebases if one.id in mentioned and one not in likely.members]
-    return max([*likely.members, *others], key=worth)
+    likely = codebases.likely(question, subject=subject)
+    others = [one for one in likely[LIKELY:] if one.codebase.id in mentioned]
+    return max([*likely[:LIKELY], *others], key=worth).codebase
 
 
 def search_codebases(text: str, codebases: Codebases, *, limit: int) -> list[Passage]:

@@ -62,14 +62,10 @@ class Search:
     text: str
     question: Question
     before: Question
+    repo: GitRepo
     index: PassageIndex
     quotes: Quotes
     now: datetime
-
-    @property
-    def repo(self) -> GitRepo:
-        """The codebase."""
-        return self.quotes.repo
 
     @property
     def commit(self) -> str:
@@ -109,12 +105,11 @@ class Search:
 
     @cached_property
     def _weights(self) -> Mapping[str, float]:
-        corpus = self.index.corpus(self.text)
+        counts = self.index.word_counts(self.text)
         found: dict[str, int] = {}
-        for term, count in corpus.found.items():
-            if term.about:
-                found[stem(term.about)] = max(found.get(stem(term.about), 0), count)
-        return {word: math.log(1 + (corpus.total + 1) / (count + 0.5)) for word, count in found.items()}
+        for word, count in counts.found.items():
+            found[stem(word)] = max(found.get(stem(word), 0), count)
+        return {word: math.log(1 + (counts.total + 1) / (count + 0.5)) for word, count in found.items()}
 
 
 Finder = Callable[[Search], Answer]

@@ -194,7 +194,7 @@ def _respelt(named: Sequence[Named], question: Question, index: PassageIndex, su
             word
             for word in question.words
             if len(question.others([word], without=DEFINITION_WORDS)) <= 1
-            and not any(index.corpus(word).found.values())
+            and not any(index.word_counts(word).found.values())
         ]
     for one in written:
         near = [] if index.definitions(one) else index.near_names(one)

@@ -85,13 +85,14 @@ class OfflineInvestigator:
             StoreError: the index cannot be read or written.
         """
         ledger, report = Ledger(), self._index.refresh()
-        quotes = Quotes(self._repo, report.commit, refused=assignment.feedback or "")
+        quotes = Quotes(self._index, report.commit, refused=assignment.feedback or "")
         answer, answered = NONE, assignment.question
         for text, before in _questions(assignment):
             search = Search(
                 text=text,
                 question=question_of(text),
                 before=question_of(before),
+                repo=self._repo,
                 index=self._index,
                 quotes=quotes,
                 now=self._now(),

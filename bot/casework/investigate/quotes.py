@@ -14,14 +14,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from bot.agent.git.git_repo import GitRepo
 from bot.domain.citations.citation_lines import CitedLines
 from bot.domain.citations.comments import Scan
 from bot.domain.returns import Claim, EvidenceKind, EvidenceRef
 from bot.domain.search.definitions import Definition, definition_end
-from bot.domain.search.files import is_indexed, is_prose
+from bot.domain.search.files import is_prose
 from bot.domain.search.passages import first_attached, is_import, is_quotable
 from bot.domain.search.tokens import shared_stems
+from bot.ports import PassageIndex
 
 MAX_LINES: Final = 12
 MAX_LINE_CHARS: Final = 400
@@ -91,17 +91,17 @@ class Wanted(NamedTuple):
 
 
 class Quotes:
-    """The files of `repo` at a commit, of which lines may be quoted, and those that `refused` names left out."""
+    """The files of `index` at a commit, of which lines may be quoted, and those that `refused` names left out."""
 
-    def __init__(self, repo: GitRepo, commit: str, refused: str = "") -> None:
-        self.repo, self.commit, self._refused = repo, commit, refused
+    def __init__(self, index: PassageIndex, commit: str, refused: str = "") -> None:
+        self.commit, self._index, self._refused = commit, index, refused
         self._files: dict[str, Sequence[str]] = {}
         self._scans: dict[str, Scan] = {}
 
     def lines(self, path: str) -> Sequence[str]:
-        """Return the lines of a file; none of one that may not be quoted. Raises ProviderError."""
+        """Return the lines of a file; none of one that is not searched. Raises ProviderError."""
         if path not in self._files:
-            self._files[path] = (self.repo.lines_at(self.commit, path) if is_indexed(path) else None) or ()
+            self._files[path] = self._index.lines(path)
         return self._files[path]
 
     def of_definition(self, one: Definition, wanted: Wanted) -> Excerpt | None:

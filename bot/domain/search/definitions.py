@@ -18,6 +18,10 @@ MAX_NAME_CHARS: Final = 120
 
 _CLOSERS: Final = (")", "]", "}", "end", "{", "*/")
 
+_COMMENTS: Final = ("#", "//")
+_LABEL: Final = re.compile(r"(?!(?:try|else|finally)\b)\w+:\s*$")
+"""Where a jump leads; it stands at the margin, and what it is in goes on."""
+
 _ANY_GROUP: Final = re.compile(r"\(\?P<(\w+)>")
 
 _PYTHON_STRING: Final = re.compile(
@@ -168,7 +172,8 @@ def _scoped(text: str, found: Iterable[tuple[int, Mapping[str, str]]], lines: Se
         outer = [*(one.name for one in enclosing), *({groups.get("scope", "")} - _NO_SCOPE)]
         kind = _kind(groups)
         if "holder" not in groups:
-            yield Defined(groups["name"], ".".join(outer), line, _end(lines, indents, line), kind)
+            end = _end(lines, indents, line, may_hold_labels=kind is not DefinitionKind.VALUE)
+            yield Defined(groups["name"], ".".join(outer), line, end, kind)
         if kind is not DefinitionKind.VALUE:
             enclosing.append(_Enclosing(indent, groups["name"], "holder" in groups or kind is DefinitionKind.TYPE))
 
@@ -194,7 +199,7 @@ def definition_end(lines: Sequence[str], line: int) -> int:
     >>> definition_end(["def a(", "    b,", "):", "    return b", "", "c = 1"], 1)
     4
     """
-    return _end(lines, _indents(lines), line)
+    return _end(lines, _indents(lines), line, may_hold_labels=True)
 
 
 def _indents(lines: Sequence[str]) -> list[int]:
@@ -202,12 +207,16 @@ def _indents(lines: Sequence[str]) -> list[int]:
     return [len(line) - len(text) if (text := line.lstrip()) else -1 for line in lines]
 
 
-def _end(lines: Sequence[str], indents: Sequence[int], line: int) -> int:
+def _end(lines: Sequence[str], indents: Sequence[int], line: int, *, may_hold_labels: bool) -> int:
     own, last = indents[line - 1], line
     for at in range(line, len(lines)):
         indent = indents[at]
-        if indent > own or (indent == own and lines[at].lstrip().startswith(_CLOSERS)):
+        if indent > own:
             last = at + 1
         elif indent >= 0:
-            break
+            text = lines[at].lstrip()
+            if indent == own and text.startswith(_CLOSERS):
+                last = at + 1
+            elif not (text.startswith(_COMMENTS) or (may_hold_labels and _LABEL.match(text))):
+                break
     return last

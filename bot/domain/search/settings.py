@@ -145,7 +145,10 @@ def _nested(
             if not within:
                 continue  # of an option whose name stands elsewhere
             name = within.pop()
-        yield Assigned(name, ".".join(filter(None, [_inside(owner), *within])), line)
+        scope = ".".join(filter(None, [_inside(owner), *within]))
+        yield Assigned(name, scope, line)
+        for given in _PARAMETER.finditer(text, match.end(), starts[line] - 1):
+            yield Assigned(given["name"], f"{scope}.{name}".removeprefix("."), line)
         if text[match.end() - 1] in "{[(:":
             keys.append(_Key(indent, name, line))
 
