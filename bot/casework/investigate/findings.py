@@ -97,7 +97,7 @@ class Search:
 
     def is_outdone(self, path: str, text: str) -> bool:
         """Whether the best passage holds so much more of the question than these lines that it is what is meant."""
-        best = self.passages[:1]
+        best = [one for one in self.passages[:1] if one.path != path or text not in one.text]
         return any(self.share(f"{one.path} {one.text}") > self.share(f"{path} {text}") + OUTDONE for one in best)
 
     def _weight(self, one: str) -> float:

@@ -1,8 +1,8 @@
 """Answers who, when, why and what changed from git, without a model.
 
 Reads the index of commit messages and the history of HEAD. What was done ("removed", "upgraded") is looked for in the
-messages first; who last touched a named definition or file is asked of git itself. Every commit named is a citation with
-a verbatim line of its message; one whose message may not be shown is left out.
+messages first; who last touched a named definition or file is asked of git itself. Every commit named is a citation
+with a verbatim line of its message; one whose message may not be shown is left out.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _held(stems: frozenset[str], text: str) -> frozenset[str]:
 
 
 def _of_subject(search: Search, subject: Subject) -> Sequence[Commit]:
-    """Return the newest commits of the definition or the file that is named, or the first of them where that is asked."""
+    """Return the newest commits of the definition or file that is named, or the first where that is asked."""
     history, wants_first = GitHistory(search.repo), search.question.wants_origin
     for one in subject.definitions[:1]:
         lines = search.quotes.lines(one.path)

@@ -204,7 +204,7 @@ def _respelt(named: Sequence[Named], question: Question, index: PassageIndex, su
 
 
 def definition_answer(search: Search) -> Answer:
-    """Return what defines the name that is asked for, all of them named; NONE where the question wants more than that."""
+    """Return what defines the name that is asked for, all of them named; NONE where more than that is asked."""
     question, subject = search.question, subject_of(search)
     found = subject.definitions[:MAX_DEFINITIONS]
     others = question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS)
@@ -272,7 +272,7 @@ def setting_answer(search: Search) -> Answer:
         what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
         if excerpt := search.quotes.around(one.path, one.line, before=5, behind=6):
             findings.append(of_lines(f"`{what}` is set in `{one.path}:{one.line}`.", excerpt))
-    if not findings or search.is_outdone(findings[0].refs[0].ref, findings[0].shown):
+    if not findings or search.is_outdone(findings[0].refs[0].ref.rpartition(":")[0], findings[0].shown):
         return NONE
     return Answer(_distinct(findings))
 

@@ -1,8 +1,8 @@
 """The investigator that needs no model: one sentence and one quote, two more places to choose from, or silence.
 
-Reads the index, memory hits, commits and the cited lines at their commit; writes nothing. The ways to search are tried in
-the order of FINDERS; the first that finds something answers. Every quoted line is read from git in this run and recorded
-in the ledger.
+Reads the index, memory hits, commits and the cited lines at their commit; writes nothing. The ways to search are tried
+in the order of FINDERS; the first that finds something answers. Every quoted line is read in this run and recorded in
+the ledger.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _not_answered(given: Assignment, answered: str) -> tuple[str, ...]:
 def _composed(answer: Answer, notes: Sequence[MemoryHit], searched: str, asked: str) -> InvestigatorReturn:
     """Return the draft: what an earlier answer says and where, the first finding; the others are candidates.
 
-    Without a finding and an earlier answer that still holds there is no draft, but what was searched and what would help.
+    Without a finding and an earlier answer that still holds there is no draft, but what was searched and would help.
     """
     strong = [
         hit for hit in notes if hit.score >= STRONG_MEMORY and hit.is_settled and is_quotable(hit.title + hit.excerpt)

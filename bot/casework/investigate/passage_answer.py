@@ -45,7 +45,7 @@ def trace_answer(search: Search) -> Answer:
 
 
 def error_answer(search: Search) -> Answer:
-    """Return where the text of an error message stands; NONE where the question quotes none, or code does not hold it."""
+    """Return where the text of an error message stands; NONE where none is quoted, or code does not hold it."""
     for fragment in list(_fragments(search.text))[:MAX_FRAGMENTS]:
         hits, complete = GitHistory(search.repo).lines_with(search.commit, fragment)
         shown = [hit for hit in hits if is_indexed(hit.path)]

@@ -43,8 +43,9 @@ _DEED: Final = (
 _IS_DEED: Final = re.compile(_DEED, re.I)
 _HISTORY: Final = re.compile(
     rf"\bwho\b(?:\W+\w+){{0,5}}?\W+{_DEED}|\bwh(?:en|y)\b\W+(?:was|were|did|has|have)\b[^?\n]{{1,80}}?\b{_DEED}"
-    rf"|\bwhy\b\W+{_DEED}|\b(?:which|what)\s+(?:commit|pr|pull request|version|release)\b|\bsince\s+(?:when|wh\w+ version)\b"
-    r"|\bgit\s+(?:history|log|blame)\b|\b(?:history|author)\s+of\b|\blast\s+(?:commit|touched|edited|modified)\b"
+    rf"|\bwhy\b\W+{_DEED}|\b(?:which|what)\s+(?:commit|pr|pull request|version|release)\b"
+    r"|\bsince\s+(?:when|wh\w+ version)\b|\bgit\s+(?:history|log|blame)\b|\b(?:history|author)\s+of\b"
+    r"|\blast\s+(?:commit|touched|edited|modified)\b"
     rf"|\bhow\s+long\s+ago\b|\bsomeone\W+{_DEED}",
     re.I,
 )
@@ -76,8 +77,8 @@ _DEFINITION: Final = re.compile(
     re.I,
 )
 _OF_PEOPLE: Final = re.compile(
-    r"\b(?:on[- ]call|tomorrow|tonight|weekend|opinions?|(?:this|next)\s+(?:week|month|quarter|year|sprint)|should\s+we|shall\s+we"
-    r"|give\s+me\s+access)\b",
+    r"\b(?:on[- ]call|tomorrow|tonight|weekend|opinions?|(?:this|next)\s+(?:week|month|quarter|year|sprint)"
+    r"|(?:should|shall)\s+we|give\s+me\s+access)\b",
     re.I,
 )
 _LATEST: Final = re.compile(r"\b(?:last|lately|latest|recent(?:ly)?|newest)\b", re.I)

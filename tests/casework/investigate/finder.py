@@ -57,7 +57,7 @@ FILES: Mapping[str, str] = {
     ),
     "shop/listen.py": "def listen(port):\n    return port\n",
     "config/shop.yml": "server:\n  idle_timeout: 90\n  workers: 4\n",
-    "tests/test_client.py": "from shop.client import Client\n\n\ndef test_send():\n    assert Client('a').send(1) == 1\n",
+    "tests/test_client.py": "from shop.client import Client\n\n\ndef test_send():\n    assert Client('a').send(1)\n",
     "docs/guide.md": "# Guide\n\nOpen a client and send your orders.\n",
     "db/seed.sql": "CREATE TABLE port (value INT);\nINSERT INTO port VALUES (80);\n",
 }
