@@ -4,7 +4,7 @@
 
 CHECKOUT is a clone of any repository; real code has what generated code lacks, such as things that look like
 credentials and a history. Without it the files are varied copies of the Python sources of this installation, in a few
-commits; FOLDER keeps the repository for the next time. The questions are those of questions.yml, asked one after the
+commits; FOLDER keeps the repository for the next time. The questions are those of finder_questions/, asked one after the
 other. Exit code 0 if the targets are met.
 """
 
@@ -18,8 +18,7 @@ import time
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import yaml
-
+from benchmarks.finder_answers import seen_questions
 from benchmarks.repositories import make_large_repository
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
@@ -30,7 +29,6 @@ MAX_CPU_S: Final = 120.0
 MAX_SIZE_SHARE: Final = 1.0
 MAX_SECOND_SHARE: Final = 0.01
 MAX_QUESTION_S: Final = 1.0
-QUESTIONS: Final = Path(__file__).parent / "questions.yml"
 
 
 class Figure(NamedTuple):
@@ -64,7 +62,7 @@ def measure(checkout: Path, database: Path) -> list[Figure]:
     index = SqlitePassageIndex(GitRepo(checkout), database)
     index.refresh()
     second_s = cpu_s() - before
-    asked = sorted(_ask(index, question) for question in questions())
+    asked = sorted(_ask(index, question) for question in seen_questions())
     kept = sum(path.stat().st_size for path in database.parent.glob(f"{database.name}*"))
     memory_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{len(entries):,} files, {text_bytes / 1e6:.0f} MB of text; at most {memory_mb:.0f} MB of memory")
@@ -75,12 +73,6 @@ def measure(checkout: Path, database: Path) -> list[Figure]:
         Figure("question, median", asked[len(asked) // 2], MAX_QUESTION_S, "s"),
         Figure("question, 95th percentile", asked[int(len(asked) * 0.95)], MAX_QUESTION_S, "s"),
     ]
-
-
-def questions() -> list[str]:
-    """Return every question of questions.yml."""
-    known = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))["questions"]
-    return [one["ask"] for asked in known.values() for one in asked]
 
 
 def _ask(index: SqlitePassageIndex, question: str) -> float:

@@ -8,7 +8,9 @@ with a verbatim line of its message; one whose message may not be shown is left 
 from __future__ import annotations
 
 import logging
+import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -30,8 +32,8 @@ log = logging.getLogger(__name__)
 MAX_COMMITS: Final = 3
 MAX_LISTED: Final = 4
 MAX_LINE_COMMITS: Final = 500
-MIN_SHARE: Final = 0.5
-"""Of the words of what was changed that a commit's message holds."""
+MIN_SHARE: Final = 0.4
+"""Of the words of what was changed, those few commits hold counting more, that a commit's message holds."""
 
 # What the choice of a commit counts besides the share of the words that its message holds.
 SUBJECT, DEED, NEWER, MERGE = 0.3, 0.2, 0.15, 0.5
@@ -136,10 +138,16 @@ def _by_message(search: Search, stems: frozenset[str]) -> Sequence[Commit]:
     hits = search.index.commits(words, limit=LOOKED_AT)
     found = [(hit, commit) for hit in hits for commit in history.commits(hit.id, limit=1)]
     ages = sorted(commit.committed_at for _, commit in found)
+    counts = Counter(one for _, commit in found for one in _held(stems, commit.message))
+    weights = {one: math.log(1 + (len(found) + 1) / (counts[one] + 0.5)) for one in stems}
+
+    def share_of(text: str) -> float:
+        return sum(weights[one] for one in _held(stems, text)) / sum(weights.values())
+
     ranked = []
     for hit, one in found:
-        share = len(_held(stems, one.message)) / len(stems)
-        worth = hit.score / hits[0].score + share + SUBJECT * len(_held(stems, one.subject)) / len(stems)
+        share = share_of(one.message)
+        worth = hit.score / hits[0].score + share + SUBJECT * share_of(one.subject)
         worth += DEED * bool(_held(deeds, one.subject)) + NEWER * ages.index(one.committed_at) / len(found)
         if share >= MIN_SHARE:
             ranked.append((-(worth - MERGE * one.subject.startswith("Merge ")), one))
