@@ -4,8 +4,8 @@
 
 CHECKOUT is a clone of any repository; real code has what generated code lacks, such as things that look like
 credentials and a history. Without it the files are varied copies of the Python sources of this installation, in a few
-commits; FOLDER keeps the repository for the next time. The questions are those of finder_questions/, asked one after the
-other. Exit code 0 if the targets are met.
+commits; FOLDER keeps the repository for the next time. The questions are those of finder_questions/, asked one after
+the other. Exit code 0 if the targets are met.
 """
 
 from __future__ import annotations
