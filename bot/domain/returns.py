@@ -196,6 +196,8 @@ class InvestigatorReturn(FrozenValue):
     draft_language: str = "en"
     gloss: str | None = None
     evidence_refs: tuple[EvidenceRef, ...] = ()
+    candidates: tuple[EvidenceRef, ...] = ()
+    """What else a search found, best first: `supports_claim` is the sentence its draft would begin with."""
     proposed_triage_file: TriageFile | None = None
     proposed_patch: ProposedPatch | None = None
     open_questions: tuple[str, ...] = ()
