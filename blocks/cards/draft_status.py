@@ -192,9 +192,7 @@ def objections(state: ThreadState) -> list[Block]:
         return _noted(state.validator_return) if is_shown else []
     title = ":warning: *Why it did not pass*"
     rounds = state.rounds[-state.investigator_round :] if state.investigator_round else ()
-    earlier = [
-        _earlier(entry) for entry in rounds[:-1] if _was_refused(entry) and not _says_the_same(entry, rounds[-1])
-    ]
+    earlier = [_earlier(entry) for entry in rounds[:-1] if not _says_the_same(entry, rounds[-1])]
     return [section(f"{title}{_reasons(state.validator_return)}"), *earlier]
 
 
@@ -222,11 +220,6 @@ def _failure(state: ThreadState) -> list[Block]:
 
 def _objection_reason(state: ThreadState) -> str:
     return state.status_history[-1].why if state.status_history else "no reason was recorded"
-
-
-def _was_refused(entry: Round) -> bool:
-    """Whether a round came back, and not because somebody chose another result of the search."""
-    return entry.validator_return is None or entry.validator_return.verdict is not Verdict.PASS
 
 
 def _says_the_same(entry: Round, last: Round) -> bool:

@@ -14,7 +14,6 @@ from typing import Final, NoReturn
 
 from bot.casework.checks.validation import Validator, changes_of_validation
 from bot.casework.escalate.escalations import Escalations
-from bot.casework.investigate.assignment import changes_of_return
 from bot.casework.posting.freshness import StillStands, check_outbound, find_changes
 from bot.casework.posting.replies import Replies
 from bot.casework.question_pages import acknowledge
@@ -33,7 +32,7 @@ from bot.domain.questions.twins import may_lead
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, utc_text
 from bot.domain.text.sanitize import check_whole, has_visible
-from bot.domain.threads import HumanContext, PendingReason, Resolution, ThreadState, ThreadStatus
+from bot.domain.threads import HumanContext, PendingReason, Resolution, Round, ThreadState, ThreadStatus
 from bot.errors import CodebaseUnreadable, Conflict, InputError
 from bot.ports import ChatMessage
 
@@ -185,11 +184,11 @@ class Decisions:
         state = self._bound(click, names=offered_candidates)
         assert state.investigator_return is not None
         ret = use_candidate(state.investigator_return, offered_candidates(state)[click.draft_hash])
-        run, staff = state.investigator_task_id, state.investigator
         proposed = propose_draft(state, ret.draft_reply).evolve(
             draft_decided_by=by,
             last_event_at=self._service.clock.now(),
-            **changes_of_return(state, ret, run_id=run, investigator=staff, usage=None),
+            investigator_return=ret,
+            rounds=(*state.rounds, Round(round=state.investigator_round + 1, investigator_return=ret)),
         )
         validation = self._checks.validate(proposed, run_id="")
         proved = changes_of_validation(proposed, validation, run_id=state.validator_task_id)

@@ -86,6 +86,7 @@ def test_the_asker_sees_what_was_chosen_and_nothing_else(tmp_path: Path) -> None
     assert "b.py" in post.text
     assert not any(path in f"{post.text} {json.dumps(record)}" for path in ("a.py", "c.py"))
     assert (office.ended.resolution, record["edited"]) == (Resolution.APPROVED, False)
+    assert (record["validator_verdict"], record["investigator_rounds"]) == ("pass", 1)
 
 
 @each_row("verdict, reason", [(Verdict.PASS, "approval"), (Verdict.BOUNCE, "disagreement")])

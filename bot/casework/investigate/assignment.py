@@ -239,7 +239,7 @@ def changes_of_return(
     now: ThreadState,
     ret: InvestigatorReturn,
     *,
-    run_id: str | None,
+    run_id: str,
     investigator: str | None = None,
     usage: Usage | None,
     read: int = 0,
