@@ -6,7 +6,7 @@ function returns a thread with a new draft version, so that no click on an earli
 
 from __future__ import annotations
 
-from bot.domain.returns import EvidenceRef, InvestigatorReturn, quoting_claims
+from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, quoting_claims
 from bot.domain.threads import NewDraft, ThreadState, hash_draft, with_fix_link
 
 MAX_CANDIDATES = 2
@@ -49,11 +49,12 @@ def offered_candidates(state: ThreadState) -> dict[str, EvidenceRef]:
 def use_candidate(ret: InvestigatorReturn, chosen: EvidenceRef) -> InvestigatorReturn:
     """Return a search's return with one of its candidates as the draft; what the draft quoted becomes a candidate."""
     others = [ref for ref in ret.candidates if ref != chosen]
+    notes = [ref for ref in ret.evidence_refs[1:] if ref.kind is EvidenceKind.MEMORY]  # to be known all the same
     return ret.evolve(
         confidence="low",
         confidence_reason="A human chose these lines among what the search found.",
         summary_for_orchestrator=f"Searched without a model; a human chose {chosen.ref}.",
-        evidence_refs=(chosen,),
+        evidence_refs=(chosen, *notes),
         candidates=(*ret.evidence_refs[:1], *others)[:MAX_CANDIDATES],
     ).with_claims(quoting_claims(chosen))
 

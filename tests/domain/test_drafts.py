@@ -13,6 +13,7 @@ from bot.domain.drafts import (
     use_candidate,
     use_new_draft,
 )
+from bot.domain.returns import EvidenceKind
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus, hash_draft
 from tests.builders import NOW, REF, a_return, in_status
 
@@ -124,3 +125,6 @@ def test_a_candidate_and_the_draft_change_places() -> None:
     back = use_candidate(chosen, refs[0])
     assert (back.evidence_refs, back.candidates) == ((refs[0],), (refs[2], refs[1]))
     assert len(use_candidate(found.evolve(candidates=tuple(refs[1:])), refs[3]).candidates) == 2
+    note = REF.evolve(kind=EvidenceKind.MEMORY, ref="memory/retries.md:1")
+    noted = use_candidate(found.evolve(evidence_refs=(refs[0], refs[3], note)), refs[1])
+    assert noted.evidence_refs == (refs[1], note)
