@@ -148,7 +148,7 @@ def test_no_planted_credential_leaves_its_door(
     card = office.card(about_code, "gateway.py", offering=ids.APPROVE)
     office.click(card, ids.APPROVE)
     office.reply(about_code)
-    office.card(office.ask(ABOUT_ENV), "round 1")
+    office.card(office.ask(ABOUT_ENV), "no model was used")
     office.beat(place)
     office.alert("password")
     running.close()

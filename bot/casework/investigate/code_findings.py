@@ -186,13 +186,20 @@ def _qualified_return(ret: InvestigatorReturn, prefix: str) -> InvestigatorRetur
         if before.ref != after.ref:
             claims = tuple(one.evolve(text=one.text.replace(f"`{before.ref}`", f"`{after.ref}`")) for one in claims)
             summary = summary.replace(before.ref, after.ref) if after.ref not in summary else summary
-    changed = ret.evolve(evidence_refs=refs, summary_for_orchestrator=summary)
+    candidates = tuple(_qualified_candidate(ref, prefix) for ref in ret.candidates)
+    changed = ret.evolve(evidence_refs=refs, candidates=candidates, summary_for_orchestrator=summary)
     return changed if claims == ret.claims else changed.with_claims(claims)
 
 
 def _qualified_ref(ref: EvidenceRef, prefix: str) -> EvidenceRef:
     is_bare = ref.kind is EvidenceKind.FILE and not ref.ref.startswith(prefix)
     return ref.model_copy(update={"ref": prefix + ref.ref}) if is_bare else ref
+
+
+def _qualified_candidate(ref: EvidenceRef, prefix: str) -> EvidenceRef:
+    """Return a candidate whose sentence, too, names the place with its codebase."""
+    after = _qualified_ref(ref, prefix)
+    return after.evolve(supports_claim=ref.supports_claim.replace(f"`{ref.ref}`", f"`{after.ref}`"))
 
 
 @dataclass(frozen=True, slots=True)
