@@ -180,26 +180,32 @@ def qualified(found: Investigation, prefix: str) -> Investigation:
 
 
 def _qualified_return(ret: InvestigatorReturn, prefix: str) -> InvestigatorReturn:
-    refs = tuple(_qualified_ref(ref, prefix) for ref in ret.evidence_refs)
+    refs, candidates = (
+        tuple(_qualified_ref(ref, prefix) for ref in given) for given in (ret.evidence_refs, ret.candidates)
+    )
     claims, summary = ret.claims, ret.summary_for_orchestrator
-    for before, after in zip(ret.evidence_refs, refs, strict=True):
-        if before.ref != after.ref:
-            claims = tuple(one.evolve(text=one.text.replace(f"`{before.ref}`", f"`{after.ref}`")) for one in claims)
-            summary = summary.replace(before.ref, after.ref) if after.ref not in summary else summary
-    candidates = tuple(_qualified_candidate(ref, prefix) for ref in ret.candidates)
+    for path in dict.fromkeys(one.ref.rpartition(":")[0] for one in ret.evidence_refs if _is_bare(one, prefix)):
+        claims = tuple(one.evolve(text=_qualified_text(one.text, path, prefix)) for one in claims)
+        summary = _qualified_text(summary, path, prefix)
     changed = ret.evolve(evidence_refs=refs, candidates=candidates, summary_for_orchestrator=summary)
     return changed if claims == ret.claims else changed.with_claims(claims)
 
 
 def _qualified_ref(ref: EvidenceRef, prefix: str) -> EvidenceRef:
-    is_bare = ref.kind is EvidenceKind.FILE and not ref.ref.startswith(prefix)
-    return ref.model_copy(update={"ref": prefix + ref.ref}) if is_bare else ref
+    """Return a citation with its codebase in its place and in its sentence."""
+    if not _is_bare(ref, prefix):
+        return ref
+    said = _qualified_text(ref.supports_claim, ref.ref.rpartition(":")[0], prefix)
+    return ref.evolve(ref=prefix + ref.ref, supports_claim=said)
 
 
-def _qualified_candidate(ref: EvidenceRef, prefix: str) -> EvidenceRef:
-    """Return a candidate whose sentence, too, names the place with its codebase."""
-    after = _qualified_ref(ref, prefix)
-    return after.evolve(supports_claim=ref.supports_claim.replace(f"`{ref.ref}`", f"`{after.ref}`"))
+def _is_bare(ref: EvidenceRef, prefix: str) -> bool:
+    return ref.kind is EvidenceKind.FILE and not ref.ref.startswith(prefix)
+
+
+def _qualified_text(text: str, path: str, prefix: str) -> str:
+    """Return words in which each place in a file has its codebase; code spans alone are places."""
+    return text.replace(f"`{path}:", f"`{prefix}{path}:")
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,10 @@ def _with_others(findings: Sequence[Finding], finders: Sequence[Finder], search:
 
 
 def _questions(given: Assignment) -> list[tuple[str, str]]:
-    """Return what to answer with what was said before it: the questions put later, the newest first, then the first."""
+    """Return what to answer with what was said before it: the questions put later, the newest first, then the first.
+
+    Names that somebody added are looked up before the question they were added to.
+    """
     said = (given.question, *(said.text for said in given.human_context))
     before = "\n".join(given.earlier)[-MAX_EARLIER_CHARS:]
     asked = [one.text for one in given.follow_ups if one.is_question]
@@ -149,7 +152,8 @@ def _questions(given: Assignment) -> list[tuple[str, str]]:
         (text, "\n".join((before, *said, *remarks, *asked[:-number]))[-MAX_EARLIER_CHARS:])
         for number, text in enumerate(asked[: -MAX_FOLLOW_UPS - 1 : -1], start=1)
     ]
-    return [*later, ("\n".join(said), "\n".join((before, *remarks))[-MAX_EARLIER_CHARS:].strip())]
+    named = [(one.text, given.question) for one in given.human_context if question_of(one.text).names]
+    return [*later, *named, ("\n".join(said), "\n".join((before, *remarks))[-MAX_EARLIER_CHARS:].strip())]
 
 
 def _not_answered(given: Assignment, answered: str) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ _TOKEN: Final = re.compile(r"(?<![\w$#@./-])[\w$#@./-]*[\w$](?:::[\w$]+)*(?:\(\)
 _PARTS: Final = re.compile(r"::|->|[.#]")
 _BEHIND_NAME: Final = re.compile(r"[\s(\[<=,;]|(?<!:):(?!:)")
 _NAME: Final = re.compile(r"[^\W\d][\w$]*[?!]?|\$\w+")
-_FILE: Final = re.compile(r"[\w@.-]+(?:/[\w@.-]+)*\.[A-Za-z]\w{0,9}|[\w@.-]+(?:/[\w@.-]+)+/?")
+_FILE: Final = re.compile(r"[\w@.-]+(?:/[\w@.-]+)*\.[A-Za-z]\w{0,9}(?!\w)|[\w@.-]+(?:/[\w@.-]+)+/?")
 _WORD: Final = re.compile(r"[^\W_][\w'’]*")
 _ENGLISH: Final = re.compile(
     r"\b(?:the|how|what|whats|which|where|why|when|who|does|is|are|our|my|your|with|can|there|do|did|any|should|would"
@@ -132,7 +132,7 @@ class Question(NamedTuple):
     def wants_changes(self) -> bool:
         """Whether it asks what has changed.
 
-        >>> [question_of(one).wants_changes for one in ("what's new since 2.0?", "what has a new cart?")]
+        >>> [question_of(one).wants_changes for one in ("what's new since 2.0?", "what changes the log level?")]
         [True, False]
         """
         return self.wants(_CHANGES)
@@ -228,9 +228,9 @@ class Question(NamedTuple):
 def question_of(text: str) -> Question:
     """Return what a text asks.
 
-    >>> found = question_of("where is `httpx.AsyncClient` closed, in client.py?")
+    >>> found = question_of("where is `httpx.AsyncClient` closed, in src/client?")
     >>> found.names, found.files, found.words
-    ((Named(name='AsyncClient', qualifiers=('httpx',)),), ('client.py',), ('closed',))
+    ((Named(name='AsyncClient', qualifiers=('httpx',)),), ('src/client',), ('closed', 'src', 'client'))
     """
     plain = without_markup(text)
     spans = _SPAN.findall(plain)
