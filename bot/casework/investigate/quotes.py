@@ -94,14 +94,14 @@ class Quotes:
     """The files of `index` at a commit, of which lines may be quoted, and those that `refused` names left out."""
 
     def __init__(self, index: PassageIndex, commit: str, refused: str = "") -> None:
-        self.commit, self._index, self._refused = commit, index, refused
+        self.commit, self.index, self._refused = commit, index, refused
         self._files: dict[str, Sequence[str]] = {}
         self._scans: dict[str, Scan] = {}
 
     def lines(self, path: str) -> Sequence[str]:
         """Return the lines of a file; none of one that is not searched. Raises ProviderError."""
         if path not in self._files:
-            self._files[path] = self._index.lines(path)
+            self._files[path] = self.index.lines(path)
         return self._files[path]
 
     def of_definition(self, one: Definition, wanted: Wanted) -> Excerpt | None:

@@ -20,7 +20,7 @@ MAX_WORDS = 40
 MIN_AKIN = 4
 """Letters that two words of one family share at least."""
 
-_MARKUP = re.compile(r"<[@!#][^>]*>|https?://[^\s|>]+|:[a-z0-9_+-]+:(?!:)", re.I)
+_MARKUP = re.compile(r"\[redacted[^\]\n]{0,80}\]|<[@!#][^>]*>|https?://[^\s|>]+|:[a-z0-9_+-]+:(?!:)", re.I)
 _WORD = re.compile(r"\w+(?:\.\w+)*")
 _CODE_SPAN = re.compile(r"`([^`\n]{1,200})`")
 
