@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from bot.domain.search.definitions import Defined, Definition, DefinitionKind
@@ -49,10 +50,17 @@ def put_names(
     )
     for one in assigned:
         row = connection.execute("INSERT INTO setting VALUES (NULL, ?, ?, ?, ?)", (one.name, one.scope, file, one.line))
-        words = (row.lastrowid, *(f"{text} {extra_words(text)}" for text in (one.name, one.scope)))
-        connection.execute("INSERT INTO set_words (rowid, name, scope) VALUES (?, ?, ?)", words)
+        connection.execute(
+            "INSERT INTO set_words (rowid, name, scope) VALUES (?, ?, ?)",
+            (row.lastrowid, _with_parts(one.name), _with_parts(one.scope)),
+        )
     names = dict.fromkeys([*(one.name for one in defined), *(one.name for one in assigned)])
     connection.executemany("INSERT OR IGNORE INTO name (text) VALUES (?)", zip(names, strict=True))
+
+
+@lru_cache(10_000)
+def _with_parts(name: str) -> str:
+    return f"{name} {extra_words(name)}"
 
 
 def definitions(connection: sqlite3.Connection, name: str) -> list[Definition]:

@@ -30,14 +30,12 @@ MIN_WEIGHT_OF_SETTINGS: Final = 0.5
 """A file that counts less, such as a test, is not asked what it gives a value to."""
 
 _SPAN = struct.Struct("<II")
-SPAN_BYTES = _SPAN.size
 
 FILE_BITS: Final = 16
 """Bits of a passage's id for its number in its file; the file's number stands above them."""
 
 _GAPS: Final = ("unreadable", "lfs", "submodules", "oversized", "history")
 _COLUMN_WEIGHTS: Final = "4.0, 3.0, 1.0, 0.7"  # names, path, body, parts
-_STATE: Final = "INSERT OR REPLACE INTO state VALUES (?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +134,6 @@ def holds_any(content: bytes, secrets: Collection[bytes]) -> bool:
     return any(secret in content for secret in secrets)
 
 
-class Progress(NamedTuple):
-    """How many files of the commit that is being indexed are done, and how many there are."""
-
-    done: int
-    total: int
-
-
 class Place(NamedTuple):
     """Where a passage stands: lines `start` to `end` of a blob, `changed` as `shown_lines` takes it."""
 
@@ -153,61 +144,18 @@ class Place(NamedTuple):
     changed: str
 
 
-def commit_of(connection: sqlite3.Connection) -> str | None:
-    """Return the commit the rows are of, or None while they are of none."""
-    return _state(connection, "commit")
+def state(connection: sqlite3.Connection, name: str) -> str | None:
+    """Return the commit that the rows are of (`commit`), or brought up to (`target`), or whose messages are stored.
 
-
-def target_of(connection: sqlite3.Connection) -> str | None:
-    """Return the commit that the rows are being brought up to, or that they are of; None before the first batch."""
-    return _state(connection, "target")
-
-
-def progress(connection: sqlite3.Connection) -> Progress:
-    """Return how far the rows are."""
-    return Progress(_number(connection, "done"), _number(connection, "total"))
-
-
-def set_target(connection: sqlite3.Connection, commit: str, how_far: Progress) -> None:
-    """Say which commit the rows are brought up to; until `finish` they are of none."""
-    connection.execute(_STATE, ("commit", None))
-    connection.execute(_STATE, ("target", commit))
-    _set_progress(connection, how_far)
-
-
-def _set_progress(connection: sqlite3.Connection, how_far: Progress) -> None:
-    connection.execute(_STATE, ("done", str(how_far.done)))
-    connection.execute(_STATE, ("total", str(how_far.total)))
-
-
-def advance(connection: sqlite3.Connection, files: int) -> None:
-    """Count files as done."""
-    how_far = progress(connection)
-    _set_progress(connection, how_far._replace(done=how_far.done + files))
-
-
-def finish(connection: sqlite3.Connection, commit: str) -> None:
-    """Say that the rows are of a commit, all of them."""
-    connection.execute(_STATE, ("commit", commit))
-
-
-def commits_of(connection: sqlite3.Connection) -> str | None:
-    """Return the commit up to which messages are stored."""
-    return _state(connection, "history")
-
-
-def set_commits_of(connection: sqlite3.Connection, commit: str | None) -> None:
-    """Say up to which commit messages are stored."""
-    connection.execute(_STATE, ("history", commit))
-
-
-def _state(connection: sqlite3.Connection, name: str) -> str | None:
+    The last is `history`; `total` is how many files the target has. None where nobody has said so.
+    """
     row = connection.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
     return row[0] if row else None
 
 
-def _number(connection: sqlite3.Connection, name: str) -> int:
-    return int(_state(connection, name) or 0)
+def set_state(connection: sqlite3.Connection, **values: str | None) -> None:
+    """Keep what `state` returns."""
+    connection.executemany("INSERT OR REPLACE INTO state VALUES (?, ?)", values.items())
 
 
 def counts(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -218,10 +166,9 @@ def counts(connection: sqlite3.Connection) -> tuple[int, int]:
 
 def put_file(connection: sqlite3.Connection, file: StoredFile) -> None:
     """Store a file's passages in place of those it had."""
-    forget(connection, file.path)
     changed = json.dumps(file.changed) if file.changed else ""
     row = connection.execute(
-        "INSERT INTO file (path, blob, skipped, changed, spans) VALUES (?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO file (path, blob, skipped, changed, spans) VALUES (?, ?, ?, ?, ?)",
         (file.path, file.blob, file.skipped, changed, _pack_spans(file.passages)),
     )
     number = row.lastrowid or 0
@@ -231,38 +178,16 @@ def put_file(connection: sqlite3.Connection, file: StoredFile) -> None:
         [(first + at, one.names, file.path, one.text, one.parts) for at, one in enumerate(file.passages)],
     )
     put_names(connection, number, file.defined, file.assigned)
-    _count(connection, "passages", len(file.passages))
-
-
-def forget(connection: sqlite3.Connection, path: str) -> None:
-    """Remove a file; the words of its passages stay, and nothing finds them."""
-    row = connection.execute("SELECT length(spans) FROM file WHERE path = ?", (path,)).fetchone()
-    if row is not None:
-        connection.execute("DELETE FROM file WHERE path = ?", (path,))
-        _count(connection, "gone", row[0] // SPAN_BYTES)
-
-
-def forget_others(connection: sqlite3.Connection, kept: str) -> None:
-    """Remove every file whose path the query `kept` does not return."""
-    others = f"FROM file WHERE path NOT IN ({kept})"
-    gone = connection.execute(f"SELECT total(length(spans)) {others}").fetchone()[0]
-    connection.execute(f"DELETE {others}")
-    _count(connection, "gone", int(gone) // SPAN_BYTES)
-
-
-def _count(connection: sqlite3.Connection, name: str, more: int) -> None:
-    if more:
-        connection.execute(_STATE, (name, str(_number(connection, name) + more)))
 
 
 def count_passages(connection: sqlite3.Connection) -> int:
-    """Return how many passages the full-text table holds, those of files that are gone among them."""
-    return _number(connection, "passages")
+    """Return how many passages there are."""
+    return int(connection.execute("SELECT total(length(spans)) FROM file").fetchone()[0]) // _SPAN.size
 
 
-def is_worn(connection: sqlite3.Connection, share: float) -> bool:
-    """Whether more than a share of the passages is of files that are gone."""
-    return _number(connection, "gone") > share * count_passages(connection)
+def is_worn(connection: sqlite3.Connection) -> bool:
+    """Whether most of the files that were ever stored are gone."""
+    return bool(connection.execute("SELECT max(id) > 2 * count(*) FROM file").fetchone()[0])
 
 
 def add_gaps(connection: sqlite3.Connection, gaps: IndexGaps) -> None:
@@ -276,12 +201,10 @@ def gaps(connection: sqlite3.Connection) -> IndexGaps:
     found: dict[str, list[str]] = {kind: [] for kind in _GAPS}
     for path, kind in connection.execute("SELECT path, kind FROM gap ORDER BY path"):
         found[kind].append(path)
-    how_far = progress(connection)
-    return IndexGaps(
-        **{kind: tuple(paths) for kind, paths in found.items()},
-        waiting=how_far.total - how_far.done,
-        total=how_far.total if how_far.done < how_far.total else 0,
-    )
+    total = int(state(connection, "total") or 0)
+    waiting = total - connection.execute("SELECT count(*) FROM file").fetchone()[0]
+    lists = {kind: tuple(paths) for kind, paths in found.items()}
+    return IndexGaps(**lists, waiting=waiting, total=total if waiting else 0)
 
 
 def count_matches(connection: sqlite3.Connection, words: str, at_most: int) -> int:

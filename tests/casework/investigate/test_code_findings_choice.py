@@ -64,7 +64,7 @@ HANDBOOK = {
 @each_row(
     "question, as_code, as_docs",
     [
-        (TRACE, "handbook", "infra"),
+        (TRACE, "infra", "infra"),
         ("How many workers does `scale_workers` return for a queue?", "handbook", "infra"),
         ("Within how many minutes does who is paged answer?", "handbook", "handbook"),
         ("In the handbook, what does `scale_workers` do?", "handbook", "handbook"),

@@ -407,24 +407,6 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> OfflineInvestigator:
 
 
 @each_row(
-    "question, path",
-    [
-        ("Where is the retry limit set?", "shop/pay.py"),
-        ("Where is the canteen?", None),
-        ("Wo wird das Passwort geprüft?", None),
-        ("Wo wird `verify_password` aufgerufen?", "shop/auth.py"),
-        ("What does shop/auth.py do?", "shop/auth.py"),
-        ("Was macht shop/m7.py", "shop/m7.py"),
-    ],
-)
-def test_names_in_code_answer_to_other_words(shop: OfflineInvestigator, question: str, path: str | None) -> None:
-    """`MAX_ATTEMPTS` is a retry limit; what nothing answers has no draft."""
-    assignment = Assignment(question=question, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
-    ret = shop.investigate(assignment, run_id="r1").ret
-    assert [ref.ref.rpartition(":")[0] for ref in ret.evidence_refs] == ([path] if path else [])
-
-
-@each_row(
     "question, says_so",
     [
         ("Wo wird das Passwort geprüft?", True),
