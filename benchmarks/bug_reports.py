@@ -34,6 +34,7 @@ from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.report_search import search_text
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceKind, InvestigatorReturn
+from bot.domain.search.definitions import definitions_in
 from bot.domain.search.files import FileKind, file_kind, is_indexed, is_prose
 from bot.domain.search.passages import split_into_chunks
 
@@ -99,7 +100,7 @@ class Bm25:
             lines = split_lines(contents[entry.blob])
             texts = [
                 "\n".join(lines[one.start - 1 : one.end])
-                for one in split_into_chunks(lines, prose=is_prose(entry.path))
+                for one in split_into_chunks(lines, definitions_in(entry.path, lines), prose=is_prose(entry.path))
             ]
             self._rows.executemany("INSERT INTO passage VALUES (?, ?)", [(entry.path, text) for text in texts])
 

@@ -34,8 +34,9 @@ from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceKind, InvestigatorReturn
 from bot.domain.search.definitions import Definition
 from bot.domain.search.files import FileKind, file_kind
-from bot.domain.search.passages import IndexReport, Passage
-from bot.domain.search.ranking import Corpus
+from bot.domain.search.passages import CommitHit, IndexReport, Passage
+from bot.domain.search.ranking import WordCounts
+from bot.domain.search.settings import Setting
 from bot.ports import Progress
 
 REQUIRED = 0.9
@@ -68,19 +69,29 @@ class WithoutNames:
         """Bring the index up to HEAD."""
         return self.index.refresh(on_progress)
 
-    def search(
-        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None, above: float = 0.0
-    ) -> list[Passage]:
+    def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
         """Return the best passages."""
-        return self.index.search(question, limit=limit, subject=subject, corpus=corpus, above=above)
+        return self.index.search(question, limit=limit, subject=subject)
 
-    def scores(self, question: str, *, limit: int, subject: str = "", corpus: Corpus | None = None) -> list[float]:
-        """Return the scores of the best passages."""
-        return self.index.scores(question, limit=limit, subject=subject, corpus=corpus)
-
-    def corpus(self, question: str, *, subject: str = "") -> Corpus:
+    def word_counts(self, question: str, *, subject: str = "") -> WordCounts:
         """Return how common the words of a question are."""
-        return self.index.corpus(question, subject=subject)
+        return self.index.word_counts(question, subject=subject)
+
+    def lines(self, path: str) -> list[str]:
+        """Return the lines of a file."""
+        return self.index.lines(path)
+
+    def settings(self, words: str, *, limit: int = 20) -> list[Setting]:  # noqa: ARG002 - the port's
+        """Return nothing."""
+        return []
+
+    def commits(self, words: str, *, limit: int = 10) -> list[CommitHit]:
+        """Return the commits whose messages hold the words."""
+        return self.index.commits(words, limit=limit)
+
+    def near_names(self, name: str, *, limit: int = 3) -> list[str]:  # noqa: ARG002 - the port's
+        """Return nothing."""
+        return []
 
     def similar(self, text: str, *, limit: int) -> list[Passage]:
         """Return the passages with the most words of a text."""

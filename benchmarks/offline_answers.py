@@ -25,7 +25,7 @@ from bot.casework.investigate.assignment import Assignment
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.returns import InvestigatorReturn
 from bot.domain.search.files import is_indexed
-from bot.domain.search.tokens import question_terms
+from bot.domain.search.tokens import question_words
 from bot.domain.threads import QuestionType
 
 REQUIRED = {"tuned": 0.9, "held_out": 0.75}
@@ -66,7 +66,7 @@ class Grep:
 
     def files(self, question: str, count: int) -> list[str]:
         """Return the best `count` files."""
-        words = {term.about for term in question_terms(question) if term.about and term.weight == 1}
+        words = set(question_words(question))
         return sorted(self._files, key=lambda path: self._rank(path, words))[:count]
 
     def _rank(self, path: str, words: set[str]) -> tuple[int, int]:
