@@ -13,7 +13,7 @@ from typing import Final
 
 from bot.adapters.search import passage_rows as rows
 from bot.adapters.search.commit_rows import add_commits, forget_commits
-from bot.adapters.search.passage_rows import holds_any, is_oversized, is_readable, read_file
+from bot.adapters.search.passage_rows import holds_any, is_oversized, is_readable
 from bot.adapters.search.passage_store import Damaged, PassageStore, transaction
 from bot.agent.git.git_repo import EntryKind, GitRepo, TreeEntry, is_pointer
 from bot.domain.search.files import may_hold_text, path_weight
@@ -165,7 +165,7 @@ def _store_batch(
 ) -> None:
     contents = {blob: None if holds_any(content, secrets) else content for blob, content in blobs.items()}
     for one in batch:
-        rows.put_file(connection, read_file(one.path, one.blob, contents.get(one.blob) if is_readable(one) else None))
+        rows.put_file(connection, one.path, one.blob, contents.get(one.blob) if is_readable(one) else None)
     textual = [one for one in batch if is_readable(one) and may_hold_text(one.path)]
     unread = IndexGaps(
         unreadable=tuple(one.path for one in textual if one.blob not in blobs),

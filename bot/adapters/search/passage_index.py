@@ -223,14 +223,10 @@ class SqlitePassageIndex:
         return True
 
     def _shown(self, connection: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Passage]:
-        commit = rows.state(connection, "target")
-        if commit is None or not ranked:
-            return []
-        return self._with_text([(one, rows.place(connection, one.passage)) for one in ranked], commit)
-
-    def _with_text(self, found: Sequence[tuple[Ranked, rows.Place]], commit: str) -> list[Passage]:
         """Return the passages with their lines; without those of files that git cannot read any more."""
-        lines = self._lines([place for _, place in found])
+        commit = rows.state(connection, "target") or ""
+        found = [(one, rows.place(connection, one.passage)) for one in ranked]
+        lines = self._lines([place for _, place in found]) if found else {}
         return [
             Passage(
                 path=place.path,

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import struct
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from bot.adapters.search.name_rows import phrase, put_names
 from bot.agent.git.git_repo import TreeEntry, is_pointer
-from bot.domain.search.definitions import Defined, definitions_in
+from bot.domain.search.definitions import definitions_in
 from bot.domain.search.files import file_lines, is_indexed, is_prose, may_hold_text, path_weight
 from bot.domain.search.passages import Chunk, IndexGaps, split_into_chunks
-from bot.domain.search.settings import Assigned, settings_in
+from bot.domain.search.settings import settings_in
 from bot.domain.search.tokens import extra_words
 from bot.domain.secrets import redact_lines
 
@@ -29,40 +27,11 @@ MAX_LINE_CHARS = 2_000
 MIN_WEIGHT_OF_SETTINGS: Final = 0.5
 """A file that counts less, such as a test, is not asked what it gives a value to."""
 
-_SPAN = struct.Struct("<II")
-
 FILE_BITS: Final = 16
 """Bits of a passage's id for its number in its file; the file's number stands above them."""
 
 _GAPS: Final = ("unreadable", "lfs", "submodules", "oversized", "history")
 _COLUMN_WEIGHTS: Final = "4.0, 3.0, 1.0, 0.7"  # names, path, body, parts
-
-
-@dataclass(frozen=True, slots=True)
-class StoredPassage:
-    """Lines `start` to `end` of a file, the names they stand under, their text, its extra words."""
-
-    start: int
-    end: int
-    names: str
-    text: str
-    parts: str
-
-
-@dataclass(frozen=True, slots=True)
-class StoredFile:
-    """One file as it was read; `skipped` if nothing of it may be found.
-
-    `changed` has the lines (counted from 0) that are not shown as they are.
-    """
-
-    path: str
-    blob: str
-    skipped: bool
-    changed: Mapping[int, str] = field(default_factory=dict)
-    passages: Sequence[StoredPassage] = ()
-    defined: Sequence[Defined] = ()
-    assigned: Sequence[Assigned] = ()
 
 
 def is_readable(entry: TreeEntry) -> bool:
@@ -77,10 +46,8 @@ def is_oversized(entry: TreeEntry) -> bool:
 
 def shown_lines(content: bytes, changed: str) -> list[str]:
     """Return the lines of a file as they may be shown; `changed` is what the index says of the file."""
-    lines = file_lines(content) or []
-    for at, text in json.loads(changed).items() if changed else ():
-        lines[int(at)] = text
-    return lines
+    lines, other = _text_lines(content), json.loads(changed)
+    return [other.get(str(at), line) for at, line in enumerate(lines)] if other else lines
 
 
 def _text_lines(content: bytes) -> list[str]:
@@ -93,40 +60,6 @@ def _is_minified(lines: Sequence[str]) -> bool:
     """Whether most of a file stands in long lines; source may hold one, such as a table of colors."""
     in_long = sum(len(line) for line in lines if len(line) > MAX_LINE_CHARS)
     return 2 * in_long > sum(map(len, lines))
-
-
-def read_file(path: str, blob: str, content: bytes | None) -> StoredFile:
-    """Return the passages of one file, or the file as skipped; `content` is None where it was not read."""
-    found = _text_lines(content) if content else []
-    if not found:
-        return StoredFile(path, blob, skipped=content != b"")
-    shown = redact_lines(found)
-    lines = [line if len(line) <= MAX_LINE_CHARS else "" for line in shown]
-    defined = definitions_in(path, lines)
-    passages = [_stored(lines, one) for one in split_into_chunks(lines, defined, prose=is_prose(path))]
-    changed = {at: text for at, (text, before) in enumerate(zip(shown, found, strict=True)) if text != before}
-    assigned = settings_in(path, lines, defined) if path_weight(path, "") >= MIN_WEIGHT_OF_SETTINGS else ()
-    return StoredFile(path, blob, False, changed, passages, defined, assigned)
-
-
-def _stored(lines: Sequence[str], chunk: Chunk) -> StoredPassage:
-    text = "\n".join(lines[chunk.start - 1 : chunk.end])
-    named = " ".join(chunk.names)
-    return StoredPassage(chunk.start, chunk.end, f"{named} {extra_words(named)}", text, extra_words(text))
-
-
-def _pack_spans(passages: Sequence[StoredPassage]) -> bytes:
-    """Return the lines of a file's passages as bytes.
-
-    >>> _unpack_spans(_pack_spans([StoredPassage(1, 9, "", "", ""), StoredPassage(11, 40, "", "", "")]))
-    [(1, 9), (11, 40)]
-    """
-    return b"".join(_SPAN.pack(one.start, one.end) for one in passages)
-
-
-def _unpack_spans(packed: bytes) -> list[tuple[int, int]]:
-    """Return first and last line of each passage of a file."""
-    return [(start, end) for start, end in _SPAN.iter_unpack(packed)]
 
 
 def holds_any(content: bytes, secrets: Collection[bytes]) -> bool:
@@ -164,25 +97,37 @@ def counts(connection: sqlite3.Connection) -> tuple[int, int]:
     return found or 0, skipped or 0
 
 
-def put_file(connection: sqlite3.Connection, file: StoredFile) -> None:
-    """Store a file's passages in place of those it had."""
-    changed = json.dumps(file.changed) if file.changed else ""
+def put_file(connection: sqlite3.Connection, path: str, blob: str, content: bytes | None) -> None:
+    """Store a file in place of what it was; as skipped where nothing of it may be found, or it was not read."""
+    found = _text_lines(content) if content else []
+    shown = redact_lines(found)
+    lines = [line if len(line) <= MAX_LINE_CHARS else "" for line in shown]
+    defined = definitions_in(path, lines)
+    chunks = split_into_chunks(lines, defined, prose=is_prose(path))
+    changed = {at: text for at, text in enumerate(shown) if text != found[at]}
+    spans = [(one.start, one.end) for one in chunks]
     row = connection.execute(
-        "INSERT OR REPLACE INTO file (path, blob, skipped, changed, spans) VALUES (?, ?, ?, ?, ?)",
-        (file.path, file.blob, file.skipped, changed, _pack_spans(file.passages)),
+        "INSERT OR REPLACE INTO file (path, blob, skipped, changed, passages, spans) VALUES (?, ?, ?, ?, ?, ?)",
+        (path, blob, not found and content != b"", json.dumps(changed), len(spans), json.dumps(spans)),
     )
     number = row.lastrowid or 0
-    first = number << FILE_BITS
     connection.executemany(
         "INSERT INTO words (rowid, names, path, body, parts) VALUES (?, ?, ?, ?, ?)",
-        [(first + at, one.names, file.path, one.text, one.parts) for at, one in enumerate(file.passages)],
+        [((number << FILE_BITS) + at, *_searched(path, lines, one)) for at, one in enumerate(chunks)],
     )
-    put_names(connection, number, file.defined, file.assigned)
+    has_settings = path_weight(path, "") >= MIN_WEIGHT_OF_SETTINGS
+    put_names(connection, number, defined, settings_in(path, lines, defined) if has_settings else ())
+
+
+def _searched(path: str, lines: Sequence[str], one: Chunk) -> tuple[str, str, str, str]:
+    """Return what a passage is found by: its names and their parts, its path, its text, the parts of names in that."""
+    named, text = " ".join(one.names), "\n".join(lines[one.start - 1 : one.end])
+    return f"{named} {extra_words(named)}", path, text, extra_words(text)
 
 
 def count_passages(connection: sqlite3.Connection) -> int:
     """Return how many passages there are."""
-    return int(connection.execute("SELECT total(length(spans)) FROM file").fetchone()[0]) // _SPAN.size
+    return int(connection.execute("SELECT total(passages) FROM file").fetchone()[0])
 
 
 def is_worn(connection: sqlite3.Connection) -> bool:
@@ -252,7 +197,7 @@ def place(connection: sqlite3.Connection, passage: int) -> Place:
     """Return where a passage stands."""
     row = connection.execute("SELECT path, blob, spans, changed FROM file WHERE id = ?", (passage >> FILE_BITS,))
     path, blob, spans, changed = row.fetchone()
-    start, end = _unpack_spans(spans)[passage & ((1 << FILE_BITS) - 1)]
+    start, end = json.loads(spans)[passage & ((1 << FILE_BITS) - 1)]
     return Place(path, blob, start, end, changed)
 
 
