@@ -120,9 +120,9 @@ def put_file(connection: sqlite3.Connection, path: str, blob: str, content: byte
 
 
 def _searched(path: str, lines: Sequence[str], one: Chunk) -> tuple[str, str, str, str]:
-    """Return what a passage is found by: its names and their parts, its path, its text, the parts of names in that."""
-    named, text = " ".join(one.names), "\n".join(lines[one.start - 1 : one.end])
-    return f"{named} {extra_words(named)}", path, text, extra_words(text)
+    """Return what a passage is found by: what it defines, its path, its text; parts of names and what encloses it."""
+    named, scope, text = " ".join(one.names), " ".join(one.scope), "\n".join(lines[one.start - 1 : one.end])
+    return f"{named} {extra_words(named)}", path, text, f"{extra_words(text)} {scope} {extra_words(scope)}"
 
 
 def count_passages(connection: sqlite3.Connection) -> int:
