@@ -21,8 +21,10 @@ from bot.domain.search.tokens import extra_words, question_words
 from bot.domain.secrets import redact_lines
 
 MAX_COMMITS: Final = 50_000
-MAX_MESSAGE_CHARS: Final = 4_000
-_BATCH: Final = 200
+MAX_BODY_CHARS: Final = 1_000
+"""Of a longer message the whole lines up to there; what follows is mostly a discussion that was copied."""
+
+_BATCH: Final = 50
 
 SCHEMA: Final = """
 CREATE TABLE made (
@@ -55,7 +57,7 @@ def forget_commits(connection: sqlite3.Connection) -> None:
 
 
 def _put(connection: sqlite3.Connection, batch: Sequence[Message], known: Collection[str]) -> None:
-    texts = [[one.subject, *one.body[:MAX_MESSAGE_CHARS].split("\n")] for one in batch]
+    texts = [[one.subject, *_whole_lines(one.body)] for one in batch]
     shown = iter(redact_lines([line for text in texts for line in text], known))
     for one, text in zip(batch, texts, strict=True):
         subject, *body = islice(shown, len(text))
@@ -67,6 +69,12 @@ def _put(connection: sqlite3.Connection, batch: Sequence[Message], known: Collec
         connection.execute(
             "INSERT INTO message (rowid, subject, body) VALUES (?, ?, ?)", (row.lastrowid, subject, words)
         )
+
+
+def _whole_lines(body: str) -> list[str]:
+    """Return the lines of a message up to MAX_BODY_CHARS; half a line might hold half a credential."""
+    lines = body[: MAX_BODY_CHARS + 1].split("\n")
+    return lines if len(body) <= MAX_BODY_CHARS else lines[:-1]
 
 
 def commits(connection: sqlite3.Connection, words: str, limit: int) -> list[CommitHit]:

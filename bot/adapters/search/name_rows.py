@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from bot.domain.search.definitions import Defined, Definition, DefinitionKind
@@ -21,16 +22,14 @@ LOOKED_AT: Final = 300
 """So many settings and near names are compared; the best of them by their words."""
 
 LINE_BITS: Final = 20
-"""Bits of a definition's id for its line; the file's number stands above them."""
+"""Bits of a definition's id for its line, of a setting's for its number; the file's number stands above them."""
 
 SCHEMA: Final = """
 CREATE TABLE definition (
     name TEXT COLLATE NOCASE NOT NULL, id INTEGER NOT NULL, scope TEXT NOT NULL, kind INTEGER NOT NULL,
     last INTEGER NOT NULL, PRIMARY KEY (name, id)
 ) WITHOUT ROWID;
-CREATE TABLE setting (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL, scope TEXT NOT NULL, file INTEGER NOT NULL, line INTEGER NOT NULL
-);
+CREATE TABLE setting (id INTEGER PRIMARY KEY, name TEXT NOT NULL, scope TEXT NOT NULL, line INTEGER NOT NULL);
 CREATE VIRTUAL TABLE set_words USING fts5 (name, scope, tokenize = 'porter unicode61', content = '');
 CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT UNIQUE COLLATE NOCASE NOT NULL);
 CREATE VIRTUAL TABLE grams USING fts5 (text, tokenize = 'trigram', content = '');
@@ -47,12 +46,21 @@ def put_names(
         "INSERT OR IGNORE INTO definition VALUES (?, ?, ?, ?, ?)",
         [(one.name, (file << LINE_BITS) + one.line, one.scope, one.kind, one.end) for one in defined],
     )
-    for one in assigned:
-        row = connection.execute("INSERT INTO setting VALUES (NULL, ?, ?, ?, ?)", (one.name, one.scope, file, one.line))
-        words = (row.lastrowid, *(f"{text} {extra_words(text)}" for text in (one.name, one.scope)))
-        connection.execute("INSERT INTO set_words (rowid, name, scope) VALUES (?, ?, ?)", words)
+    numbered = list(enumerate(assigned, file << LINE_BITS))
+    connection.executemany(
+        "INSERT INTO setting VALUES (?, ?, ?, ?)", [(at, one.name, one.scope, one.line) for at, one in numbered]
+    )
+    connection.executemany(
+        "INSERT INTO set_words (rowid, name, scope) VALUES (?, ?, ?)",
+        [(at, _with_parts(one.name), _with_parts(one.scope)) for at, one in numbered],
+    )
     names = dict.fromkeys([*(one.name for one in defined), *(one.name for one in assigned)])
     connection.executemany("INSERT OR IGNORE INTO name (text) VALUES (?)", zip(names, strict=True))
+
+
+@lru_cache(10_000)
+def _with_parts(name: str) -> str:
+    return f"{name} {extra_words(name)}"
 
 
 def definitions(connection: sqlite3.Connection, name: str) -> list[Definition]:
@@ -79,9 +87,9 @@ def settings(connection: sqlite3.Connection, words: str, limit: int) -> list[Set
         return []
     found = connection.execute(
         "SELECT setting.name, setting.scope, path, line, -rank FROM set_words"
-        " JOIN setting ON setting.id = set_words.rowid JOIN file ON file.id = setting.file"
+        " JOIN setting ON setting.id = set_words.rowid JOIN file ON file.id = setting.id >> ?"
         " WHERE set_words MATCH ? AND rank MATCH 'bm25(4.0, 1.0)' ORDER BY rank LIMIT ?",
-        (any_of(asked), LOOKED_AT),
+        (LINE_BITS, any_of(asked), LOOKED_AT),
     )
     ranked = [
         (-score * path_weight(path, words), Setting(name=name, scope=scope, path=path, line=line))
@@ -109,9 +117,9 @@ def _is_used(connection: sqlite3.Connection, name: str) -> bool:
     """Whether a file that is not gone has a name."""
     found = connection.execute(
         "SELECT 1 FROM definition JOIN file ON file.id = definition.id >> ? WHERE definition.name = ? UNION ALL"
-        " SELECT 1 FROM set_words JOIN setting ON setting.id = set_words.rowid JOIN file ON file.id = setting.file"
-        " WHERE set_words MATCH ? AND setting.name = ? LIMIT 1",
-        (LINE_BITS, name, phrase(name), name),
+        " SELECT 1 FROM set_words JOIN setting ON setting.id = set_words.rowid"
+        " JOIN file ON file.id = setting.id >> ? WHERE set_words MATCH ? AND setting.name = ? LIMIT 1",
+        (LINE_BITS, name, LINE_BITS, phrase(name), name),
     )
     return found.fetchone() is not None
 

@@ -162,7 +162,7 @@ class SqlitePassageIndex:
 
     def _read_whole(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
         """Read an index that is finished, or that somebody else is building."""
-        found = self._read(lambda connection: None if rows.commit_of(connection) is None else query(connection))
+        found = self._read(lambda connection: None if rows.state(connection, "commit") is None else query(connection))
         if found is not None:
             return found
         self.refresh(waits=False)
@@ -192,7 +192,7 @@ class SqlitePassageIndex:
         """Return how many blobs were read, or None where somebody else is at it."""
         with self._store.open() as connection:
             gaps = rows.gaps(connection)
-            is_current = rows.commit_of(connection) == commit
+            is_current = rows.state(connection, "commit") == commit
         if is_current and not ((gaps.unreadable or gaps.lfs or gaps.history) and self._may_try_again()):
             return 0
         if self._beside is not None and self._beside.is_running:
@@ -223,14 +223,10 @@ class SqlitePassageIndex:
         return True
 
     def _shown(self, connection: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Passage]:
-        commit = rows.target_of(connection)
-        if commit is None or not ranked:
-            return []
-        return self._with_text([(one, rows.place(connection, one.passage)) for one in ranked], commit)
-
-    def _with_text(self, found: Sequence[tuple[Ranked, rows.Place]], commit: str) -> list[Passage]:
         """Return the passages with their lines; without those of files that git cannot read any more."""
-        lines = self._lines([place for _, place in found])
+        commit = rows.state(connection, "target") or ""
+        found = [(one, rows.place(connection, one.passage)) for one in ranked]
+        lines = self._lines([place for _, place in found]) if found else {}
         return [
             Passage(
                 path=place.path,

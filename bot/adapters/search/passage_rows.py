@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import struct
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from bot.adapters.search.name_rows import phrase, put_names
 from bot.agent.git.git_repo import TreeEntry, is_pointer
-from bot.domain.search.definitions import Defined, definitions_in
+from bot.domain.search.definitions import definitions_in
 from bot.domain.search.files import file_lines, is_indexed, is_prose, may_hold_text, path_weight
 from bot.domain.search.passages import Chunk, IndexGaps, split_into_chunks
-from bot.domain.search.settings import Assigned, settings_in
+from bot.domain.search.settings import settings_in
 from bot.domain.search.tokens import extra_words
 from bot.domain.secrets import redact_lines
 
@@ -29,42 +27,11 @@ MAX_LINE_CHARS = 2_000
 MIN_WEIGHT_OF_SETTINGS: Final = 0.5
 """A file that counts less, such as a test, is not asked what it gives a value to."""
 
-_SPAN = struct.Struct("<II")
-SPAN_BYTES = _SPAN.size
-
 FILE_BITS: Final = 16
 """Bits of a passage's id for its number in its file; the file's number stands above them."""
 
 _GAPS: Final = ("unreadable", "lfs", "submodules", "oversized", "history")
 _COLUMN_WEIGHTS: Final = "4.0, 3.0, 1.0, 0.7"  # names, path, body, parts
-_STATE: Final = "INSERT OR REPLACE INTO state VALUES (?, ?)"
-
-
-@dataclass(frozen=True, slots=True)
-class StoredPassage:
-    """Lines `start` to `end` of a file, the names they stand under, their text, its extra words."""
-
-    start: int
-    end: int
-    names: str
-    text: str
-    parts: str
-
-
-@dataclass(frozen=True, slots=True)
-class StoredFile:
-    """One file as it was read; `skipped` if nothing of it may be found.
-
-    `changed` has the lines (counted from 0) that are not shown as they are.
-    """
-
-    path: str
-    blob: str
-    skipped: bool
-    changed: Mapping[int, str] = field(default_factory=dict)
-    passages: Sequence[StoredPassage] = ()
-    defined: Sequence[Defined] = ()
-    assigned: Sequence[Assigned] = ()
 
 
 def is_readable(entry: TreeEntry) -> bool:
@@ -79,10 +46,8 @@ def is_oversized(entry: TreeEntry) -> bool:
 
 def shown_lines(content: bytes, changed: str) -> list[str]:
     """Return the lines of a file as they may be shown; `changed` is what the index says of the file."""
-    lines = file_lines(content) or []
-    for at, text in json.loads(changed).items() if changed else ():
-        lines[int(at)] = text
-    return lines
+    lines, other = _text_lines(content), json.loads(changed)
+    return [other.get(str(at), line) for at, line in enumerate(lines)] if other else lines
 
 
 def _text_lines(content: bytes) -> list[str]:
@@ -97,50 +62,9 @@ def _is_minified(lines: Sequence[str]) -> bool:
     return 2 * in_long > sum(map(len, lines))
 
 
-def read_file(path: str, blob: str, content: bytes | None) -> StoredFile:
-    """Return the passages of one file, or the file as skipped; `content` is None where it was not read."""
-    found = _text_lines(content) if content else []
-    if not found:
-        return StoredFile(path, blob, skipped=content != b"")
-    shown = redact_lines(found)
-    lines = [line if len(line) <= MAX_LINE_CHARS else "" for line in shown]
-    defined = definitions_in(path, lines)
-    passages = [_stored(lines, one) for one in split_into_chunks(lines, defined, prose=is_prose(path))]
-    changed = {at: text for at, (text, before) in enumerate(zip(shown, found, strict=True)) if text != before}
-    assigned = settings_in(path, lines, defined) if path_weight(path, "") >= MIN_WEIGHT_OF_SETTINGS else ()
-    return StoredFile(path, blob, False, changed, passages, defined, assigned)
-
-
-def _stored(lines: Sequence[str], chunk: Chunk) -> StoredPassage:
-    text = "\n".join(lines[chunk.start - 1 : chunk.end])
-    named = " ".join(chunk.names)
-    return StoredPassage(chunk.start, chunk.end, f"{named} {extra_words(named)}", text, extra_words(text))
-
-
-def _pack_spans(passages: Sequence[StoredPassage]) -> bytes:
-    """Return the lines of a file's passages as bytes.
-
-    >>> _unpack_spans(_pack_spans([StoredPassage(1, 9, "", "", ""), StoredPassage(11, 40, "", "", "")]))
-    [(1, 9), (11, 40)]
-    """
-    return b"".join(_SPAN.pack(one.start, one.end) for one in passages)
-
-
-def _unpack_spans(packed: bytes) -> list[tuple[int, int]]:
-    """Return first and last line of each passage of a file."""
-    return [(start, end) for start, end in _SPAN.iter_unpack(packed)]
-
-
 def holds_any(content: bytes, secrets: Collection[bytes]) -> bool:
     """Whether a file holds one of the process's own secrets."""
     return any(secret in content for secret in secrets)
-
-
-class Progress(NamedTuple):
-    """How many files of the commit that is being indexed are done, and how many there are."""
-
-    done: int
-    total: int
 
 
 class Place(NamedTuple):
@@ -153,61 +77,18 @@ class Place(NamedTuple):
     changed: str
 
 
-def commit_of(connection: sqlite3.Connection) -> str | None:
-    """Return the commit the rows are of, or None while they are of none."""
-    return _state(connection, "commit")
+def state(connection: sqlite3.Connection, name: str) -> str | None:
+    """Return the commit that the rows are of (`commit`), or brought up to (`target`), or whose messages are stored.
 
-
-def target_of(connection: sqlite3.Connection) -> str | None:
-    """Return the commit that the rows are being brought up to, or that they are of; None before the first batch."""
-    return _state(connection, "target")
-
-
-def progress(connection: sqlite3.Connection) -> Progress:
-    """Return how far the rows are."""
-    return Progress(_number(connection, "done"), _number(connection, "total"))
-
-
-def set_target(connection: sqlite3.Connection, commit: str, how_far: Progress) -> None:
-    """Say which commit the rows are brought up to; until `finish` they are of none."""
-    connection.execute(_STATE, ("commit", None))
-    connection.execute(_STATE, ("target", commit))
-    _set_progress(connection, how_far)
-
-
-def _set_progress(connection: sqlite3.Connection, how_far: Progress) -> None:
-    connection.execute(_STATE, ("done", str(how_far.done)))
-    connection.execute(_STATE, ("total", str(how_far.total)))
-
-
-def advance(connection: sqlite3.Connection, files: int) -> None:
-    """Count files as done."""
-    how_far = progress(connection)
-    _set_progress(connection, how_far._replace(done=how_far.done + files))
-
-
-def finish(connection: sqlite3.Connection, commit: str) -> None:
-    """Say that the rows are of a commit, all of them."""
-    connection.execute(_STATE, ("commit", commit))
-
-
-def commits_of(connection: sqlite3.Connection) -> str | None:
-    """Return the commit up to which messages are stored."""
-    return _state(connection, "history")
-
-
-def set_commits_of(connection: sqlite3.Connection, commit: str | None) -> None:
-    """Say up to which commit messages are stored."""
-    connection.execute(_STATE, ("history", commit))
-
-
-def _state(connection: sqlite3.Connection, name: str) -> str | None:
+    The last is `history`; `total` is how many files the target has. None where nobody has said so.
+    """
     row = connection.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
     return row[0] if row else None
 
 
-def _number(connection: sqlite3.Connection, name: str) -> int:
-    return int(_state(connection, name) or 0)
+def set_state(connection: sqlite3.Connection, **values: str | None) -> None:
+    """Keep what `state` returns."""
+    connection.executemany("INSERT OR REPLACE INTO state VALUES (?, ?)", values.items())
 
 
 def counts(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -216,53 +97,42 @@ def counts(connection: sqlite3.Connection) -> tuple[int, int]:
     return found or 0, skipped or 0
 
 
-def put_file(connection: sqlite3.Connection, file: StoredFile) -> None:
-    """Store a file's passages in place of those it had."""
-    forget(connection, file.path)
-    changed = json.dumps(file.changed) if file.changed else ""
+def put_file(connection: sqlite3.Connection, path: str, blob: str, content: bytes | None) -> None:
+    """Store a file in place of what it was; as skipped where nothing of it may be found, or it was not read."""
+    found = _text_lines(content) if content else []
+    shown = redact_lines(found)
+    lines = [line if len(line) <= MAX_LINE_CHARS else "" for line in shown]
+    defined = definitions_in(path, lines)
+    chunks = split_into_chunks(lines, defined, prose=is_prose(path))
+    changed = {at: text for at, text in enumerate(shown) if text != found[at]}
+    spans = [(one.start, one.end) for one in chunks]
     row = connection.execute(
-        "INSERT INTO file (path, blob, skipped, changed, spans) VALUES (?, ?, ?, ?, ?)",
-        (file.path, file.blob, file.skipped, changed, _pack_spans(file.passages)),
+        "INSERT OR REPLACE INTO file (path, blob, skipped, changed, passages, spans) VALUES (?, ?, ?, ?, ?, ?)",
+        (path, blob, not found and content != b"", json.dumps(changed), len(spans), json.dumps(spans)),
     )
     number = row.lastrowid or 0
-    first = number << FILE_BITS
     connection.executemany(
         "INSERT INTO words (rowid, names, path, body, parts) VALUES (?, ?, ?, ?, ?)",
-        [(first + at, one.names, file.path, one.text, one.parts) for at, one in enumerate(file.passages)],
+        [((number << FILE_BITS) + at, *_searched(path, lines, one)) for at, one in enumerate(chunks)],
     )
-    put_names(connection, number, file.defined, file.assigned)
-    _count(connection, "passages", len(file.passages))
+    has_settings = path_weight(path, "") >= MIN_WEIGHT_OF_SETTINGS
+    put_names(connection, number, defined, settings_in(path, lines, defined) if has_settings else ())
 
 
-def forget(connection: sqlite3.Connection, path: str) -> None:
-    """Remove a file; the words of its passages stay, and nothing finds them."""
-    row = connection.execute("SELECT length(spans) FROM file WHERE path = ?", (path,)).fetchone()
-    if row is not None:
-        connection.execute("DELETE FROM file WHERE path = ?", (path,))
-        _count(connection, "gone", row[0] // SPAN_BYTES)
-
-
-def forget_others(connection: sqlite3.Connection, kept: str) -> None:
-    """Remove every file whose path the query `kept` does not return."""
-    others = f"FROM file WHERE path NOT IN ({kept})"
-    gone = connection.execute(f"SELECT total(length(spans)) {others}").fetchone()[0]
-    connection.execute(f"DELETE {others}")
-    _count(connection, "gone", int(gone) // SPAN_BYTES)
-
-
-def _count(connection: sqlite3.Connection, name: str, more: int) -> None:
-    if more:
-        connection.execute(_STATE, (name, str(_number(connection, name) + more)))
+def _searched(path: str, lines: Sequence[str], one: Chunk) -> tuple[str, str, str, str]:
+    """Return what a passage is found by: what it defines, its path, its text; parts of names and what encloses it."""
+    named, scope, text = " ".join(one.names), " ".join(one.scope), "\n".join(lines[one.start - 1 : one.end])
+    return f"{named} {extra_words(named)}", path, text, f"{extra_words(text)} {scope} {extra_words(scope)}"
 
 
 def count_passages(connection: sqlite3.Connection) -> int:
-    """Return how many passages the full-text table holds, those of files that are gone among them."""
-    return _number(connection, "passages")
+    """Return how many passages there are."""
+    return int(connection.execute("SELECT total(passages) FROM file").fetchone()[0])
 
 
-def is_worn(connection: sqlite3.Connection, share: float) -> bool:
-    """Whether more than a share of the passages is of files that are gone."""
-    return _number(connection, "gone") > share * count_passages(connection)
+def is_worn(connection: sqlite3.Connection) -> bool:
+    """Whether most of the files that were ever stored are gone."""
+    return bool(connection.execute("SELECT max(id) > 2 * count(*) FROM file").fetchone()[0])
 
 
 def add_gaps(connection: sqlite3.Connection, gaps: IndexGaps) -> None:
@@ -276,12 +146,10 @@ def gaps(connection: sqlite3.Connection) -> IndexGaps:
     found: dict[str, list[str]] = {kind: [] for kind in _GAPS}
     for path, kind in connection.execute("SELECT path, kind FROM gap ORDER BY path"):
         found[kind].append(path)
-    how_far = progress(connection)
-    return IndexGaps(
-        **{kind: tuple(paths) for kind, paths in found.items()},
-        waiting=how_far.total - how_far.done,
-        total=how_far.total if how_far.done < how_far.total else 0,
-    )
+    total = int(state(connection, "total") or 0)
+    waiting = total - connection.execute("SELECT count(*) FROM file").fetchone()[0]
+    lists = {kind: tuple(paths) for kind, paths in found.items()}
+    return IndexGaps(**lists, waiting=waiting, total=total if waiting else 0)
 
 
 def count_matches(connection: sqlite3.Connection, words: str, at_most: int) -> int:
@@ -329,7 +197,7 @@ def place(connection: sqlite3.Connection, passage: int) -> Place:
     """Return where a passage stands."""
     row = connection.execute("SELECT path, blob, spans, changed FROM file WHERE id = ?", (passage >> FILE_BITS,))
     path, blob, spans, changed = row.fetchone()
-    start, end = _unpack_spans(spans)[passage & ((1 << FILE_BITS) - 1)]
+    start, end = json.loads(spans)[passage & ((1 << FILE_BITS) - 1)]
     return Place(path, blob, start, end, changed)
 
 

@@ -34,7 +34,7 @@ _SCHEMA: Final = """
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE file (
     id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT UNIQUE NOT NULL, blob TEXT NOT NULL, skipped INTEGER NOT NULL,
-    changed TEXT NOT NULL, spans BLOB NOT NULL
+    changed TEXT NOT NULL, passages INTEGER NOT NULL, spans TEXT NOT NULL
 );
 CREATE TABLE gap (path TEXT PRIMARY KEY, kind TEXT NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (names, path, body, parts, tokenize = 'porter unicode61', content = '');

@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 SHARES: Final = (1.0, 0.5, 0.25)
 """How much the best passages of a codebase count; measured with benchmarks/codebases.py."""
 
-SIZE: Final = 0.15
+SIZE: Final = 0.25
 """How much less a passage counts in a larger codebase, which has more that may fit by chance: as its size to this."""
 
 MENTIONED: Final = 1.5

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -45,11 +45,12 @@ _UNQUOTABLE = re.compile(r"```|\[redacted\b", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Lines `start` to `end` (1-based, inclusive) and the names they stand under, the outermost first."""
+    """Lines `start` to `end` (1-based, inclusive), the names that they define, and those that they stand under."""
 
     start: int
     end: int
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    scope: tuple[str, ...] = ()
 
 
 class _Part(NamedTuple):
@@ -64,10 +65,10 @@ def split_into_chunks(lines: Sequence[str], defined: Sequence[Defined] = (), *, 
     """Return the passages of a file, in order; blank ones are left out. `defined` is what `definitions_in` returned.
 
     >>> split_into_chunks(["def one():", "    return 1"], [Defined("one", "", 1, 2, DefinitionKind.FUNCTION)])
-    [Chunk(start=1, end=2, names=('one',))]
+    [Chunk(start=1, end=2, names=('one',), scope=())]
     """
     parts = _sections(lines) if prose else _parts(lines, defined)
-    found = _divided(lines, Chunk(0, len(lines), ()), parts, 0)
+    found = _divided(lines, Chunk(0, len(lines)), parts, 0)
     return [trimmed for one in _joined(found) if (trimmed := _without_blank_ends(lines, one)) is not None]
 
 
@@ -97,7 +98,8 @@ def _sections(lines: Sequence[str]) -> list[_Part]:
 
 def _divided(lines: Sequence[str], whole: Chunk, parts: Sequence[_Part], depth: int) -> Iterator[Chunk]:
     """Yield the pieces of some lines (here 0-based, the end excluded): its parts, and what stands between them."""
-    at, number = whole.start, 0
+    at, number, names = whole.start, 0, whole.names
+    inside = (*whole.scope, *whole.names)
     while number < len(parts):
         part = parts[number]
         number += 1
@@ -107,14 +109,13 @@ def _divided(lines: Sequence[str], whole: Chunk, parts: Sequence[_Part], depth: 
             number += 1
         start, end = max(part.start, at), min(part.end, whole.end)
         if start < end:
-            yield from _pieces(lines, Chunk(at, start, whole.names))
-            one = Chunk(start, end, (*whole.names, part.name))
+            yield from _pieces(lines, Chunk(at, start, names, inside))
             if end - start <= MAX_LINES or not inner or depth == MAX_DEPTH:
-                yield from _pieces(lines, Chunk(start, end, (*one.names, *(each.name for each in inner))))
+                yield from _pieces(lines, Chunk(start, end, (part.name, *(each.name for each in inner)), inside))
             else:
-                yield from _divided(lines, one, inner, depth + 1)
-            at = end
-    yield from _pieces(lines, Chunk(at, whole.end, whole.names))
+                yield from _divided(lines, Chunk(start, end, (part.name,), inside), inner, depth + 1)
+            at, names = end, ()
+    yield from _pieces(lines, Chunk(at, whole.end, names, inside))
 
 
 def _pieces(lines: Sequence[str], one: Chunk) -> Iterator[Chunk]:
@@ -123,25 +124,27 @@ def _pieces(lines: Sequence[str], one: Chunk) -> Iterator[Chunk]:
     while one.end - start > MAX_LINES:
         blank = (at for at in range(start + MAX_LINES, start + SOFT_LINES, -1) if not lines[at - 1].strip())
         end = next(blank, start + MAX_LINES)
-        yield Chunk(start, end, one.names)
+        yield replace(one, start=start, end=end)
         start = end
     if start < one.end:
-        yield Chunk(start, one.end, one.names)
+        yield replace(one, start=start)
 
 
-def _joined(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
-    """Yield the chunks, those that are too short by themselves joined with the next one."""
-    waiting: Chunk | None = None
+def _joined(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """Return the chunks, those that are too short by themselves joined with the next; the last one with that before."""
+    found: list[Chunk] = []
     for one in chunks:
-        if waiting is not None:
-            names = (*waiting.names, *(name for name in one.names if name not in waiting.names))
-            one = Chunk(waiting.start, one.end, names)
-        waiting = one
-        if one.end - one.start >= MIN_LINES:
-            yield one
-            waiting = None
-    if waiting is not None:
-        yield waiting
+        is_short = found and found[-1].end - found[-1].start < MIN_LINES
+        found.append(_both(found.pop(), one) if is_short else one)
+    if len(found) > 1 and found[-1].end - found[-1].start < MIN_LINES:
+        last = found.pop()
+        found.append(_both(found.pop(), last))
+    return found
+
+
+def _both(one: Chunk, other: Chunk) -> Chunk:
+    names, scope = (tuple(dict.fromkeys(each)) for each in ((*one.names, *other.names), (*one.scope, *other.scope)))
+    return Chunk(one.start, other.end, names, scope)
 
 
 def _without_blank_ends(lines: Sequence[str], one: Chunk) -> Chunk | None:
@@ -151,7 +154,7 @@ def _without_blank_ends(lines: Sequence[str], one: Chunk) -> Chunk | None:
         start += 1
     while start < end and not lines[end - 1].strip():
         end -= 1
-    return Chunk(start + 1, end, one.names) if start < end else None
+    return replace(one, start=start + 1, end=end) if start < end else None
 
 
 def first_attached(lines: Sequence[str], at: int) -> int:

@@ -75,8 +75,8 @@ def question_words(question: str) -> list[str]:
 def question_phrases(question: str) -> list[str]:
     """Return words that count more in sequence: names, and neighbours, as `user agent` is written `user_agent`.
 
-    >>> question_phrases("Where is should_retry called?")
-    ['should retry']
+    >>> question_phrases("Does should_retry read the user agent?")
+    ['should retry', 'user agent']
     """
     tokens, code = _tokens(question)
     named = [" ".join(re.split(r"[._]+", token.strip("._").lower())) for token in tokens if is_identifier(token)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.search import passage_rows
 from bot.adapters.search.passage_index import AGAIN_S, SqlitePassageIndex
 from bot.agent.git.git_history import GitHistory, Message
 from bot.agent.git.git_repo import GitRepo
@@ -117,3 +118,15 @@ def test_where_git_cannot_list_commits_the_rest_is_searched_and_the_gap_named(
     now_s = AGAIN_S
     assert index.refresh().gaps.words() == ""
     assert [one.subject for one in index.commits("zeppelin")] == ["Moor the zeppelin"]
+
+
+def test_credentials_are_looked_for_once_when_a_file_is_indexed(code: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question costs the same whatever the files hold, and shows none."""
+    commit_files(code, {"src/zeppelin.py": f'def moor():\n    return "{TOKEN}"\n'})
+    index = index_of(code)
+    monkeypatch.delattr(passage_rows, "redact_lines")
+    (found,) = index.search("how does the zeppelin moor?")
+    assert TOKEN not in found.text
+    assert "[redacted" in found.text
+    assert index.lines("src/zeppelin.py") == found.text.split("\n")
+    assert index.lines("src/none.py") == []
