@@ -29,6 +29,9 @@ MAX_USES: Final = 400
 """A name on more lines is an ordinary word; a list of them answers nothing."""
 
 SHOWN_USES: Final = 3
+SHOWN_SETTINGS: Final = 1
+"""The places beside it are of other kinds: a passage of the code, a page."""
+
 MIN_SHARE: Final = 0.5
 """Of a question's other words that a definition holds, if it is the answer."""
 
@@ -40,6 +43,7 @@ DEFAULT, VALUE, NOTHING = 0.3, 0.2, 0.6
 
 _VALUE: Final = re.compile(r"[=:,(]\s*[-+]?(?:\d|[\"':])")
 _NO_VALUE: Final = re.compile(r"[=:]\s*(?:None|null|nil|undefined|\w+)$")
+_DESCRIBES: Final = re.compile(r"\s*[:@](?:param|type|keyword|raises?)\b")
 OWN: Final = 0.5
 """The least weight of a file whose settings count: those of tests are others."""
 
@@ -274,7 +278,7 @@ def setting_answer(search: Search) -> Answer:
             findings.append(of_lines(f"`{what}` is set in `{one.path}:{one.line}`.", excerpt))
     if not findings or search.is_outdone(findings[0].refs[0].ref.rpartition(":")[0], findings[0].shown):
         return NONE
-    return Answer(_distinct(findings))
+    return Answer(_distinct(findings)[:SHOWN_SETTINGS])
 
 
 def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
@@ -290,6 +294,7 @@ def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
     if (
         weight < OWN
         or not called
+        or _DESCRIBES.match(line)
         or share < least
         or (search.question.wants_number and not is_number and len(called) < len(stems))
     ):
