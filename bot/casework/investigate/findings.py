@@ -20,7 +20,7 @@ from bot.domain.search.tokens import shared_stems, stem
 from bot.ports import PassageIndex
 
 MAX_PASSAGES: Final = 20
-OUTDONE: Final = 0.35
+OUTDONE: Final = 0.5
 
 
 class Finding(NamedTuple):

@@ -12,12 +12,13 @@ from typing import Final
 
 from bot.agent.git.git_history import GitHistory
 from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
-from bot.casework.investigate.quotes import Excerpt, Wanted
+from bot.casework.investigate.quotes import Wanted
 from bot.casework.investigate.trace_places import trace_places
 from bot.domain.search.files import is_indexed, path_weight
 from bot.domain.search.report_parts import names_error
 from bot.domain.search.tokens import shared_stems
 
+RERANKED: Final = 10
 MAX_FINDINGS: Final = 3
 MAX_FRAGMENTS: Final = 6
 MIN_FRAGMENT_CHARS: Final = 10
@@ -77,18 +78,20 @@ def _fragments(text: str) -> Iterator[str]:
 
 
 def passage_answer(search: Search) -> Answer:
-    """Return the passages that hold most of the question, one of each file; NONE where none holds enough."""
+    """Return the passages that hold most of the question, best first; NONE where none holds enough."""
     question = search.question
     if question.is_of_people:
         return NONE
     wanted = Wanted(search.stems, tuple(one.name for one in question.names), question.wants_number)
-    best: dict[str, Excerpt] = {}
-    for passage in search.passages:
+    ranked = []
+    for passage in search.passages[:RERANKED]:
         text = f"{passage.path} {passage.text}"
         least = MIN_SHARE if len(shared_stems(search.stems, text)) > FEW else MIN_SHARE_OF_FEW
         if search.is_report or search.share(text) >= least:
             excerpt = search.quotes.best(passage.path, passage.start, passage.end, wanted, head=passage.start)
-            if excerpt and len(best) < MAX_FINDINGS:
-                best.setdefault(excerpt.path, excerpt)
-    findings = [of_lines(f"Closest: `{one.ref}`.", one) for one in best.values()]
+            if excerpt:
+                worth = passage.score / search.passages[0].score + search.share(f"{excerpt.path} {excerpt.text}")
+                ranked.append((worth, excerpt))
+    ranked.sort(key=lambda pair: -pair[0])
+    findings = [of_lines(f"Closest: `{one.ref}`.", one) for _, one in ranked[:MAX_FINDINGS]]
     return Answer(findings, is_certain=False) if findings else NONE
