@@ -25,15 +25,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
-from benchmarks.offline_answers import QUESTIONS, cited_files, draft
+from benchmarks.finder_answers import draft, seen_questions
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo, split_lines
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.report_search import search_text
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceKind, InvestigatorReturn
+from bot.domain.search.definitions import definitions_in
 from bot.domain.search.files import FileKind, file_kind, is_indexed, is_prose
 from bot.domain.search.passages import split_into_chunks
 
@@ -99,7 +98,7 @@ class Bm25:
             lines = split_lines(contents[entry.blob])
             texts = [
                 "\n".join(lines[one.start - 1 : one.end])
-                for one in split_into_chunks(lines, prose=is_prose(entry.path))
+                for one in split_into_chunks(lines, definitions_in(entry.path, lines), prose=is_prose(entry.path))
             ]
             self._rows.executemany("INSERT INTO passage VALUES (?, ?)", [(entry.path, text) for text in texts])
 
@@ -149,7 +148,8 @@ def _checkout(clone: Path, commit: str, cache: Path) -> Path:
 
 def _overlaps(ret: InvestigatorReturn, right: Sequence[Range]) -> bool:
     """Whether a quote holds one of the right lines."""
-    quoted = [parse_lines(ref.ref) for ref in ret.evidence_refs if ref.kind is EvidenceKind.FILE]
+    refs = (*ret.evidence_refs, *ret.candidates)
+    quoted = [parse_lines(ref.ref) for ref in refs if ref.kind is EvidenceKind.FILE]
     return any(
         one is not None and one.path == path and one.start <= end and start <= one.end
         for one in quoted
@@ -247,10 +247,16 @@ def _row(kind: str, name: str, results: Sequence[Result]) -> str:
     return f"{kind:11}{name:14}{len(results):>5}" + "".join(f"{part:>12.0%}" for part in shares(results).values())
 
 
+def cited_files(ret: InvestigatorReturn) -> list[str]:
+    """Return the files a draft and its candidates quote, each once, in order."""
+    quoted = (one for one in (*ret.evidence_refs, *ret.candidates) if one.kind is EvidenceKind.FILE)
+    return list(dict.fromkeys(one.ref.rpartition(":")[0] for one in quoted))
+
+
 def unanswerable(data: Path, name: str, cases: Sequence[Case]) -> None:
     """Print the row of the questions that nothing in a codebase answers."""
-    asked = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))["nothing"]
-    nobody = [Case(f"nothing-{at}", text, cases[0].commit, frozenset()) for at, text in enumerate(asked)]
+    asked = enumerate(seen_questions(answerable=False))
+    nobody = [Case(f"nothing-{at}", text, cases[0].commit, frozenset()) for at, text in asked]
     codebase = Codebase(data / name, cases[0].commit, data / ".cache", only_source=False)
     results = [codebase.ask(case) for case in nobody]
     print(

@@ -24,9 +24,10 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
+from benchmarks.finder_answers import seen_questions
 from benchmarks.first_index import generate
 from benchmarks.index_scale import cpu_s
-from benchmarks.offline_answers import QUESTIONS, fetch
+from benchmarks.repositories import fetch
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
@@ -73,10 +74,9 @@ def started(checkouts: Mapping[str, Path], folder: Path) -> Start:
 
 
 def questions(packages: Sequence[str]) -> list[Asked]:
-    """Return the questions about some packages, of both files."""
-    known = [yaml.safe_load(path.read_text(encoding="utf-8"))["questions"] for path in (QUESTIONS, SET)]
-    asked = [Asked(package, one["ask"]) for package in packages for one in known[0].get(package, ())]
-    return [*asked, *(Asked(package, one) for package in packages for one in known[1].get(package, ()))]
+    """Return the questions about some packages, those of the finder too."""
+    known = yaml.safe_load(SET.read_text(encoding="utf-8"))["questions"]
+    return [Asked(package, one) for package in packages for one in (*seen_questions(package), *known.get(package, ()))]
 
 
 def share_right(checkouts: Mapping[str, Path], folder: Path, *, shuffled: bool, show: bool) -> float:

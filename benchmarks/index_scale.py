@@ -1,10 +1,11 @@
-"""What does a codebase of 50,000 files cost: its first index, a second start, and a question?
+"""What does a large codebase cost: its first index, a second start, and a question?
 
-    python -m benchmarks.index_scale [--files N] [--keep FOLDER]
+    python -m benchmarks.index_scale [CHECKOUT | --files N] [--keep FOLDER]
 
-The files are varied copies of the Python sources of this installation, in a few commits; FOLDER keeps the repository
-for the next time. The questions are those of questions.yml, asked one after the other. Exit code 0 if the targets are
-met.
+CHECKOUT is a clone of any repository; real code has what generated code lacks, such as things that look like
+credentials and a history. Without it the files are varied copies of the Python sources of this installation, in a few
+commits; FOLDER keeps the repository for the next time. The questions are those of finder_questions/, asked one after
+the other. Exit code 0 if the targets are met.
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ import time
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import yaml
-
+from benchmarks.finder_answers import seen_questions
 from benchmarks.repositories import make_large_repository
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
@@ -29,7 +29,6 @@ MAX_CPU_S: Final = 120.0
 MAX_SIZE_SHARE: Final = 1.0
 MAX_SECOND_SHARE: Final = 0.01
 MAX_QUESTION_S: Final = 1.0
-QUESTIONS: Final = Path(__file__).parent / "questions.yml"
 
 
 class Figure(NamedTuple):
@@ -63,7 +62,7 @@ def measure(checkout: Path, database: Path) -> list[Figure]:
     index = SqlitePassageIndex(GitRepo(checkout), database)
     index.refresh()
     second_s = cpu_s() - before
-    asked = sorted(_ask(index, question) for question in questions())
+    asked = sorted(_ask(index, question) for question in seen_questions())
     kept = sum(path.stat().st_size for path in database.parent.glob(f"{database.name}*"))
     memory_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{len(entries):,} files, {text_bytes / 1e6:.0f} MB of text; at most {memory_mb:.0f} MB of memory")
@@ -76,12 +75,6 @@ def measure(checkout: Path, database: Path) -> list[Figure]:
     ]
 
 
-def questions() -> list[str]:
-    """Return every question of questions.yml."""
-    known = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))["questions"]
-    return [one["ask"] for asked in known.values() for one in asked]
-
-
 def _ask(index: SqlitePassageIndex, question: str) -> float:
     """Return how many seconds a question takes."""
     started = time.perf_counter()
@@ -92,11 +85,12 @@ def _ask(index: SqlitePassageIndex, question: str) -> float:
 def main(argv: list[str] | None = None) -> int:
     """Print the table; 0 if every target is met."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.index_scale", description=__doc__)
+    parser.add_argument("checkout", type=Path, nargs="?")
     parser.add_argument("--files", type=int, default=FILES)
     parser.add_argument("--keep", type=Path, metavar="FOLDER")
     args = parser.parse_args(argv or [])
     with tempfile.TemporaryDirectory() as scratch:
-        checkout = make_large_repository(args.keep or Path(scratch) / "code", args.files)
+        checkout = args.checkout or make_large_repository(args.keep or Path(scratch) / "code", args.files)
         figures = measure(checkout, Path(scratch) / "passages.sqlite")
     for figure in figures:
         print(figure.line)

@@ -1,11 +1,13 @@
-"""Large repositories to measure with: varied copies of the Python sources of this installation, in a few commits."""
+"""Repositories to measure with: pinned packages of PyPI, and large ones of varied copies of this installation."""
 
 from __future__ import annotations
 
 import random
 import re
 import subprocess
+import sys
 import sysconfig
+import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -15,6 +17,19 @@ COMMITS: Final = 4
 SEED: Final = 5
 _WORD: Final = re.compile(r"\b[a-z]{5,}(?=_)|(?<=_)[a-z]{5,}\b")
 _RENAMED: Final = 12
+
+
+def fetch(package: str, version: str, folder: Path) -> Path:
+    """Return a repository whose one commit is the source package; fetched unless `folder` has it already."""
+    checkout = folder / f"{package}-{version}"
+    if not (checkout / ".git").is_dir():
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
+        subprocess.run([*pip, "--dest", str(folder), f"{package}=={version}"], check=True)
+        with tarfile.open(next(folder.glob(f"{package}-{version}.tar.gz"))) as archive:
+            archive.extractall(folder, filter="data")
+        git(checkout, "init", "--quiet")
+        commit_all(checkout)
+    return checkout
 
 
 def library_sources() -> list[tuple[str, str]]:

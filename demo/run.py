@@ -45,6 +45,11 @@ from demo.watched import FAULTY, REPAIRED, SESSION
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
 
 MAX_PORT = 65_535
+NOTHING_TO_ASK = (
+    "nothing in this codebase is described well enough for a question of the demo's own; "
+    "name one with --question, such as: where is `name` defined?"
+)
+NOT_ASKED = "  note      nothing here is described well enough for a question of the demo's own: ask yours\n"
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 
@@ -163,6 +168,10 @@ def _end_long_runs(home: Path) -> None:
 
 
 def _headless(args: DemoOptions, control: Control, home: Path, questions: list[str]) -> int:
+    if not questions:
+        failed = {"ok": False, "question": None, "error": NOTHING_TO_ASK}
+        print(json.dumps(failed) if args.json else f"stopped   {NOTHING_TO_ASK}")
+        return 1
     with_models = bool(os.environ.get("ANTHROPIC_API_KEY"))
     journey = Journey(control, home, quiet=args.json, card_limit_s=MODEL_CARD_LIMIT_S if with_models else CARD_LIMIT_S)
     result = journey.approve(_addressed(questions[0]))
@@ -198,9 +207,11 @@ def _interactive(args: DemoOptions, control: Control, url: str, home: Path, ques
     signals = kept_signals()
     print(
         f"\n  open      {url}\n"
+        f"{'' if questions else NOT_ASKED}"
         f"  click     Approve on a draft in #{OPS.name}: you act as {ANA.real_name}, who may approve\n"
         f"  read      the reply in #{HELP.name}, in the thread of the question\n"
-        f"  ask       anything about the codebase in #{HELP.name}; try /triage status\n"
+        f"  ask       in #{HELP.name} about a name or a file of the codebase, or with an error's text:\n"
+        f"            where is `name` defined?  who changed `name` last?  Try /triage status, too\n"
         f"  watch     a heartbeat alert waits in {ANA.name.title()}'s direct messages: Acknowledge it;\n"
         f"            it is resolved once {REPAIRED} stands in\n"
         f"            {home / 'watched' / SESSION / FAULTY}\n"

@@ -23,7 +23,15 @@ from blocks.cards.draft_actions import (
     running_actions,
     waiting_actions,
 )
-from blocks.cards.draft_context import alert_line, asked_by, earlier_lines, evidence_lines, suspect_lines, twin_blocks
+from blocks.cards.draft_context import (
+    alert_line,
+    asked_by,
+    candidate_blocks,
+    earlier_lines,
+    evidence_lines,
+    suspect_lines,
+    twin_blocks,
+)
 from blocks.cards.draft_status import new_draft_line, objections, status_line
 from blocks.cards.fix_view import fix_blocks
 from blocks.cards.reply_cards import auto_line, reply_messages, reply_mrkdwn, reply_sections, votes_line
@@ -33,6 +41,7 @@ from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, char
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import wrote_in_thread
 from bot.domain.fixes.fixes import NO_FIX, FixMark
+from bot.domain.questions.approval_basis import Basis, basis_of_thread
 from bot.domain.questions.draft_language import primary
 from bot.domain.questions.escalation_rules import watch_line
 from bot.domain.questions.feedback import NO_VOTES, Votes
@@ -263,7 +272,7 @@ def _watch(state: ThreadState) -> list[Block]:
 
 def _waiting(state: ThreadState, link_to: LinkTo, patches: Sequence[Block]) -> list[Block]:
     """Return what stands below the drafts of a card that asks the human for a decision."""
-    parts = evidence_lines(state, link_to)
+    parts = [*evidence_lines(state, link_to), *candidate_blocks(state, link_to)]
     parts += auto_line(state)
     parts += (
         suspect_lines(state.investigator_return.suspect_changes, state.started_at) if state.investigator_return else []
@@ -336,8 +345,12 @@ def _not_answered(state: ThreadState) -> list[Block]:
 
 
 def _open_questions(state: ThreadState) -> list[Block]:
+    """Return what the investigator asks; a search that found nothing says so, and what would help."""
     ret = state.investigator_return
     if ret is None or not ret.open_questions:
         return []
+    if basis_of_thread(state) is Basis.SEARCH:
+        said = escape("\n".join(ret.open_questions))
+        return [section(said)] if said.strip() else []
     lines = "".join(f"\n• {escape(question)}" for question in ret.open_questions)
     return [section(truncate(f"*To answer this, the investigator needs to know*{lines}", ROOMY_SECTION_CHARS))]

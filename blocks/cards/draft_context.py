@@ -22,6 +22,7 @@ from bot.casework.decisions import DraftClick
 from bot.domain.alerts import AlertState
 from bot.domain.citations.citation_lines import path_in_codebase, shown_ref
 from bot.domain.citations.links import LinkTo, sibling_message_link
+from bot.domain.drafts import offered_candidates
 from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange, remark_on
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, duration
@@ -173,6 +174,23 @@ def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
     return [context(_evidence_title([mark for _, mark in cited], before)), *lines, *rest]
 
 
+def candidate_blocks(state: ThreadState, link_to: LinkTo) -> list[Block]:
+    """Return what else a search found, each with its place, its lines and the button that makes it the draft."""
+    offered = offered_candidates(state)
+    if not offered:
+        return []
+    parts: list[Block] = [context("*Also found*; the asker sees none of this")]
+    for name, ref in offered.items():
+        click = DraftClick(thread_id=state.thread_id, version=state.draft_version, draft_hash=name)
+        use = button("Use this", ids.USE_THIS, ids.encode_click(click))
+        said = escape(plain(redact(ref.supports_claim), CAUTION_CHARS))
+        block_id = f"{ids.USE_THIS}_{state.thread_id}_{name}"  # App Home shows many cards in one view
+        parts.append(
+            section(_with_lines(f"{said}\n{_place(ref, link_to(ref))}", ref), accessory=use, block_id=block_id)
+        )
+    return parts
+
+
 def _evidence_title(marks: Sequence[bool | None], before: str) -> str:
     """Return the heading, with a word on each mark that is no ✓."""
     meant = {False: "✗ is not what the source says", None: "? cannot be checked by code"}
@@ -181,15 +199,26 @@ def _evidence_title(marks: Sequence[bool | None], before: str) -> str:
 
 def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None) -> str:
     """Return a citation: mark, place, what is said of one without a ✓, and the first of the printed lines."""
+    if ref.kind is EvidenceKind.MEMORY and mark is None:  # proves nothing, and should be known before a click
+        return f":bulb: {escape(plain(ref.supports_claim, CAUTION_CHARS))} · `{_name(ref)}`"
+    claim = escape(plain(remark_on(ref, mark), CLAIM_CHARS))
+    return _with_lines(f"{_MARKS[mark]} {_place(ref, link)}{f' · {claim}' if claim else ''}", ref)
+
+
+def _name(ref: EvidenceRef) -> str:
     place = shown_ref(ref.ref).replace("`", "")
     is_commit = ref.kind is EvidenceKind.GIT_COMMIT
-    name = escape(plain(f"commit {place[:SHA_CHARS]}" if is_commit else place, REF_CHARS))
-    if ref.kind is EvidenceKind.MEMORY and mark is None:  # proves nothing, and should be known before a click
-        return f":bulb: {escape(plain(ref.supports_claim, CAUTION_CHARS))} · `{name}`"
+    return escape(plain(f"commit {place[:SHA_CHARS]}" if is_commit else place, REF_CHARS))
+
+
+def _place(ref: EvidenceRef, link: str | None) -> str:
+    """Return where a citation points, with its link, its commit and the kind of file that it is."""
+    shown = f"<{link}|{_name(ref)}>" if link and len(link) <= LINK_CHARS else f"`{_name(ref)}`"
     at = f" at {escape(ref.commit[:7])}" if ref.commit and ref.commit != ref.ref else ""
-    shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else f"`{name}`"
-    claim = escape(plain(remark_on(ref, mark), CLAIM_CHARS))
-    head = f"{_MARKS[mark]} {shown}{at}{_kind_of_place(ref)}{f' · {claim}' if claim else ''}"
+    return f"{shown}{at}{_kind_of_place(ref)}"
+
+
+def _with_lines(head: str, ref: EvidenceRef) -> str:
     return "\n".join([head, *_first_lines(redact(strip_hidden(ref.quote)[0]))])
 
 

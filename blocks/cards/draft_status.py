@@ -14,7 +14,7 @@ from slack_sdk.models.blocks import Block
 from blocks.text.mrkdwn import to_mrkdwn
 from blocks.text.outgoing_text import context, escape, inline_code, local_time, quote_block, section
 from blocks.text.splitting import ROOMY_SECTION_CHARS, truncate
-from bot.domain.questions.approval_basis import backed_words, basis_of_thread, passed_words
+from bot.domain.questions.approval_basis import Basis, backed_words, basis_of_thread, passed_words
 from bot.domain.questions.verdict_rules import objections as verdict_objections
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, assumed_words, claim_marks
 from bot.domain.text.humanize import counted, duration
@@ -156,7 +156,9 @@ def _origin(state: ThreadState) -> str:
         return ""
     judged = f"judged by {escape(judge)}" if judge and state.pending_reason is PendingReason.DISAGREEMENT else ""
     took = f"took {duration(state.work_time)}" if state.work_time and state.work_time >= _SHORTEST_SHOWN else ""
-    return _joined(judged, _confidence(state, ret.confidence), f"round {state.investigator_round}", took)
+    is_search = basis_of_thread(state) is Basis.SEARCH  # which knows nothing of how sure it is
+    sure = [] if is_search else [_confidence(state, ret.confidence), f"round {state.investigator_round}"]
+    return _joined(judged, *sure, took)
 
 
 def _confidence(state: ThreadState, said: str) -> str:

@@ -9,8 +9,8 @@ but that about an alert of its session.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -20,7 +20,7 @@ from bot.agent.git.repositories import Located
 from bot.domain.citations.links import CodeHost, LinkTo, code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.passages import Passage
-from bot.domain.search.ranking import Corpus, joined, likelihood
+from bot.domain.search.ranking import joined, likelihood, rescaling
 from bot.errors import CodebaseUnreadable, TriageError
 from bot.ports import PassageIndex
 
@@ -55,11 +55,11 @@ class Found(NamedTuple):
 
 
 class Likely(NamedTuple):
-    """Codebases worth a whole search, the likeliest first; how many passages each has; the words of all of them."""
+    """A codebase worth a search, by what its scores are multiplied to compare them, and how many passages it has."""
 
-    members: Sequence[Codebase]
-    sizes: Mapping[str, int]
-    corpus: Corpus | None
+    codebase: Codebase
+    rescaling: float
+    size: int
 
 
 Beside = Mapping[str, Callable[[], Codebase]]
@@ -171,27 +171,24 @@ class Codebases:
 
     def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Found]:
         """Return the best passages of all codebases, best first; raises what an index raises."""
-        likely = self.likely(question, subject=subject)
-        best: list[Found] = []
-        for one in likely.members:
-            above = best[-1].passage.score if len(best) == limit else 0.0
-            passages = one.index.search(question, limit=limit, subject=subject, corpus=likely.corpus, above=above)
-            found = [*best, *(Found(one, passage) for passage in passages)]
-            best = sorted(found, key=lambda one: -one.passage.score)[:limit]
-        return best
+        found = [
+            Found(one, replace(passage, score=passage.score * rescaling))
+            for one, rescaling, _ in self.likely(question, subject=subject)[:LIKELY]
+            for passage in one.index.search(question, limit=limit, subject=subject)
+        ]
+        return sorted(found, key=lambda one: -one.passage.score)[:limit]
 
-    def likely(self, question: str, *, subject: str = "") -> Likely:
-        """Return the LIKELY codebases that are worth ranking their passages; only words are counted for it.
+    def likely(self, question: str, *, subject: str = "") -> list[Likely]:
+        """Return the codebases, the one that likeliest holds what is asked first; only words are counted for it.
 
         Raises as an index does.
         """
-        members = self._members
-        if len(members) == 1:
-            return Likely(members, {}, None)
-        corpora = {one.id: one.index.corpus(question, subject=subject) for one in members}
-        corpus = joined(corpora.values())
-        order = sorted(members, key=lambda one: -likelihood(corpora[one.id], corpus, len(members)))
-        return Likely(order[:LIKELY], {name: one.total for name, one in corpora.items()}, corpus)
+        if len(self) == 1:
+            return [Likely(self.first, 1.0, 1)]
+        counts = [one.index.word_counts(question, subject=subject) for one in self]
+        every = joined(counts)
+        order = sorted(zip(self, counts, strict=True), key=lambda pair: -likelihood(pair[1], every, len(counts)))
+        return [Likely(one, rescaling(own, every), own.total) for one, own in order]
 
 
 class CodebaseLinks:

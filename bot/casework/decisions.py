@@ -7,11 +7,12 @@ caller checks who may decide, at the click and again at the submit.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, NoReturn
 
+from bot.casework.checks.validation import Validator, changes_of_validation
 from bot.casework.escalate.escalations import Escalations
 from bot.casework.posting.freshness import StillStands, check_outbound, find_changes
 from bot.casework.posting.replies import Replies
@@ -19,12 +20,19 @@ from bot.casework.question_pages import acknowledge
 from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins
 from bot.domain.doubts import Doubt, DoubtCode
-from bot.domain.drafts import edit_draft, keep_human_text, use_new_draft
+from bot.domain.drafts import (
+    edit_draft,
+    keep_human_text,
+    offered_candidates,
+    propose_draft,
+    use_candidate,
+    use_new_draft,
+)
 from bot.domain.questions.twins import may_lead
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, utc_text
 from bot.domain.text.sanitize import check_whole, has_visible
-from bot.domain.threads import HumanContext, Resolution, ThreadState, ThreadStatus
+from bot.domain.threads import HumanContext, PendingReason, Resolution, Round, ThreadState, ThreadStatus
 from bot.errors import CodebaseUnreadable, Conflict, InputError
 from bot.ports import ChatMessage
 
@@ -51,7 +59,10 @@ class DraftClick:
 
 
 class Decisions:
-    """Carries out what approvers click; raises InputError (Conflict) with a text for the one who clicked."""
+    """Carries out what approvers click; raises InputError (Conflict) with a text for the one who clicked.
+
+    `checks` prove what somebody chooses among the results of a search.
+    """
 
     def __init__(
         self,
@@ -60,9 +71,10 @@ class Decisions:
         still_stands: StillStands,
         escalations: Escalations,
         twins: Twins,
+        checks: Validator,
     ) -> None:
         self._service, self._replies, self._still_stands = service, replies, still_stands
-        self._escalations, self._twins = escalations, twins
+        self._escalations, self._twins, self._checks = escalations, twins, checks
 
     def acknowledge(self, thread_id: str, *, by: str) -> None:
         """Note that somebody deals with a question that pages, so that it rings no more; raises StoreError."""
@@ -160,9 +172,31 @@ class Decisions:
 
     def _choose(self, click: DraftClick, choice: Callable[..., ThreadState], by: str) -> None:
         """Settle which of two drafts is proposed; the click names the new one by its hash."""
-        state = self._bound(click, about_new=True)
+        state = self._bound(click, names=_new_draft)
         self._put(choice(state, by=by).evolve(last_event_at=self._service.clock.now()))
         self._service.cards.show_card(state.thread_id)
+
+    def use_candidate(self, click: DraftClick, *, by: str) -> str:
+        """Propose what else the search found, proved anew, beside a human's text if one stands; posts nothing.
+
+        Raises ProviderError when git cannot read what it cites.
+        """
+        state = self._bound(click, names=offered_candidates)
+        assert state.investigator_return is not None
+        ret = use_candidate(state.investigator_return, offered_candidates(state)[click.draft_hash])
+        proposed = propose_draft(state, ret.draft_reply).evolve(
+            draft_decided_by=by,
+            last_event_at=self._service.clock.now(),
+            investigator_return=ret,
+            rounds=(*state.rounds, Round(round=state.investigator_round + 1, investigator_return=ret)),
+        )
+        validation = self._checks.validate(proposed, run_id="")
+        proved = changes_of_validation(proposed, validation, run_id=state.validator_task_id)
+        reason = PendingReason.APPROVAL if validation.passed else PendingReason.DISAGREEMENT
+        self._put(proposed.evolve(pending_reason=reason, **proved))
+        self._service.cards.show_card(state.thread_id)
+        where = "beside the text that a human wrote" if state.has_edited_draft else "as the draft"
+        return f"The card shows it {where}. Nothing was posted yet."
 
     def dismiss(self, click: DraftClick, *, by: str, reason: str | None) -> str:
         """Close the thread without a reply, also from under an investigation: what it finds is dropped.
@@ -219,18 +253,23 @@ class Decisions:
         self._service.cards.show_card(click.thread_id)
         return "Noted. The investigator will use it."
 
-    def _bound(self, click: DraftClick, *, running: bool = False, about_new: bool = False) -> ThreadState:
+    def _bound(
+        self,
+        click: DraftClick,
+        *,
+        running: bool = False,
+        names: Callable[[ThreadState], Collection[str]] = lambda state: (state.clicked_hash,),
+    ) -> ThreadState:
         """Return the thread if the click is about its current draft and nobody has decided yet.
 
-        With `running` an investigation may be under way; with `about_new` the click names the new draft beside it.
+        With `running` an investigation may be under way; `names` returns the hashes that the click may carry.
         """
         state = self._service.store.get(click.thread_id)
         if state is None or not state.is_open or state.post_intent:
             if state is not None and not state.is_open:
                 self._service.cards.try_to_finish(state.thread_id)
             raise Conflict(self._who_decided(click.thread_id))
-        named = (state.draft_new and state.draft_new.hash) if about_new else state.clicked_hash
-        if (state.draft_version, named) != (click.version, click.draft_hash):
+        if state.draft_version != click.version or click.draft_hash not in names(state):
             self._out_of_date(state)
         if state.status is not ThreadStatus.PENDING_USER and not running:
             raise Conflict("The investigation is still running; the card will offer its draft when it is done.")
@@ -302,6 +341,10 @@ class Decisions:
             return f"{_last_decision(state) or 'Somebody changed this thread. '}The card shows the current state."
         at = f" at {utc_text(state.closed_at)}" if state.closed_at else ""
         return f"Already closed: {state.status_history[-1].why}{at}. Your click changed nothing."
+
+
+def _new_draft(state: ThreadState) -> Collection[str]:
+    return (state.draft_new.hash,) if state.draft_new else ()
 
 
 def _is_about(click: DraftClick, state: ThreadState) -> bool:

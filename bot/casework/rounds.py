@@ -15,7 +15,7 @@ from typing import Any
 
 from bot.agent.model_run import ModelUnavailable, OnProgress, RunFailed, RunStopped
 from bot.agent.run_records import RunRecord, RunRecorder
-from bot.casework.checks.validation import Validation, Validator
+from bot.casework.checks.validation import Validation, Validator, changes_of_validation
 from bot.casework.escalate.escalations import Escalations
 from bot.casework.investigate.assignment import (
     Investigation,
@@ -148,13 +148,7 @@ class Rounds:
 
     def _validated(self, now: ThreadState, validation: Validation, run_id: str) -> ThreadState:
         verdict = validation.ret
-        last = now.rounds[-1].model_copy(update={"checks": validation.checks, "validator_return": verdict})
-        known: dict[str, Any] = {
-            "rounds": (*now.rounds[:-1], last),
-            "validator_task_id": run_id,
-            "validator_return": verdict,
-            "usage": total_usage(now.usage, validation.usage),
-        }
+        known = changes_of_validation(now, validation, run_id=run_id)
         if verdict is None:
             return self._given_up(now, f"the draft could not be validated: {validation.problem}", **known)
         known["orchestrator_tokens"] = (now.orchestrator_tokens or 0) + count_tokens(

@@ -102,7 +102,7 @@ class QuestionServices:
             pages=pages,
             twins=self.twins,
         )
-        self.decisions = Decisions(service, replies, still_stands, escalations, self.twins)
+        self.decisions = Decisions(service, replies, still_stands, escalations, self.twins, staff.checks)
         self.mentions = Mentions(
             service=service,
             decisions=self.decisions,

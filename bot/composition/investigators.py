@@ -87,6 +87,7 @@ class CaseworkModels:
             team_language=settings.team_language if uses else None,  # a search speaks English to everybody
         )
         found: Investigator = OneCodebaseInvestigator(code.codebases, OfflineInvestigator.in_codebase)
+        self.checks = checks
         self.validator: Validator = checks
         self.described = "offline, no API key"
         self.models: ModelAccess | None = None

@@ -6,7 +6,10 @@ function returns a thread with a new draft version, so that no click on an earli
 
 from __future__ import annotations
 
+from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, quoting_claims
 from bot.domain.threads import NewDraft, ThreadState, hash_draft, with_fix_link
+
+MAX_CANDIDATES = 2
 
 
 def propose_draft(state: ThreadState, text: str) -> ThreadState:
@@ -32,6 +35,28 @@ def use_new_draft(state: ThreadState, *, by: str) -> ThreadState:
 def keep_human_text(state: ThreadState, *, by: str) -> ThreadState:
     """Return a thread that proposes the human's text alone."""
     return _next_version(state).evolve(draft_new=None, draft_decided_by=by)
+
+
+def offered_candidates(state: ThreadState) -> dict[str, EvidenceRef]:
+    """Return what else a search found and the card offers, by what a click names: it and the draft it stands below."""
+    ret = state.investigator_return
+    if ret is None or not state.clicked_hash:
+        return {}
+    offered = ret.candidates[:MAX_CANDIDATES]
+    return {hash_draft(f"{state.clicked_hash} {ref.ref} {ref.supports_claim} {ref.quote}"): ref for ref in offered}
+
+
+def use_candidate(ret: InvestigatorReturn, chosen: EvidenceRef) -> InvestigatorReturn:
+    """Return a search's return with one of its candidates as the draft; what the draft quoted becomes a candidate."""
+    others = [ref for ref in ret.candidates if ref != chosen]
+    notes = [ref for ref in ret.evidence_refs[1:] if ref.kind is EvidenceKind.MEMORY]  # to be known all the same
+    return ret.evolve(
+        confidence="low",
+        confidence_reason="A human chose these lines among what the search found.",
+        summary_for_orchestrator=f"Searched without a model; a human chose {chosen.ref}.",
+        evidence_refs=(chosen, *notes),
+        candidates=(*ret.evidence_refs[:1], *others)[:MAX_CANDIDATES],
+    ).with_claims(quoting_claims(chosen))
 
 
 def name_request(state: ThreadState, url: str) -> ThreadState:

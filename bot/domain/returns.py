@@ -99,6 +99,17 @@ def join_claims(claims: Sequence[Claim]) -> str:
     return "".join(parts).strip("\n")
 
 
+def quoting_claims(ref: EvidenceRef) -> list[Claim]:
+    """Return the draft that a search result is: its sentence, then its lines, both resting on the first citation.
+
+    >>> found = EvidenceRef(kind=EvidenceKind.FILE, ref="a.py:1", quote="x = 1", supports_claim="`x = 1` is set.")
+    >>> join_claims(quoting_claims(found))
+    '`x = 1` is set.\\n\\n```\\nx = 1\\n```'
+    """
+    texts = [ref.supports_claim, *([f"```\n{ref.quote}\n```"] if ref.quote else [])]
+    return in_paragraphs([Claim(text=text, cites=(0,)) for text in texts])
+
+
 def in_paragraphs(claims: Sequence[Claim]) -> list[Claim]:
     """Return the claims, each a paragraph of its own."""
     return [one.evolve(text=f"\n\n{one.text}") if number else one for number, one in enumerate(claims)]
@@ -196,6 +207,8 @@ class InvestigatorReturn(FrozenValue):
     draft_language: str = "en"
     gloss: str | None = None
     evidence_refs: tuple[EvidenceRef, ...] = ()
+    candidates: tuple[EvidenceRef, ...] = ()
+    """What else a search found, best first; `quoting_claims` is the draft that each may become."""
     proposed_triage_file: TriageFile | None = None
     proposed_patch: ProposedPatch | None = None
     open_questions: tuple[str, ...] = ()

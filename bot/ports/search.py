@@ -7,8 +7,9 @@ from typing import Protocol
 
 from bot.domain.notes import KeptNote
 from bot.domain.search.definitions import Definition
-from bot.domain.search.passages import IndexReport, MemoryHit, Passage
-from bot.domain.search.ranking import Corpus
+from bot.domain.search.passages import CommitHit, IndexReport, MemoryHit, Passage
+from bot.domain.search.ranking import WordCounts
+from bot.domain.search.settings import Setting
 
 Progress = Callable[[int, int], None]
 
@@ -19,19 +20,13 @@ class PassageIndex(Protocol):
     def refresh(self, on_progress: Progress | None = None) -> IndexReport:
         """Bring the index up to HEAD; only blobs it has not seen are read. `on_progress`: (files done, files to do)."""
 
-    def search(
-        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None, above: float = 0.0
-    ) -> list[Passage]:
-        """Return the best passages at the indexed commit, best first; empty when nothing matches.
+    def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
+        """Return the best passages at the indexed commit, best first; empty where there is nothing like it.
 
-        The words of `subject`, what was asked before, raise what holds them. With the `corpus` of several indexes the
-        scores can be compared between them. A passage whose score is not `above` a limit is left out.
+        The words of `subject`, what was asked before, raise what holds them.
         """
 
-    def scores(self, question: str, *, limit: int, subject: str = "", corpus: Corpus | None = None) -> list[float]:
-        """Return the scores of the passages that `search` returns, which are not read for it."""
-
-    def corpus(self, question: str, *, subject: str = "") -> Corpus:
+    def word_counts(self, question: str, *, subject: str = "") -> WordCounts:
         """Return how common the words of a question are here."""
 
     def similar(self, text: str, *, limit: int) -> list[Passage]:
@@ -47,6 +42,27 @@ class PassageIndex(Protocol):
         """Return the searched files a name means (a path, its end, a file name without its ending), then the folders.
 
         A folder ends in a slash.
+        """
+
+    def lines(self, path: str) -> list[str]:
+        """Return the lines of a searched file at the indexed commit as they may be shown; none of any other file.
+
+        No credential stands in them, and none is looked for: that was done when the file was indexed.
+        """
+
+    def settings(self, words: str, *, limit: int = 20) -> list[Setting]:
+        """Return what is given a value and is called by the words, by its own name and those around it, best first."""
+
+    def commits(self, words: str, *, limit: int = 10) -> list[CommitHit]:
+        """Return the commits whose messages hold the words, best first; of two alike the newer one.
+
+        None where git could not list them, which is a gap.
+        """
+
+    def near_names(self, name: str, *, limit: int = 3) -> list[str]:
+        """Return the nearest names of definitions and settings: one slip of the finger away, of long names two.
+
+        None of them is nearer than another. A short name has none.
         """
 
 

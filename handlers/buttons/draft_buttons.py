@@ -122,6 +122,7 @@ class DraftButtons:
             ids.EDIT: on.opens(self._editor),
             ids.USE_MINE: on.decides(lambda click, draft: decisions.use_mine(draft, by=click.user)),
             ids.USE_NEW: on.decides(lambda click, draft: decisions.use_new(draft, by=click.user)),
+            ids.USE_THIS: on.decides(lambda click, draft: decisions.use_candidate(draft, by=click.user)),
             ids.DISMISS: on.opens(lambda click, draft: dismiss_modal(draft, from_home=click.is_from_home)),
             ids.ADD_CONTEXT: add_context,
             ids.REINVESTIGATE: reinvestigate,

@@ -228,7 +228,9 @@ class Office:
             self.service, self.orchestrator, self.alerts, self.events, RULES, bot_user_id="U0BOT"
         )
         self.notes = Notes(self.service, lambda _: self.proved)
-        self.decisions = Decisions(self.service, self.replies, self._still_stands, self.escalations, self.twins)
+        self.decisions = Decisions(
+            self.service, self.replies, self._still_stands, self.escalations, self.twins, self.validator
+        )
         self.table = JobTable(
             (
                 row(QuestionAsked, self.orchestrator.take_question),

@@ -57,7 +57,9 @@ class TestApprove:
         repo = make_repo(tmp_path / "code", {"a.py": "x = 1\n"})
         stands = quotes_at_head(GitRepo(repo))
         (repo / ".git" / "HEAD").rename(tmp_path / "HEAD")
-        decisions = Decisions(office.service, office.replies, stands, office.escalations, office.twins)
+        decisions = Decisions(
+            office.service, office.replies, stands, office.escalations, office.twins, office.validator
+        )
         with pytest.raises(InputError) as refused:
             decisions.approve(office.click(), by=BEN)
         assert str(refused.value) == CODE_UNREADABLE

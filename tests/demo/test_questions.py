@@ -1,5 +1,7 @@
 """The demo's own questions: each one's first quote answers it."""
 
+from __future__ import annotations
+
 import re
 from pathlib import Path
 
@@ -8,57 +10,98 @@ from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.assignment import Assignment
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.threads import QuestionType
-from demo.questions import questions_for
+from demo.questions import description, questions_for
 from tests.gitrepo import make_repo
+from tests.tables import each_row
 
 CODE = '''\
 class Transport:
-    """Sends requests."""
+    """Sends requests to the gateway."""
 
     def deliver(self, request):
         return send_request(request)
 
 
-def send_request(request):
-    """Send a request."""
+def send_request(
+    request,
+):
+    """Send a request to the gateway. It is tried once.
+
+    More of it.
+    """
     return request
+
+
+class Bare:
+    pass
+
+
+def bare_function():
+    """See above."""
+
+
+def _hidden_function():
+    """Nobody is meant to know of this one."""
+
+
+def go():
+    """Go to where the gateway stands."""
 '''
 STATUS = '''\
 """Transport codes: transport, Transport, deliver of the Transport, send_request of the Transport."""
 
 TRANSPORT_CODES = ["transport", "deliver", "send_request", "send request", "transport defined", "return"]
 '''
+TABLES = "-- Every order of the last two years.\nCREATE TABLE orders (id INT);\n"
+
+
+def asked_of(folder: Path, files: dict[str, str]) -> tuple[list[str], OfflineInvestigator]:
+    """Return the questions about a codebase, and who answers them."""
+    repo = GitRepo(make_repo(folder / "code", files))
+    index = SqlitePassageIndex(repo, folder / "index.sqlite")
+    return questions_for(repo, index), OfflineInvestigator(repo, index)
 
 
 def test_each_question_is_answered_by_its_first_quote(tmp_path: Path) -> None:
-    """Types, functions and headings, each where it stands, however often another file speaks of it."""
-    files = {"src/transport.py": CODE, "src/codes.py": STATUS, "README.md": "# Delivery of requests\n\nSent once.\n"}
-    repo = GitRepo(make_repo(tmp_path / "code", files))
-    index = SqlitePassageIndex(repo, tmp_path / "index.sqlite")
-    questions = questions_for(repo, index)
-    assert {"what does `Transport` do?", "what do we say about Delivery of requests?"} < set(questions)
-    assert "where is `send_request` defined and what does it return?" in questions
+    """A type and a function that say what they are, however often another file speaks of them."""
+    questions, offline = asked_of(tmp_path, {"src/transport.py": CODE, "src/codes.py": STATUS})
+    assert questions == ["what does `Transport` do?", "where is `send_request` defined and what does it return?"]
     for question in questions:
         assignment = Assignment(question=question, question_type=QuestionType.OTHER, rubric="", round=1)
-        first = OfflineInvestigator(repo, index).investigate(assignment, run_id="r1").ret.evidence_refs[0]
-        name = re.search(r"`(\w+)`|about (.+)\?", question)
+        first = offline.investigate(assignment, run_id="r1").ret.evidence_refs[0]
+        name = re.search(r"`(\w+)`", question)
         assert name is not None
-        assert (name[1] or name[2]) in first.quote.split("\n")[0]
+        assert name[1] in first.quote.split("\n")[0]
 
 
-def test_what_cannot_be_quoted_is_not_asked(tmp_path: Path) -> None:
-    """Its definition would end the block of code that quotes it."""
-    files = {"src/a.py": "class Announcer:  # ```\n    pass\n\n\ndef helper_of_it():\n    return Announcer()\n"}
-    repo = GitRepo(make_repo(tmp_path / "code", files))
-    questions = questions_for(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite"))
-    assert questions == ["where is `helper_of_it` defined and what does it return?"]
+@each_row(
+    "path, text",
+    [
+        ("tests/test_transport.py", CODE),
+        ("docs/transport.py", CODE),
+        ("examples/transport.py", CODE),
+        ("src/tables.sql", TABLES),
+        ("README.md", "# Delivery of requests\n\nRequests are sent once.\n"),
+        ("src/a.go", "// sendAll sends what is left to the gateway.\nfunc sendAll() {}\n"),
+        ("src/a.py", 'class Announcer:  # ```\n    """Tells everybody who wants to know."""\n'),
+        ("src/b.py", "# noqa: E501\ndef bare_function():\n    return 1\n"),
+    ],
+)
+def test_nothing_else_is_asked_about(path: str, text: str, tmp_path: Path) -> None:
+    """No tests, documents, examples or tables; nothing hidden or without words, nor what cannot be quoted."""
+    assert asked_of(tmp_path, {path: text})[0] == []
 
 
-def test_a_codebase_in_which_nothing_is_named_is_asked_about_its_commits(tmp_path: Path) -> None:
-    """Two scripts and no README; git knows what changed them."""
-    repo = GitRepo(make_repo(tmp_path / "code", {"go.py": "print(1)\n", "run.sh": "cp a b\n"}))
-    index = SqlitePassageIndex(repo, tmp_path / "index.sqlite")
-    questions = questions_for(repo, index)
-    assert questions == ["what changed recently?"]
-    assignment = Assignment(question=questions[0], question_type=QuestionType.OTHER, rubric="", round=1)
-    assert OfflineInvestigator(repo, index).investigate(assignment, run_id="r1").ret.evidence_refs
+@each_row(
+    "lines, said",
+    [
+        (["/**", " * Sends it.", " */", "class Post {}"], "Sends it."),
+        (["def post(", "    to,", "):", '    """Send it.', "", '    Now."""', "    return 1"], "Send it. Now."),
+        (["@cached", "def post():", "    return 1"], ""),
+        (["# Sends it.", "", "def post():", "    return 1"], ""),
+    ],
+)
+def test_a_description_is_the_comment_above_or_the_docstring(lines: list[str], said: str) -> None:
+    """Not what stands apart, and no decorator."""
+    at = next(number for number, line in enumerate(lines, 1) if line.startswith(("class", "def")))
+    assert description(lines, at) == said

@@ -5,9 +5,17 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.doubts import Doubt, DoubtCode
-from bot.domain.drafts import edit_draft, keep_human_text, name_request, propose_draft, use_new_draft
+from bot.domain.drafts import (
+    edit_draft,
+    keep_human_text,
+    name_request,
+    propose_draft,
+    use_candidate,
+    use_new_draft,
+)
+from bot.domain.returns import EvidenceKind
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus, hash_draft
-from tests.builders import NOW, a_return, in_status
+from tests.builders import NOW, REF, a_return, in_status
 
 MINE, NEW = "Ask Ben.", "It is 7."
 CONTEXT = Doubt(code=DoubtCode.CONTEXT, by="U3")
@@ -105,3 +113,18 @@ def test_a_pull_request_is_named_in_the_draft_whose_patch_it_has(is_beside: bool
     assert ("git.example" in new) is is_beside
     assert ("git.example" in (state.draft_pending or "")) is not is_beside
     assert state.draft_edited_by == "U2"
+
+
+def test_a_candidate_and_the_draft_change_places() -> None:
+    """Nothing is lost on the way there and back; no search offers more than two."""
+    refs = [REF.evolve(ref=f"{name}.py:1", supports_claim=f"In {name}.") for name in "abcd"]
+    found = a_return(evidence_refs=(refs[0],), candidates=tuple(refs[1:3]), confidence="medium")
+    chosen = use_candidate(found, refs[2])
+    assert (chosen.evidence_refs, chosen.candidates) == ((refs[2],), (refs[0], refs[1]))
+    assert (chosen.draft_reply, chosen.confidence) == (f"In c.\n\n```\n{REF.quote}\n```", "low")
+    back = use_candidate(chosen, refs[0])
+    assert (back.evidence_refs, back.candidates) == ((refs[0],), (refs[2], refs[1]))
+    assert len(use_candidate(found.evolve(candidates=tuple(refs[1:])), refs[3]).candidates) == 2
+    note = REF.evolve(kind=EvidenceKind.MEMORY, ref="memory/retries.md:1")
+    noted = use_candidate(found.evolve(evidence_refs=(refs[0], refs[3], note)), refs[1])
+    assert noted.evidence_refs == (refs[1], note)

@@ -10,6 +10,7 @@ from slack_sdk.models.blocks import Block
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.reply_cards import audit_blocks
 from bot.domain.alerts import AlertState, ThreadAlert
+from bot.domain.citations.links import code_links
 from bot.domain.doubts import Doubt, DoubtCode, alert_changed, question_edited, wrote_in_thread
 from bot.domain.drafts import edit_draft, propose_draft
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest
@@ -25,6 +26,7 @@ from bot.domain.returns import (
     TriageFile,
     Usage,
     Verdict,
+    quoting_claims,
 )
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition, Twin
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
@@ -171,16 +173,33 @@ _OPENED = FixMark(
 
 def card(state: ThreadState, *, progress: str | None = None, whole_at: str | None = None, **known: Any) -> list[Block]:
     """Return the blocks of a card, its file citations linked as on a code host; `known` is what it shows besides."""
-    link = "https://github.com/example/shop/blob/4f1c2d9/config/warehouse.toml#L3-L7"
     facts: dict[str, Any] = {name: lambda *_, value=value: value for name, value in known.items()}
-    link_to = {"link_to": lambda ref: link if ref.kind is EvidenceKind.FILE else None}
+    link_to = {"link_to": code_links("git@github.com:example/shop.git")}
     return card_blocks(state, CardFacts(**{**link_to, **facts}), progress=progress, whole_at=whole_at)
 
 
-_OFFLINE_REPLY = (
-    "I searched the code at `4f1c2d9e` without a model. Closest lines:\n\n"
-    "`config/warehouse.toml:3-7`\n```\n[timeouts]\nconnect = 2\nread = 10\npick_list = 45\n```\n\n"
-    "Also close: `shop/retry.py:4-5`"
+_SET = FILE.evolve(supports_claim="`read = 10` is set in `config/warehouse.toml:3-7`.")
+_SEARCHED = a_return(
+    evidence_refs=(_SET,),
+    candidates=(
+        OLD.evolve(supports_claim="`read_timeout = 30` is set in `shop/retry.py:4-5`."),
+        EvidenceRef(
+            kind=EvidenceKind.FILE,
+            ref="shop/warehouse.py:21-26",
+            commit=FILE.commit,
+            quote="def order(self, items: list[str]) -> Receipt:\n"
+            '    """Order, or raise Late after `timeouts.read` seconds."""\n'
+            "    try:\n"
+            "        return self._post(items, timeout=self._timeouts.read)\n"
+            "    except requests.Timeout as late:\n"
+            "        raise Late(items) from late",
+            supports_claim="Closest: `shop/warehouse.py:21-26`.",
+        ),
+    ),
+).with_claims(quoting_claims(_SET))
+_NOTHING = (
+    "I found nothing for “pick”, “lists” and “warehouse”; I searched 214 files at `4f1c2d9`. A file, a name from the "
+    "code or the exact error text would help."
 )
 _FIRST = a_return("We wait 30 s for every request to the warehouse.", evidence_refs=(FILE,))
 _BOUNCED = Round(
@@ -285,15 +304,15 @@ CARDS = Chapter(
             name="card-offline",
             title="Search result, not an answer",
             meaning=(
-                "No API key is set, so no model was used. The draft quotes the closest lines of the code, "
-                "word for word; nobody has reasoned about them. *Edit* comes first: write the answer from "
-                "them."
+                "No API key is set, so no model was used. The draft is one sentence and the lines it is about, word "
+                "for word; nobody has reasoned about them. *Use this* makes another place the draft, whose own moves "
+                "down. *Edit* comes first: write the answer from them."
             ),
             shows=card(
                 drafted(
-                    ret=a_return(_OFFLINE_REPLY, evidence_refs=(FILE, OLD), confidence="medium"),
+                    ret=_SEARCHED,
                     judge=CODE_CHECKS,
-                    checks=(*HOLDS[:1], HOLDS[1].model_copy(update={"ok": True})),
+                    checks=(HOLDS[0], *HOLDS[2:]),
                     investigator="offline",
                     usage=OFFLINE,
                 )
@@ -350,6 +369,22 @@ CARDS = Chapter(
                 )
             ),
             said=(QUESTION, *_QUESTIONS),
+        ),
+        Scene(
+            name="card-nothing-found",
+            title="Nothing found",
+            meaning="Without a key the bot searches. What it does not find may be there all the same: it says what it "
+            "looked for and what would help. *Add context* has it search again.",
+            shows=card(
+                drafted(
+                    PendingReason.CONTEXT,
+                    ret=a_return("", evidence_refs=(), confidence="low", open_questions=(_NOTHING,)),
+                    judge=CODE_CHECKS,
+                    investigator="offline",
+                    usage=OFFLINE,
+                )
+            ),
+            said=(QUESTION,),
         ),
         Scene(
             name="card-failed",

@@ -93,6 +93,17 @@ def test_headless_finds_a_question_of_its_own(shop: Path) -> None:
     assert "clicks Acknowledge" in done.stdout
 
 
+def test_headless_asks_nothing_where_nothing_is_described(tmp_path: Path) -> None:
+    """It says how to ask, and that no reply stands."""
+    bare = make_repo(
+        tmp_path / "bare", {"go.py": "def go():\n    return 1\n", "tables.sql": "CREATE TABLE a (b INT);\n"}
+    )
+    done = run("--headless", "--json", "--codebase", str(bare))
+    facts = json.loads(done.stdout)
+    assert (done.returncode, facts["ok"], facts["question"]) == (1, False, None)
+    assert "--question" in facts["error"]
+
+
 @pytest.mark.full
 def test_a_home_that_a_demo_wrote_may_be_used_again(shop: Path, tmp_path: Path) -> None:
     """What the first one left does not stop the second one."""

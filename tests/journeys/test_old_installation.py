@@ -63,11 +63,10 @@ def test_a_card_without_a_draft_goes_on(old: Reopened) -> None:
 
 def test_what_was_under_way_goes_on(old: Reopened) -> None:
     """Each question whose run was cut off, or waited in the queue, gets the card that people can decide on."""
-    for words in OFFLINE:
-        old.card_of(words, "I searched the code", ids.APPROVE)
+    for words in (*OFFLINE, "lock the orders"):
+        old.card_of(words, offering=ids.DISMISS)
     checked = old.card_of("empty payload", "Checked by code alone", ids.APPROVE)
     assert "The model says" in shown_text(checked)
-    old.card_of("lock the orders", "needs context", ids.ADD_CONTEXT)
 
 
 def test_a_long_investigation_that_died_is_told(old: Reopened) -> None:

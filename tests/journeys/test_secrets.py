@@ -12,7 +12,6 @@ import pytest
 
 from blocks import ids
 from demo.control import Control
-from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, ENG, HELP, OPS
 from tests.domain.planted_secrets import value_of
@@ -140,7 +139,7 @@ def test_no_planted_credential_leaves_its_door(
     caplog.set_level(logging.INFO)
     caplog.set_level(logging.DEBUG, "bot")
     asked = office.ask(QUESTION)
-    assert "[redacted" in shown_text(office.draft(asked))
+    office.card(asked, "[redacted", offering=ids.DISMISS)
     control.edit(HELP.channel_id, asked, CHLOE.user_id, QUESTION + "\nThe second one is the right one.")
     office.ask(f"the new one is password={ASKED['password with an ampersand']}", user=BEN.user_id, thread=asked)
     office.card(asked, "changed since this draft")
@@ -148,7 +147,7 @@ def test_no_planted_credential_leaves_its_door(
     card = office.card(about_code, "gateway.py", offering=ids.APPROVE)
     office.click(card, ids.APPROVE)
     office.reply(about_code)
-    office.card(office.ask(ABOUT_ENV), "round 1")
+    office.card(office.ask(ABOUT_ENV), "no model was used")
     office.beat(place)
     office.alert("password")
     running.close()

@@ -20,6 +20,7 @@ from bot.domain.fixes.patch_files import LineEnds, with_line_ends
 from bot.domain.fixes.patch_limits import FileChange, refuse_changes
 from bot.domain.playbook import Playbook, parse
 from bot.domain.search.definitions import definitions_in
+from bot.domain.search.settings import settings_in
 from bot.domain.search.stack_frames import StackFrame
 from bot.domain.threads import QuestionType
 from bot.domain.tiers import Tier
@@ -416,6 +417,7 @@ def _by_hand() -> Iterator[tuple[str, Callable[[str], Any]]]:
     """Yield what the types alone do not tell how to call."""
     for path in _PATHS:
         yield f"{definitions_in.__module__}.definitions_in({path})", partial(_definitions, path)
+        yield f"{settings_in.__module__}.settings_in({path})", partial(_settings, path)
         yield f"{Scan.__module__}.Scan({path})", partial(_scanned, path)
     yield f"{with_line_ends.__module__}.with_line_ends", lambda text: with_line_ends(text, lambda _: LineEnds.CRLF)
     yield f"{refuse_changes.__module__}.refuse_changes", _refused
@@ -432,6 +434,11 @@ def _scanned(path: str, text: str) -> Any:
 
 def _definitions(path: str, text: str) -> Any:
     return definitions_in(path, text.split("\n"))
+
+
+def _settings(path: str, text: str) -> Any:
+    lines = text.split("\n")
+    return settings_in(path, lines, definitions_in(path, lines))
 
 
 def _refused(text: str) -> Any:

@@ -12,7 +12,8 @@ from itertools import chain
 from typing import Final
 
 from bot.adapters.search import passage_rows as rows
-from bot.adapters.search.passage_rows import holds_any, is_oversized, is_readable, read_file
+from bot.adapters.search.commit_rows import add_commits, forget_commits
+from bot.adapters.search.passage_rows import holds_any, is_oversized, is_readable
 from bot.adapters.search.passage_store import Damaged, PassageStore, transaction
 from bot.agent.git.git_repo import EntryKind, GitRepo, TreeEntry, is_pointer
 from bot.domain.search.files import may_hold_text, path_weight
@@ -22,9 +23,6 @@ from bot.ports import Progress
 
 BATCH_FILES: Final = 500
 BATCH_BYTES: Final = 8_000_000
-WORN: Final = 0.5
-"""The index is built anew once more than this share of its passages is of files that are gone."""
-
 _LISTED: Final = """
 CREATE TEMP TABLE listed (path TEXT PRIMARY KEY, blob TEXT, size INTEGER, weight REAL) WITHOUT ROWID;
 CREATE TEMP TABLE missing (path TEXT PRIMARY KEY, kind TEXT) WITHOUT ROWID;
@@ -57,7 +55,7 @@ def bring_up_to(
         Damaged, StoreError, ConfigError: as PassageStore.connect does.
     """
     with store.connect() as connection:
-        if rows.is_worn(connection, WORN):
+        if rows.is_worn(connection):
             raise Damaged("most of its passages are of files that are gone")
         for statement in _LISTED.split(";"):
             connection.execute(statement)
@@ -67,21 +65,37 @@ def bring_up_to(
         todo = connection.execute("SELECT count(*) FROM todo").fetchone()[0]
         if at_most is not None and todo > at_most:
             with transaction(connection):
-                _begin(connection, commit, todo)
+                _begin(connection, commit)
             return None
         done = read = 0
         for batch in chain(_batches(connection), [[]] if not todo else []):
             blobs = _read_batch(batch, repo)
             with transaction(connection):
                 if not done:
-                    _begin(connection, commit, todo)
+                    _begin(connection, commit)
                 _store_batch(connection, batch, blobs, secrets)
                 done, read = done + len(batch), read + len(blobs)
-                if done == todo:
-                    rows.finish(connection, commit)
             if todo and on_progress is not None:
                 on_progress(done, todo)
+        with transaction(connection):
+            _store_commits(connection, commit, repo, secrets)
+            rows.set_state(connection, commit=commit)
         return read
+
+
+def _store_commits(connection: sqlite3.Connection, commit: str, repo: GitRepo, secrets: Collection[bytes]) -> None:
+    """Store what commits say; where git cannot list them there are none, and that is a gap."""
+    old = rows.state(connection, "history")
+    if old == commit:
+        return
+    known = [secret.decode() for secret in secrets]
+    try:
+        add_commits(connection, repo, old, commit, known)
+    except ProviderError:
+        forget_commits(connection)
+        rows.add_gaps(connection, IndexGaps(history=(commit[:10],)))
+        commit = ""
+    rows.set_state(connection, history=commit or None)
 
 
 def _list_files(connection: sqlite3.Connection, commit: str, repo: GitRepo) -> None:
@@ -111,11 +125,11 @@ def _note_entries(connection: sqlite3.Connection, entries: Iterable[TreeEntry]) 
                 connection.execute("INSERT INTO missing VALUES (?, 'oversized')", (one.path,))
 
 
-def _begin(connection: sqlite3.Connection, commit: str, todo: int) -> None:
+def _begin(connection: sqlite3.Connection, commit: str) -> None:
     """Forget what the commit does not hold, or holds otherwise, and say what is to be done."""
     total = connection.execute("SELECT count(*) FROM listed").fetchone()[0]
-    rows.set_target(connection, commit, rows.Progress(total - todo, total))
-    rows.forget_others(connection, "SELECT path FROM listed EXCEPT SELECT path FROM todo")
+    rows.set_state(connection, commit=None, target=commit, total=str(total))
+    connection.execute("DELETE FROM file WHERE path NOT IN (SELECT path FROM listed EXCEPT SELECT path FROM todo)")
     connection.execute("DELETE FROM gap")
     connection.execute("INSERT INTO gap SELECT path, kind FROM missing")
 
@@ -151,11 +165,10 @@ def _store_batch(
 ) -> None:
     contents = {blob: None if holds_any(content, secrets) else content for blob, content in blobs.items()}
     for one in batch:
-        rows.put_file(connection, read_file(one.path, one.blob, contents.get(one.blob) if is_readable(one) else None))
+        rows.put_file(connection, one.path, one.blob, contents.get(one.blob) if is_readable(one) else None)
     textual = [one for one in batch if is_readable(one) and may_hold_text(one.path)]
     unread = IndexGaps(
         unreadable=tuple(one.path for one in textual if one.blob not in blobs),
         lfs=tuple(one.path for one in textual if is_pointer(blobs.get(one.blob, b""))),
     )
     rows.add_gaps(connection, unread)
-    rows.advance(connection, len(batch))

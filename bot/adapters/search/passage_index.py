@@ -12,17 +12,19 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from bot.adapters.search import name_rows as names
 from bot.adapters.search import passage_rows as rows
 from bot.adapters.search import passage_search
+from bot.adapters.search.commit_rows import commits
 from bot.adapters.search.index_build import bring_up_to
 from bot.adapters.search.index_process import IndexProcess
 from bot.adapters.search.passage_rows import holds_any, shown_lines
 from bot.adapters.search.passage_store import Damaged, PassageStore
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.search.definitions import Definition
-from bot.domain.search.passages import IndexGaps, IndexReport, Passage
-from bot.domain.search.ranking import Corpus, Ranked
-from bot.domain.search.tokens import Term
+from bot.domain.search.passages import CommitHit, IndexGaps, IndexReport, Passage
+from bot.domain.search.ranking import Ranked, WordCounts
+from bot.domain.search.settings import Setting
 from bot.errors import StoreError
 from bot.ports import Progress
 
@@ -36,7 +38,6 @@ AT_ONCE = 1_000
 """Up to as many changed files are indexed at once; more are left to the process beside, where there is one."""
 
 POLL_S = 0.2
-KEPT_CORPORA = 8
 
 _T = TypeVar("_T")
 
@@ -71,7 +72,6 @@ class SqlitePassageIndex:
         self._wait: _Wait | None = None
         self._secrets = [secret.encode() for secret in secrets]
         self._store = PassageStore(database)
-        self._corpora: dict[tuple[str | None, int, Sequence[Term]], Corpus] = {}
 
     def refresh(self, on_progress: Progress | None = None, *, waits: bool = True) -> IndexReport:
         """Bring the index up to HEAD; only blobs it has not seen are read, and once a minute those it could not read.
@@ -112,30 +112,19 @@ class SqlitePassageIndex:
         """Return what is not searched now, without waiting; raises what `refresh` raises."""
         return self.refresh(waits=False).gaps
 
-    def search(
-        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None, above: float = 0.0
-    ) -> list[Passage]:
-        """Return the best passages at the indexed commit, best first; empty when none covers enough of the question.
+    def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
+        """Return the best passages at the indexed commit, best first; empty where there is nothing like it.
 
         The words of `subject` raise what holds them; they are the question where that has no telling words of its own.
         An index that is not finished, and that nobody else is building, is built first; raises what `refresh` raises.
         """
+        return self._read_whole(
+            lambda connection: self._shown(connection, passage_search.find(connection, question, subject, limit))
+        )
 
-        def read(connection: sqlite3.Connection) -> list[Passage]:
-            ranked = self._ranked(connection, question, subject, limit, corpus)
-            return self._shown(connection, [one for one in ranked if one.score > above])
-
-        return self._read_whole(read)
-
-    def scores(self, question: str, *, limit: int, subject: str = "", corpus: Corpus | None = None) -> list[float]:
-        """Return the scores of the passages that `search` returns, which are not read; raises as `search` does."""
-        found = self._read_whole(lambda connection: self._ranked(connection, question, subject, limit, corpus))
-        return [one.score for one in found]
-
-    def corpus(self, question: str, *, subject: str = "") -> Corpus:
+    def word_counts(self, question: str, *, subject: str = "") -> WordCounts:
         """Return how common the words of a question are here; raises StoreError as `search` does."""
-        terms = passage_search.terms_of(question, subject)
-        return self._read(lambda connection: self._corpus_of(connection, terms))
+        return self._read(lambda connection: passage_search.count_words(connection, question or subject))
 
     def similar(self, text: str, *, limit: int) -> list[Passage]:
         """Return the passages that share the most telling words with a text, best first; raises as `search` does."""
@@ -148,15 +137,32 @@ class SqlitePassageIndex:
 
         Of an index that was never built nothing; raises StoreError as `search` does.
         """
-        return self._read(lambda connection: rows.definitions(connection, name))
+        return self._read(lambda connection: names.definitions(connection, name))
+
+    def lines(self, path: str) -> list[str]:
+        """Return the lines of a searched file as they may be shown; none of any other. Raises StoreError."""
+        place = self._read(lambda connection: rows.file_at(connection, path))
+        return self._lines([place]).get(path, []) if place else []
 
     def places_called(self, name: str) -> list[str]:
         """Return the files a name means, then the folders, which end in a slash; raises StoreError."""
-        return self._read(lambda connection: rows.places_called(connection, name))
+        return self._read(lambda connection: names.places_called(connection, name))
+
+    def settings(self, words: str, *, limit: int = 20) -> list[Setting]:
+        """Return what is given a value and is called by the words, best first; raises StoreError."""
+        return self._read(lambda connection: names.settings(connection, words, limit))
+
+    def commits(self, words: str, *, limit: int = 10) -> list[CommitHit]:
+        """Return the commits whose messages hold the words, best first, the newer of two alike; raises StoreError."""
+        return self._read(lambda connection: commits(connection, words, limit))
+
+    def near_names(self, name: str, *, limit: int = 3) -> list[str]:
+        """Return names of the index one slip away, or two from a long name, nearest first; raises StoreError."""
+        return self._read(lambda connection: names.near_names(connection, name, limit))
 
     def _read_whole(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
         """Read an index that is finished, or that somebody else is building."""
-        found = self._read(lambda connection: None if rows.commit_of(connection) is None else query(connection))
+        found = self._read(lambda connection: None if rows.state(connection, "commit") is None else query(connection))
         if found is not None:
             return found
         self.refresh(waits=False)
@@ -186,8 +192,8 @@ class SqlitePassageIndex:
         """Return how many blobs were read, or None where somebody else is at it."""
         with self._store.open() as connection:
             gaps = rows.gaps(connection)
-            is_current = rows.commit_of(connection) == commit
-        if is_current and not ((gaps.unreadable or gaps.lfs) and self._may_try_again()):
+            is_current = rows.state(connection, "commit") == commit
+        if is_current and not ((gaps.unreadable or gaps.lfs or gaps.history) and self._may_try_again()):
             return 0
         if self._beside is not None and self._beside.is_running:
             return None  # whoever lists the files again keeps it waiting
@@ -216,48 +222,29 @@ class SqlitePassageIndex:
         self._retried_at_s = now_s
         return True
 
-    def _ranked(
-        self, connection: sqlite3.Connection, question: str, subject: str, limit: int, corpus: Corpus | None
-    ) -> list[Ranked]:
-        terms = passage_search.terms_of(question, subject)
-        own = self._corpus_of(connection, terms)
-        return passage_search.find(connection, terms, question, limit, corpus=corpus, own=own)
-
-    def _corpus_of(self, connection: sqlite3.Connection, terms: Sequence[Term]) -> Corpus:
-        """Return how common terms are; one question is asked about several times, so the last answers are kept."""
-        key = (rows.target_of(connection), rows.count_passages(connection), terms)
-        known = self._corpora.get(key)
-        if known is None:
-            known = passage_search.corpus_of(connection, terms)
-            if len(self._corpora) >= KEPT_CORPORA:
-                self._corpora.clear()
-            self._corpora[key] = known
-        return known
-
     def _shown(self, connection: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Passage]:
-        commit = rows.target_of(connection)
-        if commit is None or not ranked:
-            return []
-        return self._with_text([(one, rows.place(connection, one.passage)) for one in ranked], commit)
-
-    def _with_text(self, found: Sequence[tuple[Ranked, rows.Place]], commit: str) -> list[Passage]:
-        """Return the passages with their lines as git has them; without those that it cannot read any more."""
-        blobs = self._repo.readable_blobs(list(dict.fromkeys(place.blob for _, place in found)))
-        clean = {place.blob for _, place in found if place.is_clean}
-        lines = {
-            blob: shown_lines(content, is_clean=blob in clean)
-            for blob, content in blobs.items()
-            if not holds_any(content, self._secrets)
-        }
+        """Return the passages with their lines; without those of files that git cannot read any more."""
+        commit = rows.state(connection, "target") or ""
+        found = [(one, rows.place(connection, one.passage)) for one in ranked]
+        lines = self._lines([place for _, place in found]) if found else {}
         return [
             Passage(
                 path=place.path,
                 start=place.start,
                 end=place.end,
-                text="\n".join(lines[place.blob][place.start - 1 : place.end]),
+                text="\n".join(lines[place.path][place.start - 1 : place.end]),
                 commit=commit,
                 score=one.score,
             )
             for one, place in found
-            if len(lines.get(place.blob, ())) >= place.end
+            if len(lines.get(place.path, ())) >= place.end
         ]
+
+    def _lines(self, places: Sequence[rows.Place]) -> dict[str, list[str]]:
+        """Return the lines of each file as they may be shown; without files that git cannot read any more."""
+        blobs = self._repo.readable_blobs(list(dict.fromkeys(place.blob for place in places)))
+        return {
+            place.path: shown_lines(blobs[place.blob], place.changed)
+            for place in places
+            if place.blob in blobs and not holds_any(blobs[place.blob], self._secrets)
+        }

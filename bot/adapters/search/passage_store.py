@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from bot.adapters.search import commit_rows, name_rows
 from bot.adapters.storage.files.atomic_write import create_private
 from bot.domain.credentials.secret_forms import VERSION as CREDENTIAL_FORMS
 from bot.errors import ConfigError, DiskRefused, StoreError
 
-LAYOUT: Final = 8
+LAYOUT: Final = 9
 VERSION: Final = LAYOUT + 1_000 * CREDENTIAL_FORMS
 """Of the rows: another layout, or other rules for what is blacked out, and the index is built anew."""
 
@@ -33,13 +34,9 @@ _SCHEMA: Final = """
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE file (
     id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT UNIQUE NOT NULL, blob TEXT NOT NULL, skipped INTEGER NOT NULL,
-    clean INTEGER NOT NULL, spans BLOB NOT NULL
+    changed TEXT NOT NULL, passages INTEGER NOT NULL, spans TEXT NOT NULL
 );
 CREATE TABLE gap (path TEXT PRIMARY KEY, kind TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE definition (
-    name TEXT COLLATE NOCASE NOT NULL, id INTEGER NOT NULL, scope TEXT NOT NULL, kind INTEGER NOT NULL,
-    PRIMARY KEY (name, id)
-) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (names, path, body, parts, tokenize = 'porter unicode61', content = '');
 INSERT INTO words (words, rank) VALUES ('hashsize', 16777216);
 """
@@ -127,8 +124,9 @@ def _prepare(connection: sqlite3.Connection) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version not in (0, VERSION):
         raise Damaged(f"version {version}")
-    for statement in _SCHEMA.strip().split(";\n") if version == 0 else ():
-        connection.execute(statement)
+    for schema in (_SCHEMA, name_rows.SCHEMA, commit_rows.SCHEMA) if version == 0 else ():
+        for statement in schema.strip().split(";\n"):
+            connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from bot.agent.git.git_repo import GitRepo
+from bot.errors import ProviderError
 
 MAX_BYTES: Final = 2_000_000
 """The most that is taken from one call of git."""
@@ -26,6 +27,9 @@ _LOG: Final = (
     f"--format={_FORMAT}%x00",
 )
 _FIELDS: Final = 6
+_MESSAGES: Final = ("log", "-z", "--no-show-signature", "--no-color", "--no-mailmap", "--no-patch")
+_MESSAGE_FIELDS: Final = 5
+_PART_BYTES: Final = 1 << 16
 _BLAMED: Final = re.compile(r"([0-9a-f]{40,64}) \d+ (\d+)")
 
 
@@ -43,6 +47,16 @@ class Commit(NamedTuple):
     def date(self) -> str:
         """The day it was committed where its committer was, yyyy-mm-dd."""
         return self.committed_at.date().isoformat()
+
+
+class Message(NamedTuple):
+    """What a commit says, and who wrote it when (aware); `body` is without the subject."""
+
+    sha: str
+    author: str
+    authored_at: datetime
+    subject: str
+    body: str
 
 
 class Patch(NamedTuple):
@@ -79,6 +93,25 @@ class GitHistory:
             max_bytes=MAX_BYTES,
         )
         return list(_commits(out))
+
+    def messages(self, commit: str, *, since: str | None, limit: int) -> Iterator[Message]:
+        """Yield what the newest commits up to `commit` say, without those of `since`, the newest first."""
+        asked = f"{since}..{commit}" if since else commit
+        process = self._git.start(
+            *_MESSAGES, f"--max-count={limit}", "--format=%H%x00%an%x00%aI%x00%s%x00%b%x00", asked, "--"
+        )
+        with process:
+            assert process.stdout is not None
+            fields: list[bytes] = []
+            rest = b""
+            while part := process.stdout.read(_PART_BYTES):
+                *whole, rest = (rest + part).split(b"\0")
+                fields += whole
+                for start in range(0, len(fields) - _MESSAGE_FIELDS, _MESSAGE_FIELDS + 1):
+                    yield _message(fields[start : start + _MESSAGE_FIELDS])
+                del fields[: len(fields) // (_MESSAGE_FIELDS + 1) * (_MESSAGE_FIELDS + 1)]
+        if process.returncode:
+            raise ProviderError(f"git log failed in {self._git.root}: {process.returncode}")
 
     def line_commits(
         self, commit: str, path: str, start: int, end: int, *, limit: int, timeout_s: float
@@ -155,6 +188,11 @@ def _commits(out: bytes) -> Iterator[Commit]:
     for start in range(0, len(fields) - _FIELDS, _FIELDS + 1):
         sha, at, author, tags, subject, message = fields[start : start + _FIELDS]
         yield Commit(sha, _moment(at), author, tags, subject, message.strip("\n"))
+
+
+def _message(fields: Sequence[bytes]) -> Message:
+    sha, author, at, subject, body = (field.decode("utf-8", "replace") for field in fields)
+    return Message(sha, author, _moment(at), subject, body)
 
 
 def _moment(written: str) -> datetime:

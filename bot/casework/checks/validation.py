@@ -18,7 +18,7 @@ from bot.casework.checks.draft_checks import check_return
 from bot.casework.checks.sources import Sources
 from bot.domain.questions.rubrics import rubric_for
 from bot.domain.questions.verdict_rules import verdict_of_checks
-from bot.domain.returns import Check, Usage, ValidatorReturn, Verdict
+from bot.domain.returns import Check, Usage, ValidatorReturn, Verdict, total_usage
 from bot.domain.threads import ThreadState
 from bot.ports import Clock, NoteStore
 
@@ -52,6 +52,17 @@ class Validation:
             "checks": [check.model_dump() for check in self.checks],
             "return": self.ret.model_dump(mode="json") if self.ret else None,
         }
+
+
+def changes_of_validation(now: ThreadState, validation: Validation, *, run_id: str | None) -> dict[str, Any]:
+    """Return what the validation of a thread's latest draft changes in it."""
+    last = now.rounds[-1].evolve(checks=validation.checks, validator_return=validation.ret)
+    return {
+        "rounds": (*now.rounds[:-1], last),
+        "validator_task_id": run_id,
+        "validator_return": validation.ret,
+        "usage": total_usage(now.usage, validation.usage),
+    }
 
 
 class Validator(Protocol):

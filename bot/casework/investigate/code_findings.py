@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from bot.agent.codebases import Codebase, Codebases
+from bot.agent.codebases import LIKELY, Codebase, Codebases, Likely
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
@@ -25,7 +25,7 @@ from bot.casework.investigate.trace_places import find_suspects, trace_notes, tr
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
 from bot.domain.search.files import path_weight
 from bot.domain.search.passages import Passage
-from bot.domain.search.question_names import names_in
+from bot.domain.search.questions import question_of
 from bot.domain.search.report_parts import parts_of
 from bot.domain.search.stack_frames import frames_in
 from bot.errors import CodebaseUnreadable, NotCloned, TriageError
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 SHARES: Final = (1.0, 0.5, 0.25)
 """How much the best passages of a codebase count; measured with benchmarks/codebases.py."""
 
-SIZE: Final = 0.15
+SIZE: Final = 0.25
 """How much less a passage counts in a larger codebase, which has more that may fit by chance: as its size to this."""
 
 MENTIONED: Final = 1.5
@@ -84,13 +84,13 @@ def _framed(question: str, codebases: Codebases) -> Sequence[Codebase]:
 
 def _with_paths(question: str, codebases: Codebases) -> Sequence[Codebase]:
     """Return the codebases that have all files which are named with a folder or an ending."""
-    files = names_in(question).files
+    files = question_of(question).files
     return [one for one in codebases if files and all(one.index.places_called(path) for path in files)]
 
 
 def _defining(question: str, codebases: Codebases) -> Sequence[Codebase]:
     """Return the codebases that define what is surely a name of code, in code of their own."""
-    names = [one.name for one in names_in(question).names if one.is_code]
+    names = [one.name for one in question_of(question).names]
     return [one for one in _of_code(codebases) if names and all(_defines(one, name) for name in names)]
 
 
@@ -104,17 +104,17 @@ def _defines(codebase: Codebase, name: str) -> bool:
 
 
 def _ranked(question: str, codebases: Codebases, subject: str) -> Codebase:
-    likely = codebases.likely(question, subject=subject)
     mentioned = _mentioned_codebases(question, [one.id for one in codebases])
 
-    def worth(one: Codebase) -> float:
-        best = one.index.scores(question, limit=len(SHARES), subject=subject, corpus=likely.corpus)
-        total = sum(share * score for share, score in zip(SHARES, best, strict=False))
-        size: float = max(likely.sizes[one.id], 1) ** SIZE
-        return total * (MENTIONED if one.id in mentioned else 1.0) / size
+    def worth(one: Likely) -> float:
+        best = one.codebase.index.search(question, limit=len(SHARES), subject=subject)
+        total = sum(share * passage.score for share, passage in zip(SHARES, best, strict=False))
+        size: float = max(one.size, 1) ** SIZE
+        return total * one.rescaling * (MENTIONED if one.codebase.id in mentioned else 1.0) / size
 
-    others = [one for one in codebases if one.id in mentioned and one not in likely.members]
-    return max([*likely.members, *others], key=worth)
+    likely = codebases.likely(question, subject=subject)
+    others = [one for one in likely[LIKELY:] if one.codebase.id in mentioned]
+    return max([*likely[:LIKELY], *others], key=worth).codebase
 
 
 def search_codebases(text: str, codebases: Codebases, *, limit: int) -> list[Passage]:
@@ -180,19 +180,32 @@ def qualified(found: Investigation, prefix: str) -> Investigation:
 
 
 def _qualified_return(ret: InvestigatorReturn, prefix: str) -> InvestigatorReturn:
-    refs = tuple(_qualified_ref(ref, prefix) for ref in ret.evidence_refs)
+    refs, candidates = (
+        tuple(_qualified_ref(ref, prefix) for ref in given) for given in (ret.evidence_refs, ret.candidates)
+    )
     claims, summary = ret.claims, ret.summary_for_orchestrator
-    for before, after in zip(ret.evidence_refs, refs, strict=True):
-        if before.ref != after.ref:
-            claims = tuple(one.evolve(text=one.text.replace(f"`{before.ref}`", f"`{after.ref}`")) for one in claims)
-            summary = summary.replace(before.ref, after.ref) if after.ref not in summary else summary
-    changed = ret.evolve(evidence_refs=refs, summary_for_orchestrator=summary)
+    for path in dict.fromkeys(one.ref.rpartition(":")[0] for one in ret.evidence_refs if _is_bare(one, prefix)):
+        claims = tuple(one.evolve(text=_qualified_text(one.text, path, prefix)) for one in claims)
+        summary = _qualified_text(summary, path, prefix)
+    changed = ret.evolve(evidence_refs=refs, candidates=candidates, summary_for_orchestrator=summary)
     return changed if claims == ret.claims else changed.with_claims(claims)
 
 
 def _qualified_ref(ref: EvidenceRef, prefix: str) -> EvidenceRef:
-    is_bare = ref.kind is EvidenceKind.FILE and not ref.ref.startswith(prefix)
-    return ref.model_copy(update={"ref": prefix + ref.ref}) if is_bare else ref
+    """Return a citation with its codebase in its place and in its sentence."""
+    if not _is_bare(ref, prefix):
+        return ref
+    said = _qualified_text(ref.supports_claim, ref.ref.rpartition(":")[0], prefix)
+    return ref.evolve(ref=prefix + ref.ref, supports_claim=said)
+
+
+def _is_bare(ref: EvidenceRef, prefix: str) -> bool:
+    return ref.kind is EvidenceKind.FILE and not ref.ref.startswith(prefix)
+
+
+def _qualified_text(text: str, path: str, prefix: str) -> str:
+    """Return words in which each place in a file has its codebase; code spans alone are places."""
+    return text.replace(f"`{path}:", f"`{prefix}{path}:")
 
 
 @dataclass(frozen=True, slots=True)

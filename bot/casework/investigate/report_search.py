@@ -15,7 +15,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.trace_places import TracePlace, trace_places
 from bot.domain.search.files import is_indexed, path_weight
 from bot.domain.search.passages import Passage
-from bot.domain.search.question_names import names_in
+from bot.domain.search.questions import question_of
 from bot.domain.search.report_parts import ReportParts, parts_of
 from bot.ports import PassageIndex
 
@@ -145,7 +145,7 @@ def _of_frames(places: Sequence[TracePlace]) -> dict[str, tuple[float, int | Non
 def _of_paths(parts: ReportParts, index: PassageIndex) -> dict[str, tuple[float, int | None]]:
     """Return the files that are named, where a name means one file."""
     found: dict[str, tuple[float, int | None]] = {}
-    for written in names_in(parts.opening).files:
+    for written in question_of(parts.opening).files:
         called = [path for path in index.places_called(written) if not path.endswith("/")]
         if len(called) == 1:
             found[called[0]] = path_weight(called[0], ""), None
@@ -155,7 +155,9 @@ def _of_paths(parts: ReportParts, index: PassageIndex) -> dict[str, tuple[float,
 def _of_names(parts: ReportParts, index: PassageIndex) -> dict[str, tuple[float, int | None]]:
     """Return the files that define what is named, and where; a name defined in several files counts less for each."""
     found: dict[str, tuple[float, int | None]] = {}
-    named = dict.fromkeys((*names_in(parts.title).names, *names_in(parts.names).names, *names_in(parts.opening).names))
+    named = dict.fromkeys(
+        (*question_of(parts.title).names, *question_of(parts.names).names, *question_of(parts.opening).names)
+    )
     for one in named:
         defined = [each for each in index.definitions(one.name) if each.name == one.name]
         lines = {each.path: each.line for each in reversed(defined) if path_weight(each.path, "") >= DEFINES}

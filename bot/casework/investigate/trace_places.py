@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from bot.agent.codebases import Codebase
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.offline_draft import Excerpt, QuotableFile
 from bot.domain.citations.citation_lines import CitedLines
 from bot.domain.returns import SuspectChange
 from bot.domain.search.definitions import Definition, definition_end, definitions_in
@@ -34,9 +32,6 @@ MAX_FOLLOWED: Final = 3
 """Frames whose lines are followed through history."""
 
 MAX_SHOWN_PLACES: Final = 8
-FRAME_LINES: Final = (4, 2, 1, 0)
-"""Lines around a frame's own that are quoted, as many as there is room for."""
-
 AROUND_LINES: Final = 4
 """Lines before and behind a frame's own that count as changed with it."""
 
@@ -92,25 +87,6 @@ def trace_places(text: str, repo: GitRepo, index: PassageIndex, commit: str | No
     own = [one for one in found.values() if file_kind(one.path) is not FileKind.VENDORED]
     ordered = sorted(own or found.values(), key=lambda one: path_weight(one.path, "") < OWN_CODE)
     return ordered[:MAX_PLACES]
-
-
-def excerpts_of_frame(place: TracePlace, file: QuotableFile, stems: frozenset[str]) -> Iterator[Excerpt]:
-    """Yield the lines around a stack frame as they may be quoted, the most first; nothing if its line is not known."""
-    at, lines = place.line, file.lines
-    if at is None or at > len(lines):
-        return
-    for around in FRAME_LINES:
-        cut = file.cut(*_without_blank_ends(lines, max(1, at - around), min(len(lines), at + around)), stems)
-        if whole := file.widened(replace(cut, frame=f"{place.path}:{at}")):
-            yield whole
-
-
-def _without_blank_ends(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
-    while start < end and not lines[start - 1].strip():
-        start += 1
-    while end > start and not lines[end - 1].strip():
-        end -= 1
-    return start, end
 
 
 def _defined(frame: StackFrame, index: PassageIndex) -> TracePlace | None:

@@ -40,7 +40,9 @@ def model(context: DoctorContext) -> HealthCheck:
             return wrong(f"provider {settings.provider} needs more packages", fix)
         return well(f"{name} at {settings.provider}, not contacted: it uses its own credentials")
     if key is None:
-        return well("offline: no ANTHROPIC_API_KEY, a search over the code answers")
+        return well(
+            "offline: no ANTHROPIC_API_KEY; a search quotes code for questions in English or with names from it"
+        )
     try:
         address = settings.base_url or context.environment.anthropic_base_url
         return well(probe_model(address, key.get_secret_value(), name, timeout_s=PATIENCE_S))

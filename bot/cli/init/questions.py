@@ -243,7 +243,11 @@ SECRETS: Final = (
         "SLACK_APP_TOKEN", "App token, xapp-… (empty: later)", take_token("SLACK_APP_TOKEN"), "", is_secret=True
     ),
     InitQuestion(
-        "ANTHROPIC_API_KEY", "Anthropic API key (empty: no model, search only)", take_api_key, "", is_secret=True
+        "ANTHROPIC_API_KEY",
+        "Anthropic API key (empty: no model; a search quotes code that a question names)",
+        take_api_key,
+        "",
+        is_secret=True,
     ),
     InitQuestion("TRIAGE_HOME", "Data directory (empty: ~/.triage)", take_home, ""),
 )

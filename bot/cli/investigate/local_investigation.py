@@ -27,7 +27,7 @@ from bot.composition.storage_engine import open_store
 from bot.config.environment import Environment, process_home
 from bot.config.settings import Settings, find_config
 from bot.domain.fixes.patch_files import fenced_diff, patch_summary
-from bot.domain.questions.approval_basis import backed_words, basis_of, passed_words
+from bot.domain.questions.approval_basis import OFFLINE, backed_words, basis_of, passed_words
 from bot.domain.questions.verdict_rules import objections
 from bot.domain.returns import (
     EvidenceRef,
@@ -179,6 +179,8 @@ def _passed(findings: QuestionRun, verdict: ValidatorReturn) -> str:
 def _facts(findings: QuestionRun) -> str:
     usage, found = findings.usage, findings.found
     cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.2f}{assumed_words(usage)}"
+    if found.investigator == OFFLINE:
+        return OFFLINE
     return f"{found.investigator}, confidence {found.ret.confidence}" + (
         f", {usage.tokens:,} tokens, {cost}" if usage.tokens else ""
     )

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from bot.domain.credentials.secret_forms import Place, SecretSpan, forms
 from bot.domain.credentials.secret_values import HOLE, JUDGED_CHARS, Judge, is_plain, is_secret, is_sentence
 from bot.domain.tables import Alternatives, Parts, Pattern, fill, read_table
-from bot.domain.text.linear_patterns import LinearPattern
+from bot.domain.text.linear_patterns import LinearPattern, LinearSet
 
 _BEFORE_CHARS: Final = 120
 _NEAR_CHARS: Final = 600
@@ -77,6 +77,9 @@ _PLACES: Final = [
     (place, LinearPattern(place.quick), re.compile(fill(place.pattern, _LISTS.parts)))
     for place in (*forms().shapes, *_LISTS.places)
 ]
+_NEEDED: Final = LinearSet("|".join(map(re.escape, place.needles)) or "[^\\x00-\\x{10FFFF}]" for place, _, _ in _PLACES)
+"""For each place whether a text has one of its needles; one without needles is looked for by its quick pattern."""
+
 _CODE: Final = LinearPattern(f"(?m:{_LISTS.code})")
 _OPENING: Final = re.compile(r"[rbfuRBFU@]?(\\?(?:\"\"\"|'''|[\"'`]))")
 _CLOSES: Final = r"[\s,;:)}\]>/|.&?\\%+]|$|[\"'`][\s,;)}\]]"
@@ -118,8 +121,9 @@ def named(text: str, names: Iterable[Name]) -> Iterator[SecretSpan]:
 def placed(text: str) -> Iterator[SecretSpan]:
     """Yield where a credential stands in a place made for one."""
     values, encoded = _Values(text), text.encode()
-    for place, quick, pattern in _PLACES:
-        is_near = any(needle in text for needle in place.needles) or (place.quick and quick.is_in(encoded))
+    needed = frozenset(_NEEDED.found_in(text))
+    for number, (place, quick, pattern) in enumerate(_PLACES):
+        is_near = number in needed or (place.quick and quick.is_in(encoded))
         for match in pattern.finditer(text) if is_near else ():
             span = match.span("value" if match.groupdict().get("value") else 0)
             is_all = span != match.span() or place.judge == "form"

@@ -16,10 +16,11 @@ from bot.domain.tables import Parts, Words, WordSet, fill, read_table
 
 MAX_NAME_CHARS: Final = 120
 
-MAX_BODY: Final = 400
-"""So many lines of a definition are looked through for its end."""
-
 _CLOSERS: Final = (")", "]", "}", "end", "{", "*/")
+
+_COMMENTS: Final = ("#", "//")
+_LABEL: Final = re.compile(r"(?!(?:try|else|finally)\b)\w+:\s*$")
+"""Where a jump leads; it stands at the margin, and what it is in goes on."""
 
 _ANY_GROUP: Final = re.compile(r"\(\?P<(\w+)>")
 
@@ -41,22 +42,24 @@ class DefinitionKind(IntEnum):
 
 
 class Defined(NamedTuple):
-    """A name, the dotted names that enclose it, its line (1-based) and what it is."""
+    """A name, the dotted names that enclose it, what it is, and its first and last line (1-based)."""
 
     name: str
     scope: str
     line: int
+    end: int
     kind: DefinitionKind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Definition:
-    """A name that a file of the codebase defines on line `line`; `scope` is as in `Defined`."""
+    """A name that a file of the codebase defines in the lines `line` to `end`; `scope` is as in `Defined`."""
 
     name: str
     scope: str
     path: str
     line: int
+    end: int
     kind: DefinitionKind
 
 
@@ -103,7 +106,7 @@ def definitions_in(path: str, lines: Sequence[str]) -> list[Defined]:
     """Return what a file defines, in the order of its lines; nothing of a language that is not known here.
 
     >>> definitions_in("a.py", ["class A:", "    def run(self):", "        pass"])[1]
-    Defined(name='run', scope='A', line=2, kind=<DefinitionKind.FUNCTION: 1>)
+    Defined(name='run', scope='A', line=2, end=3, kind=<DefinitionKind.FUNCTION: 1>)
     """
     suffix = path.rpartition(".")[2].lower()
     language = _LANGUAGES.get(suffix)
@@ -156,6 +159,7 @@ class _Enclosing(NamedTuple):
 def _scoped(text: str, found: Iterable[tuple[int, Mapping[str, str]]], lines: Sequence[str]) -> Iterator[Defined]:
     """Yield each definition with the names of those above it that are indented less."""
     enclosing: list[_Enclosing] = []
+    indents = _indents(lines)
     line, counted = 1, 0
     for at, groups in found:
         line, counted = line + text.count("\n", counted, at), at
@@ -168,7 +172,8 @@ def _scoped(text: str, found: Iterable[tuple[int, Mapping[str, str]]], lines: Se
         outer = [*(one.name for one in enclosing), *({groups.get("scope", "")} - _NO_SCOPE)]
         kind = _kind(groups)
         if "holder" not in groups:
-            yield Defined(groups["name"], ".".join(outer), line, kind)
+            end = _end(lines, indents, line, may_hold_labels=kind is not DefinitionKind.VALUE)
+            yield Defined(groups["name"], ".".join(outer), line, end, kind)
         if kind is not DefinitionKind.VALUE:
             enclosing.append(_Enclosing(indent, groups["name"], "holder" in groups or kind is DefinitionKind.TYPE))
 
@@ -194,16 +199,24 @@ def definition_end(lines: Sequence[str], line: int) -> int:
     >>> definition_end(["def a(", "    b,", "):", "    return b", "", "c = 1"], 1)
     4
     """
-    indent = _indent(lines[line - 1])
-    last = line
-    for at in range(line, min(len(lines), line + MAX_BODY)):
-        text = lines[at]
-        if text.strip():
-            if _indent(text) <= indent and not (_indent(text) == indent and text.strip().startswith(_CLOSERS)):
-                break
+    return _end(lines, _indents(lines), line, may_hold_labels=True)
+
+
+def _indents(lines: Sequence[str]) -> list[int]:
+    """Return how far each line is indented; of a blank one -1."""
+    return [len(line) - len(text) if (text := line.lstrip()) else -1 for line in lines]
+
+
+def _end(lines: Sequence[str], indents: Sequence[int], line: int, *, may_hold_labels: bool) -> int:
+    own, last = indents[line - 1], line
+    for at in range(line, len(lines)):
+        indent = indents[at]
+        if indent > own:
             last = at + 1
+        elif indent >= 0:
+            text = lines[at].lstrip()
+            if indent == own and text.startswith(_CLOSERS):
+                last = at + 1
+            elif not (text.startswith(_COMMENTS) or (may_hold_labels and _LABEL.match(text))):
+                break
     return last
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())

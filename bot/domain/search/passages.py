@@ -1,49 +1,38 @@
 """How a file is cut into passages, what a search over code and memory returns, and which lines are worth quoting. Pure.
 
-A file is cut into chunks of about 10 to 40 lines along its definitions, headings and blank lines. Chunks never overlap,
-and each one knows the names it stands under: those of its own definitions and of the class, function or section that
-encloses its first line. Lines that would leave their code fence or hold a credential are never chosen.
+A definition with its comments and decorators is one passage; a long one is divided by what is defined in it, else at
+blank lines; what stands between definitions is one passage, too. Prose is divided by its headings. Each passage knows
+the names it stands under. Lines that would leave their code fence or hold a credential are never chosen.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, NamedTuple
 
+from bot.domain.search.definitions import Defined, DefinitionKind
 from bot.domain.search.tokens import shared_stems
 from bot.domain.secrets import find_secrets
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 
 MIN_LINES = 8
+"""Shorter passages are joined with their neighbours."""
+
 SOFT_LINES = 24
-MAX_LINES = 40
+MAX_LINES = 48
+MAX_DEPTH = 4
+"""What is defined deeper belongs to what it is defined in."""
+
 PATH_CHARS: Final = 80
 
-_DEFINITION = re.compile(
-    r"""^(?P<indent>\s*+)(?:
-      (?:(?:export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\(\w+\))?|unsafe|inline
-          |open|override|sealed|data|suspend|const|declare)\s+)*
-      (?:def|class|func|function\*?|fn|interface|struct|enum|trait|impl|type|module|namespace|object|protocol|fun|macro)
-      \s+(?:\([^)]*\)\s*)?(?:self\.)?(?P<name>[A-Za-z_$][\w$]*[?!]?)(?=\s*(?:[(:{<\[=;|]|$|extends|implements|where|for|struct|interface|func|map))
-    | (?:export\s+)?(?:const|let|var)\s+(?P<bound>[A-Za-z_$][\w$]*)\s*(?::[^=]+)?=\s*(?:async\s*)?
-      (?:function|\(|\w+\s*=>)
-    | (?P<constant>[A-Z][A-Z0-9_]{2,})\s*(?::[^=]+)?=
-    | \.\.\s+(?:[a-z]+:)?(?:data|function|class|method|attribute|option|exception|decorator|envvar|module)::
-      \s*(?P<directive>[\w.]+)
-    | (?i:create\s+(?:or\s+replace\s+)?(?:table|view|function|index|procedure)\s+(?:if\s+not\s+exists\s+)?)
-      (?P<sql>[\w."]+)
-    | \[(?P<section>[\w.:\ "-]+)\]\s*$
-    )""",
-    re.VERBOSE,
-)
-_C_FUNCTION = re.compile(r"^[A-Za-z_][\w:*&<>,\s]*[\s*&]([A-Za-z_][\w:~]*)\([^;]*$")
 _ATTACHED = re.compile(r"\s*(?:@|#|//|/?\*|--|\[\[?\w)")
-_MARKDOWN_HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$")
+_HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*$|\.\.\s+(?:[a-z]+:)?[a-z]+::\s*(?P<directive>[\w.]+)\s*(?:\(.*)?$")
+_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 _UNDERLINE = re.compile(r"([=\-~^\"'#*+`.:])\1{2,}\s*$")
 
 FIRST_LINE = 0.4
@@ -56,112 +45,116 @@ _UNQUOTABLE = re.compile(r"```|\[redacted\b", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Lines `start` to `end` (1-based, inclusive) and the names they stand under."""
+    """Lines `start` to `end` (1-based, inclusive), the names that they define, and those that they stand under."""
 
     start: int
     end: int
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    scope: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """A definition or heading: its line (0-based), its indentation and its name."""
+class _Part(NamedTuple):
+    """Lines from `start` up to `end` (0-based, excluded) that have a name."""
 
-    line: int
-    indent: int
+    start: int
+    end: int
     name: str
 
 
-def split_into_chunks(lines: Sequence[str], *, prose: bool = False) -> list[Chunk]:
-    """Return the passages of a file, in order; blank ones are left out.
+def split_into_chunks(lines: Sequence[str], defined: Sequence[Defined] = (), *, prose: bool = False) -> list[Chunk]:
+    """Return the passages of a file, in order; blank ones are left out. `defined` is what `definitions_in` returned.
 
-    >>> split_into_chunks(["def one():", "    return 1"])
-    [Chunk(start=1, end=2, names=('one',))]
+    >>> split_into_chunks(["def one():", "    return 1"], [Defined("one", "", 1, 2, DefinitionKind.FUNCTION)])
+    [Chunk(start=1, end=2, names=('one',), scope=())]
     """
-    marks = _headings(lines) if prose else _definitions(lines)
-    ends = [*_cuts(lines, {first_attached(lines, mark.line) for mark in marks}), len(lines)]
-    starts = [0, *ends[:-1]]
-    enclosing = _enclosing(marks)
+    parts = _sections(lines) if prose else _parts(lines, defined)
+    found = _divided(lines, Chunk(0, len(lines)), parts, 0)
+    return [trimmed for one in _joined(found) if (trimmed := _without_blank_ends(lines, one)) is not None]
+
+
+def _parts(lines: Sequence[str], defined: Sequence[Defined]) -> list[_Part]:
+    """Return the definitions that are worth a passage, with what is attached above them."""
     return [
-        _chunk(lines, start, end, marks, enclosing)
-        for start, end in zip(starts, ends, strict=True)
-        if any(line.strip() for line in lines[start:end])
+        _Part(first_attached(lines, one.line - 1), one.end, one.name)
+        for one in defined
+        if one.kind is not DefinitionKind.VALUE or one.end - one.line >= MIN_LINES
     ]
 
 
-def _cuts(lines: Sequence[str], boundaries: set[int]) -> list[int]:
-    """Return the lines before which to cut: boundaries once a passage is long enough, blank lines, then anywhere."""
-    cuts: list[int] = []
-    start = 0
-    for at in range(1, len(lines)):
-        length = at - start
-        at_boundary = at in boundaries and length >= MIN_LINES
-        at_blank = length >= SOFT_LINES and not lines[at - 1].strip()
-        if (at_boundary or at_blank or length >= MAX_LINES) and len(lines) - at >= MIN_LINES // 2:
-            cuts.append(at)
-            start = at
-    return cuts
+def _sections(lines: Sequence[str]) -> list[_Part]:
+    """Return the sections of Markdown and reStructuredText."""
+    heads: list[tuple[int, str]] = []
+    in_code = False
+    for at, line in enumerate(lines):
+        in_code ^= _FENCE.match(line) is not None
+        found = None if in_code else _HEADING.match(line)
+        if found:
+            heads.append((at, found[2] or found["directive"]))
+        elif at and lines[at - 1].strip() and _UNDERLINE.fullmatch(line) and not _UNDERLINE.fullmatch(lines[at - 1]):
+            heads.append((at - 1, lines[at - 1].strip()))
+    ends = [at for at, _ in heads[1:]] + [len(lines)]
+    return [_Part(at, end, name) for (at, name), end in zip(heads, ends, strict=False)]
 
 
-def _chunk(lines: Sequence[str], start: int, end: int, marks: Sequence[_Mark], enclosing: Sequence[int]) -> Chunk:
-    while not lines[start].strip():
-        start += 1
-    while not lines[end - 1].strip():
-        end -= 1
-    first, last = (bisect_left(marks, line, key=lambda mark: mark.line) for line in (start, end))
-    inside = [mark.name for mark in marks[first:last]]
-    names = (*_scope(marks, enclosing, first - 1, _indent(lines[start])), *inside)
-    return Chunk(start + 1, end, tuple(dict.fromkeys(names)))
+def _divided(lines: Sequence[str], whole: Chunk, parts: Sequence[_Part], depth: int) -> Iterator[Chunk]:
+    """Yield the pieces of some lines (here 0-based, the end excluded): its parts, and what stands between them."""
+    at, number, names = whole.start, 0, whole.names
+    inside = (*whole.scope, *whole.names)
+    while number < len(parts):
+        part = parts[number]
+        number += 1
+        inner = []
+        while number < len(parts) and parts[number].start < part.end:
+            inner.append(parts[number])
+            number += 1
+        start, end = max(part.start, at), min(part.end, whole.end)
+        if start < end:
+            yield from _pieces(lines, Chunk(at, start, names, inside))
+            if end - start <= MAX_LINES or not inner or depth == MAX_DEPTH:
+                yield from _pieces(lines, Chunk(start, end, (part.name, *(each.name for each in inner)), inside))
+            else:
+                yield from _divided(lines, Chunk(start, end, (part.name,), inside), inner, depth + 1)
+            at, names = end, ()
+    yield from _pieces(lines, Chunk(at, whole.end, names, inside))
 
 
-def _enclosing(marks: Sequence[_Mark]) -> list[int]:
-    """Return for each mark the number of the nearest one above that is indented less; -1 where there is none."""
-    found: list[int] = []
-    for at, mark in enumerate(marks):
-        above = at - 1
-        while above >= 0 and marks[above].indent >= mark.indent:
-            above = found[above]
-        found.append(above)
+def _pieces(lines: Sequence[str], one: Chunk) -> Iterator[Chunk]:
+    """Yield lines in pieces of at most MAX_LINES, cut at a blank line where there is one."""
+    start = one.start
+    while one.end - start > MAX_LINES:
+        blank = (at for at in range(start + MAX_LINES, start + SOFT_LINES, -1) if not lines[at - 1].strip())
+        end = next(blank, start + MAX_LINES)
+        yield replace(one, start=start, end=end)
+        start = end
+    if start < one.end:
+        yield replace(one, start=start)
+
+
+def _joined(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """Return the chunks, those that are too short by themselves joined with the next; the last one with that before."""
+    found: list[Chunk] = []
+    for one in chunks:
+        is_short = found and found[-1].end - found[-1].start < MIN_LINES
+        found.append(_both(found.pop(), one) if is_short else one)
+    if len(found) > 1 and found[-1].end - found[-1].start < MIN_LINES:
+        last = found.pop()
+        found.append(_both(found.pop(), last))
     return found
 
 
-def _scope(marks: Sequence[_Mark], enclosing: Sequence[int], above: int, limit: int) -> list[str]:
-    """Return the names enclosing a line, outermost first: the nearest mark above of each indentation below `limit`.
-
-    `above` is the number of the last mark above the line.
-    """
-    scope: list[str] = []
-    while above >= 0 and limit >= 0:
-        mark = marks[above]
-        if mark.indent < limit:
-            scope.insert(0, mark.name)
-            limit = mark.indent
-        above = enclosing[above]
-    return scope
+def _both(one: Chunk, other: Chunk) -> Chunk:
+    names, scope = (tuple(dict.fromkeys(each)) for each in ((*one.names, *other.names), (*one.scope, *other.scope)))
+    return Chunk(one.start, other.end, names, scope)
 
 
-def _definitions(lines: Sequence[str]) -> list[_Mark]:
-    marks = []
-    for at, line in enumerate(lines):
-        found = _DEFINITION.match(line) or (_C_FUNCTION.match(line) if "(" in line else None)
-        name = next((group for group in found.groups()[-1::-1] if group and group.strip()), "") if found else ""
-        if name:
-            marks.append(_Mark(at, _indent(line), name))
-    return marks
-
-
-def _headings(lines: Sequence[str]) -> list[_Mark]:
-    """Return Markdown and reStructuredText headings and directives; a heading encloses all that follows it."""
-    marks = []
-    for at, line in enumerate(lines):
-        found = _MARKDOWN_HEADING.match(line)
-        if found:
-            marks.append(_Mark(at, -1, found[1]))
-        elif at and lines[at - 1].strip() and _UNDERLINE.fullmatch(line) and not _UNDERLINE.fullmatch(lines[at - 1]):
-            marks.append(_Mark(at - 1, -1, lines[at - 1].strip()))
-        elif (directive := _DEFINITION.match(line)) and directive["directive"]:
-            marks.append(_Mark(at, 0, directive["directive"]))
-    return marks
+def _without_blank_ends(lines: Sequence[str], one: Chunk) -> Chunk | None:
+    """Return lines without the blank ones at their ends, counted from 1; None where no other is left."""
+    start, end = one.start, one.end
+    while start < end and not lines[start].strip():
+        start += 1
+    while start < end and not lines[end - 1].strip():
+        end -= 1
+    return replace(one, start=start + 1, end=end) if start < end else None
 
 
 def first_attached(lines: Sequence[str], at: int) -> int:
@@ -169,10 +162,6 @@ def first_attached(lines: Sequence[str], at: int) -> int:
     while at and _ATTACHED.match(lines[at - 1]) and lines[at - 1].strip():
         at -= 1
     return at
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def is_quotable(text: str) -> bool:
@@ -251,9 +240,21 @@ class Passage:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CommitHit:
+    """A commit whose message holds words of a question; `authored_at` is aware, `score` as in `Passage`."""
+
+    id: str
+    author: str
+    authored_at: datetime
+    subject: str
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class IndexGaps:
     """Paths from the top: what git cannot read, what Git LFS keeps elsewhere, repositories of their own, large files.
 
+    `history` has the commit whose messages git cannot list, if that is so.
     `waiting` of `total` files are not in the index yet, because it is still being built.
 
     >>> IndexGaps(unreadable=("a.py", "b.py"), submodules=("lib",)).words()
@@ -264,6 +265,7 @@ class IndexGaps:
     lfs: tuple[str, ...] = ()
     submodules: tuple[str, ...] = ()
     oversized: tuple[str, ...] = ()
+    history: tuple[str, ...] = ()
     waiting: int = 0
     total: int = 0
 
@@ -274,6 +276,7 @@ class IndexGaps:
             (self.lfs, "file", " whose text is in Git LFS only"),
             (self.submodules, "submodule", ""),
             (self.oversized, "file", " over 1 MB"),
+            (self.history, "history", " that git cannot list"),
         )
         parts = [_named(paths, what, why) for paths, what, why in kinds if paths]
         if self.waiting:

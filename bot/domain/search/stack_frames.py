@@ -21,6 +21,7 @@ MAX_FRAMES: Final = 1_000
 MAX_GAP_LINES: Final = 8
 """Lines between two frames of one trace; more, and the frames belong to different ones."""
 
+MIN_OWN_PARTS: Final = 3
 MAX_FUNCTION_LINES: Final = 200
 """So far below the line that defines a function may its own lines stand."""
 
@@ -232,7 +233,8 @@ def best_path(frame: StackFrame, paths: Sequence[str]) -> str | None:
     """Return the file of the codebase that a frame lies in; None if none fits.
 
     The ends of both paths must agree: all of a frame's own path or all of a file's, else at least two parts of them;
-    of Java the whole package, for its folders are the package's.
+    of Java the whole package, for its folders are the package's. A program installed as a library (`gems/shop-1.2/`) is
+    known by MIN_OWN_PARTS parts.
 
     Args:
         frame: The frame.
@@ -247,7 +249,7 @@ def best_path(frame: StackFrame, paths: Sequence[str]) -> str | None:
     for path in paths:
         parts = path.split("/")
         same = _common_end(tail, parts)
-        is_whole = same == len(tail) or (same == len(parts) and not frame.is_of_library)
+        is_whole = same == len(tail) or (same == len(parts) and same >= (MIN_OWN_PARTS if frame.is_of_library else 1))
         may_differ = not frame.is_of_library and not path.endswith(".java")
         if same and (is_whole or (same > 1 and may_differ)):
             fitting.append((-same, len(parts), path))

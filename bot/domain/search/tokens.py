@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,13 +15,12 @@ from typing import NamedTuple
 from bot.domain.tables import Words, WordSet, read_table
 
 MAX_QUESTION_CHARS = 40_000
-MAX_CANDIDATES = 64
-HELP = 0.5
+MAX_WORDS = 40
 
 MIN_AKIN = 4
 """Letters that two words of one family share at least."""
 
-_MARKUP = re.compile(r"<[@!#][^>]*>|https?://[^\s|>]+|:[a-z0-9_+-]+:(?!:)", re.I)
+_MARKUP = re.compile(r"\[redacted[^\]\n]{0,80}\]|<[@!#][^>]*>|https?://[^\s|>]+|:[a-z0-9_+-]+:(?!:)", re.I)
 _WORD = re.compile(r"\w+(?:\.\w+)*")
 _CODE_SPAN = re.compile(r"`([^`\n]{1,200})`")
 
@@ -44,8 +41,6 @@ UNSPACED = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u9fff]+")
 class _TokensTable(NamedTuple):
     stop: WordSet
     endings: Words
-    near: tuple[Words, ...]
-    names: tuple[Words, ...]
 
 
 _LISTS = read_table(__file__, "tokens.yml", _TokensTable)
@@ -66,53 +61,37 @@ def stem(word: str) -> str:
     return word
 
 
-def _near_words() -> dict[str, tuple[str, ...]]:
-    """Return, for the stem of each word, the other words of its groups."""
-    near: dict[str, dict[str, None]] = {}
-    for words in _LISTS.near:
-        for word in words:
-            near.setdefault(stem(word), {}).update(dict.fromkeys(other for other in words if other != word))
-    return {word: tuple(others) for word, others in near.items()}
+def question_words(question: str) -> list[str]:
+    """Return the words to search for, each once, at most MAX_WORDS; names are split into theirs.
 
-
-NEAR_WORDS = _near_words()
-_NAMED = {stem(word): frozenset(map(stem, words)) for words in _LISTS.names for word in words}
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """One thing to look for: its words in sequence, its weight, and which word of the question it stands for.
-
-    `about` is None for a sequence (an identifier, two neighbouring words): its words are counted by themselves.
+    >>> question_words("Where is the requestTimeout set?")
+    ['request', 'timeout', 'set']
     """
+    tokens, code = _tokens(question)
+    words = Counter(word for token in tokens for word in _parts(token, code))
+    return [word for word, _ in words.most_common(MAX_WORDS)]
 
-    words: tuple[str, ...]
-    weight: float
-    about: str | None
 
+def question_phrases(question: str) -> list[str]:
+    """Return words that count more in sequence: names, and neighbours, as `user agent` is written `user_agent`.
 
-def question_terms(question: str) -> tuple[Term, ...]:
-    """Return what to search for: words, whole identifiers, neighbouring words, then words of near meaning.
-
-    >>> [" ".join(term.words) for term in question_terms("Where is should_retry called?")]
-    ['should', 'retry', 'called', 'should retry', 'attempt']
+    >>> question_phrases("Does should_retry read the user agent?")
+    ['should retry', 'user agent']
     """
+    tokens, code = _tokens(question)
+    named = [" ".join(re.split(r"[._]+", token.strip("._").lower())) for token in tokens if is_identifier(token)]
+    wanted = frozenset(word for token in tokens for word in _parts(token, code))
+    pairs_seen = [
+        f"{one} {other}" for one, other in pairwise(word.lower() for word in tokens) if {one, other} <= wanted
+    ]
+    return list(dict.fromkeys([*named, *pairs_seen]))[:MAX_WORDS]
+
+
+def _tokens(question: str) -> tuple[list[str], frozenset[str]]:
+    """Return the words of a question as they are written, and those in backticks in small letters."""
     text = without_markup(question)
-    tokens = [_COUNTED.sub("", token) for token in _WORD.findall(UNSPACED.sub(r" \g<0> ", text))]
     code = frozenset(word.lower() for span in _CODE_SPAN.findall(text) for word in _WORD.findall(span))
-    words = _most_telling(word for token in tokens for word in _parts(token, code))
-    return (
-        *(Term((word,), 1.0, word) for word in words),
-        *_identifiers(tokens),
-        *_neighbours(tokens, frozenset(words)),
-        *_near(words),
-    )
-
-
-def helping_terms(subject: str) -> tuple[Term, ...]:
-    """Return what was asked before as terms that raise a passage and need not be covered."""
-    own = (term for term in question_terms(subject) if term.weight >= 1)
-    return tuple(replace(term, weight=term.weight * HELP, about=None) for term in own)
+    return [_COUNTED.sub("", token) for token in _WORD.findall(UNSPACED.sub(r" \g<0> ", text))], code
 
 
 def without_markup(question: str) -> str:
@@ -127,34 +106,6 @@ def _parts(token: str, code: frozenset[str]) -> list[str]:
     parts = split_identifier(token) if is_identifier(token) else [token.lower()]
     kept = [part for part in parts if len(part) > 1 and not part.isdigit()] or [p for p in parts if len(p) > 2]
     return kept if is_identifier(token) else [part for part in kept if part not in STOP_WORDS or part in code]
-
-
-def _most_telling(words: Iterable[str]) -> list[str]:
-    """Return the distinct words, at most MAX_CANDIDATES, the most repeated ones of a long text first."""
-    return [word for word, _ in Counter(words).most_common(MAX_CANDIDATES)]
-
-
-def _identifiers(tokens: list[str]) -> Iterable[Term]:
-    named = list(dict.fromkeys(token for token in tokens if is_identifier(token)))[:MAX_CANDIDATES]
-    for token in named:
-        yield Term(tuple(re.split(r"[._]+", token.strip("._").lower())), 1.5, None)
-
-
-def _neighbours(tokens: list[str], wanted: frozenset[str]) -> Iterable[Term]:
-    """Yield pairs of neighbouring words, as `user agent` is written in `user_agent` and `user-agent`."""
-    lowered = [token.lower() for token in tokens]
-    pairs_seen = dict.fromkeys(pair for pair in pairwise(lowered) if wanted.issuperset(pair))
-    for pair in list(pairs_seen)[:MAX_CANDIDATES]:
-        yield Term(pair, 0.5, None)
-        yield Term(("".join(pair),), 0.5, None)
-
-
-def _near(words: list[str]) -> Iterable[Term]:
-    asked = frozenset(words)
-    for word in words:
-        for near in NEAR_WORDS.get(stem(word), ()):
-            if near not in asked:
-                yield Term((near,), 0.35, word)
 
 
 def is_identifier(token: str) -> bool:
@@ -215,19 +166,12 @@ def akin_stems(stems: frozenset[str], others: frozenset[str]) -> frozenset[str]:
 
 
 def shared_stems(stems: frozenset[str], text: str) -> frozenset[str]:
-    """Return the stems of a question that a text has, as words or as what names in code are called for them.
+    """Return the stems of a question that a text has.
 
-    >>> sorted(shared_stems(question_stems("Where is the retry limit set?"), "MAX_ATTEMPTS = 5"))
+    >>> sorted(shared_stems(question_stems("Where is the retry limit set?"), "RETRY_LIMIT = 5"))
     ['limit', 'retr']
     """
-    names = frozenset(stem(part) for name in _WORD.findall(text) for part in _name_parts(name))
-    said = text_stems(text)
-    return frozenset(one for one in stems if one in said or not names.isdisjoint(_NAMED.get(one, ())))
-
-
-def _name_parts(token: str) -> list[str]:
-    parts = split_identifier(token)
-    return parts if len(parts) > 1 else []
+    return stems & text_stems(text)
 
 
 def question_stems(question: str) -> frozenset[str]:
@@ -236,4 +180,4 @@ def question_stems(question: str) -> frozenset[str]:
     >>> sorted(question_stems("Where are the retries configured?"))
     ['configur', 'retr']
     """
-    return frozenset(stem(term.about) for term in question_terms(question) if term.about and term.weight == 1)
+    return frozenset(map(stem, question_words(question)))

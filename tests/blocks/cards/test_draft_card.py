@@ -104,6 +104,7 @@ def check_card(state: ThreadState, text: str) -> None:
     ret = a_return(
         text,
         evidence_refs=(ref,) * 12,
+        candidates=(ref, ref.evolve(commit=None)),
         open_questions=(text,) * 5,
         not_answered=(text,) * 5,
         not_searched=text,
@@ -404,7 +405,7 @@ def test_doubts_name_people_and_nothing_else() -> None:
     state = state.in_doubt((wrote_in_thread("U3", NOW), path, words))
     seen = shown(card(state))
     assert "3 things changed since this draft" in seen
-    assert ":warning: 3 things changed since · " in card_text(state)
+    assert ":warning: 3 things changed since" in card_text(state)
     assert "• <@U3> wrote in the thread" in seen
     assert "<@U9>" not in seen
     assert "<@U8>" not in seen
@@ -514,6 +515,31 @@ def test_a_search_result_is_there_to_be_edited() -> None:
         ("Approve", None),
     ]
     assert actions(card(state.with_draft("Mine.")))[:2] == ["Approve", "Edit"]
+
+
+class TestCandidates:
+    """What else a search found, below the evidence of the draft."""
+
+    def seen(self, remote: str | None = None, **changes: Any) -> list[dict[str, Any]]:
+        found = [REF.evolve(ref=f"app/{name}.py:1-4", quote="a\nb\nc\nd", supports_claim=f"{name}!") for name in "xyz"]
+        ret = a_return(candidates=tuple(found))
+        rounds = (Round(round=1, investigator_return=ret),)
+        state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret, rounds=rounds)
+        return [block for block in as_slack_takes_it(card(state.evolve(**changes), remote)) if "accessory" in block]
+
+    def test_two_stand_there_with_place_lines_and_button(self) -> None:
+        """The lines folded, the place with its link; more than two are not shown."""
+        first, second = self.seen(REMOTE)
+        place = f"<https://github.com/acme/shop/blob/{REF.commit}/app/x.py#L1-L4|app/x.py:1-4> at aaaaaaa"
+        assert first["text"]["text"] == f"x!\n{place}\n`a`\n`b`\n`c`\n… and 1 more line"
+        assert second["text"]["text"].startswith("y!\n")
+        assert {each["accessory"]["text"]["text"] for each in (first, second)} == {"Use this"}
+
+    def test_without_a_draft_to_choose_instead_of_there_are_none(self) -> None:
+        """While a run is under way, and where there is no draft."""
+        assert self.seen(draft_pending=None, draft_hash=None) == []
+        running = in_status(ThreadStatus.INVESTIGATING, investigator_return=a_return(candidates=(REF,)))
+        assert "Use this" not in shown(card(running))
 
 
 class TestEvidence:

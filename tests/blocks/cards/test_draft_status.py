@@ -216,12 +216,29 @@ def test_a_question_that_is_investigated_again_for_the_whole_index_says_so() -> 
     assert "investigated again" in text_of(waiting(investigator_return=partial))
 
 
+@each_row("made", OFFLINE)
+def test_a_search_names_no_round_and_no_confidence(made: dict[str, Any]) -> None:
+    """It cannot know how sure it is; a model's draft says both."""
+    state = waiting(investigator_return=a_return(), investigator_round=2, **made)
+    assert not any(word in text_of(state) for word in ("confidence", "round"))
+    assert "confidence medium · round 2" in status_line(state.evolve(investigator=MODEL, usage=PAID))
+
+
+def test_a_search_that_found_nothing_says_so_in_its_own_words() -> None:
+    """No heading makes a question of it, as it does of a model's."""
+    said = "I found nothing for `listen`; I searched 12 files at `4f1c2d9`."
+    ret = a_return("", evidence_refs=(), open_questions=(said,))
+    state = waiting(PendingReason.CONTEXT, investigator="offline", investigator_return=ret, draft_pending=None)
+    assert (said in text_of(state), "needs to know" in text_of(state)) == (True, False)
+    assert "needs to know" in text_of(state.evolve(investigator=MODEL))
+
+
 def test_a_draft_with_a_refuted_claim_is_never_simply_high() -> None:
     """What it says of itself is not what the card says."""
     ret = a_return(confidence="high")
     refuted = Check(name="claim[0]", ok=False, reason="300 is missing")
     found = Round(round=1, investigator_return=ret, checks=(refuted,), validator_return=a_verdict(Verdict.BOUNCE))
-    state = waiting(PendingReason.DISAGREEMENT, investigator_return=ret, rounds=(found,))
+    state = waiting(PendingReason.DISAGREEMENT, investigator="claude", investigator_return=ret, rounds=(found,))
     assert "confidence high, which the checks do not bear out" in status_line(state)
     whole = found.model_copy(update={"checks": (refuted.evolve(ok=True),)})
     assert "bear out" not in status_line(state.evolve(rounds=(whole,)))

@@ -7,16 +7,21 @@ from pathlib import Path
 import pytest
 
 from bot.agent.codebases import Codebases
+from bot.agent.ledger import Ledger
 from bot.casework.checks.draft_checks import check_return
-from bot.casework.investigate.assignment import Assignment
+from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.code_findings import (
     CodeFindings,
     OneCodebaseInvestigator,
     choose_codebase,
+    qualified,
     search_codebases,
 )
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
+from bot.domain.questions.approval_basis import OFFLINE
+from bot.domain.returns import EvidenceKind, EvidenceRef, Usage
 from bot.domain.threads import QuestionType
+from tests.builders import a_return
 from tests.codebases import INFRA, SHOP, make_codebases
 from tests.tables import each_row
 
@@ -64,7 +69,7 @@ HANDBOOK = {
 @each_row(
     "question, as_code, as_docs",
     [
-        (TRACE, "handbook", "infra"),
+        (f'{TRACE}\n  File "snippets/queue.py", line 2, in scale_workers\n', "handbook", "infra"),
         ("How many workers does `scale_workers` return for a queue?", "handbook", "infra"),
         ("Within how many minutes does who is paged answer?", "handbook", "handbook"),
         ("In the handbook, what does `scale_workers` do?", "handbook", "handbook"),
@@ -95,6 +100,16 @@ def test_a_draft_cites_its_codebase_and_passes_every_check(code: Codebases) -> N
     assert f"`{found.ret.evidence_refs[0].ref}`" in found.ret.draft_reply
     checks = check_return(found.ret, repo=code, ledger=found.ledger)
     assert [check for check in checks if check.ok is False] == []
+
+
+def test_a_candidate_names_its_codebase_too() -> None:
+    """In its place and in its sentence: it may become the draft."""
+    ref = EvidenceRef(kind=EvidenceKind.FILE, ref="a.py:1", supports_claim="`go` is defined in `a.py:1`.")
+    found = qualified(
+        Investigation(ret=a_return(candidates=(ref,)), ledger=Ledger(), usage=Usage(), investigator=OFFLINE), "infra:"
+    )
+    [named] = found.ret.candidates
+    assert (named.ref, named.supports_claim) == ("infra:a.py:1", "`go` is defined in `infra:a.py:1`.")
 
 
 def test_a_channel_is_answered_from_its_own_codebases(code: Codebases) -> None:

@@ -1,494 +1,261 @@
-"""The offline investigator: what it drafts, proves and refuses without a model."""
+"""Without a model: one sentence and one quote, two more places to choose from, or an honest silence."""
 
-from collections.abc import Mapping, Sequence
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bot.adapters.search.passage_index import SqlitePassageIndex
-from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.draft_checks import check_return
-from bot.casework.investigate.assignment import Assignment, FollowUp, Investigation, ThreadMessage
-from bot.casework.investigate.offline_draft import ONLY_ENGLISH
-from bot.casework.investigate.offline_investigator import OfflineInvestigator
-from bot.domain.returns import EvidenceKind, ref_marks
-from bot.domain.search.definitions import Definition
-from bot.domain.search.passages import IndexReport, MemoryHit, Passage
-from bot.domain.search.ranking import Corpus
-from bot.domain.threads import QuestionType
-from bot.errors import ConfigError
-from bot.ports import Progress
-from tests.builders import asked
-from tests.gitrepo import make_repo
-from tests.samples import RETRY
+from bot.agent.git.git_history import GitHistory
+from bot.casework.investigate.assignment import FollowUp
+from bot.casework.investigate.offline_investigator import ONLY_ENGLISH
+from bot.domain.search.passages import MemoryHit
+from bot.errors import ConfigError, ProviderError
+from tests.casework.investigate.finder import FILES, ask, make_shop, places
+from tests.gitrepo import commit_files, git, make_repo
 from tests.tables import each_row
-
-GUIDE = "# Retries\n\nWhen the server is busy, a request is sent again:\n\n```python\nsend_with_retry(request)\n```\n"
-QUESTION = "how many times do we send a request when the server is busy?"
-
-
-class Shelf:
-    """A PassageIndex that always finds the whole of the given files, in their order."""
-
-    def __init__(self, repo: GitRepo, *paths: str) -> None:
-        self._repo = repo
-        self._paths = paths
-
-    def refresh(self, on_progress: Progress | None = None) -> IndexReport:
-        return IndexReport(commit=self._repo.head(), files=len(self._paths), read=0, skipped=0, seconds=0.0)
-
-    def definitions(self, name: str) -> list[Definition]:
-        return []
-
-    def places_called(self, name: str) -> list[str]:
-        return []
-
-    def similar(self, text: str, *, limit: int) -> list[Passage]:
-        return self.search(text, limit=limit)
-
-    def corpus(self, question: str, *, subject: str = "") -> Corpus:
-        return Corpus(0, {})
-
-    def scores(self, question: str, *, limit: int, subject: str = "", corpus: Corpus | None = None) -> list[float]:
-        return [one.score for one in self.search(question, limit=limit)]
-
-    def search(
-        self, question: str, *, limit: int = 8, subject: str = "", corpus: Corpus | None = None, above: float = 0.0
-    ) -> list[Passage]:
-        commit = self._repo.head()
-        found = [(path, self._repo.lines_at(commit, path) or []) for path in self._paths]
-        return [
-            Passage(path=path, start=1, end=len(lines), text="\n".join(lines), commit=commit, score=10.0 - place)
-            for place, (path, lines) in enumerate(found[:limit])
-        ]
-
-
-def investigate(
-    code: Path,
-    *paths: str,
-    question: str = QUESTION,
-    human_context: Sequence[str] = (),
-    memory_hits: Sequence[MemoryHit] = (),
-    feedback: str | None = None,
-    round_: int = 1,
-) -> Investigation:
-    """Ask about a repository in which the search finds `paths`."""
-    repo = GitRepo(code)
-    assignment = Assignment(
-        question=question,
-        question_type=QuestionType.TECHNICAL_QA,
-        rubric="",
-        round=round_,
-        human_context=tuple(ThreadMessage("U2", text) for text in human_context),
-        memory_hits=tuple(memory_hits),
-        feedback=feedback,
-    )
-    return OfflineInvestigator(repo, Shelf(repo, *paths)).investigate(assignment, run_id="r1")
-
-
-@pytest.fixture
-def code(tmp_path: Path) -> Path:
-    """A module and a guide that both speak of retries."""
-    return make_repo(tmp_path / "code", {"src/transport.py": RETRY, "docs/retries.md": GUIDE})
-
-
-def test_the_draft_names_and_quotes_each_passage(code: Path) -> None:
-    """Every citation stands in the draft with its place and its lines."""
-    ret = investigate(code, "src/transport.py", "docs/retries.md").ret
-    assert len(ret.evidence_refs) == 2
-    for ref in ret.evidence_refs:
-        assert f"`{ref.ref}`\n```\n{ref.quote}\n```" in ret.draft_reply
-
-
-def test_a_quote_is_exactly_the_lines_it_cites(code: Path) -> None:
-    """Path, lines and commit lead to the very text quoted."""
-    for ref in investigate(code, "src/transport.py", "docs/retries.md").ret.evidence_refs:
-        path, _, lines = ref.ref.rpartition(":")
-        start, end = map(int, lines.split("-"))
-        assert ref.commit == GitRepo(code).head()
-        assert ref.quote.split("\n") == (GitRepo(code).lines_at(ref.commit, path) or [])[start - 1 : end]
-
-
-def test_every_quoted_line_stands_in_the_ledger(code: Path) -> None:
-    """The run proves that it read what it cites, at the commit it cites."""
-    investigation = investigate(code, "src/transport.py", "docs/retries.md")
-    for ref in investigation.ret.evidence_refs:
-        path, _, lines = ref.ref.rpartition(":")
-        start, end = map(int, lines.split("-"))
-        assert investigation.ledger.covers(path, start, end, commit=ref.commit)
-
-
-def test_the_lines_quoted_are_those_that_answer(tmp_path: Path) -> None:
-    """Of a long passage the telling lines are shown, at most twelve."""
-    filler = "\n".join(f"value_{number} = {number}" for number in range(30))
-    code = make_repo(tmp_path / "code", {"src/long.py": f"{filler}\n{RETRY}{filler}\n"})
-    quote = investigate(code, "src/long.py").ret.evidence_refs[0].quote
-    assert "while the server is busy" in quote
-    assert len(quote.split("\n")) <= 12
-
-
-def test_an_excerpt_leaves_out_nothing_that_belongs_to_its_lines(tmp_path: Path) -> None:
-    """A text that YAML folds is quoted whole, though two of its lines would answer; and so it is proved."""
-    folded = (
-        "limits: >\n" + "".join(f"  the server is busy {number} times,\n" for number in range(14)) + "  and no more\n"
-    )
-    repo = make_repo(tmp_path / "repo", {"limits.yml": folded})
-    found = investigate(repo, "limits.yml")
-    assert [ref.quote.strip().endswith("and no more") for ref in found.ret.evidence_refs] == [True]
-    checks = check_return(found.ret, repo=repo, ledger=found.ledger)
-    assert ref_marks(checks, 1) == [True]
-
-
-def test_the_return_keeps_its_limits_however_much_is_found(tmp_path: Path) -> None:
-    """At most 300 words, five excerpts and eight refs, never `high`, one sentence of reason."""
-    wordy = "\n".join(f"# the server is busy so we send the request again and again, remark {n}" for n in range(60))
-    code = make_repo(tmp_path / "code", {f"src/m{number}.py": wordy for number in range(8)})
-    ret = investigate(code, *(f"src/m{number}.py" for number in range(8))).ret
-    assert len(ret.draft_reply.split()) <= 300
-    assert 2 <= len(ret.evidence_refs) <= 5
-    assert ret.confidence in ("medium", "low")
-    assert ret.confidence_reason.count(". ") == 0
-
-
-@each_row("chars", [400, 10_000])
-def test_a_draft_of_long_lines_still_fits_into_slacks_editor(tmp_path: Path, chars: int) -> None:
-    """Whatever the lines are like, the reply can be edited and posted; too long a line is passed over, never cut."""
-    long = "# the server is busy so we send the request again " + "x" * chars
-    files = {f"src/m{number}.py": f"{long}\n" * 20 + RETRY for number in range(4)}
-    code = make_repo(tmp_path / "code", files)
-    note = MemoryHit(ref=f"memory/{'n' * 200}.md", title="t" * 120, excerpt="Five times.", score=0.9)
-    ret = investigate(code, *files, memory_hits=[note]).ret
-    assert len(ret.draft_reply) <= 2_800
-    quoted = [ref for ref in ret.evidence_refs if ref.kind is EvidenceKind.FILE]
-    assert quoted
-    for ref in quoted:
-        assert ref.quote in "\n".join(files[ref.ref.partition(":")[0]].split("\n"))
-
-
-def test_a_file_of_one_endless_line_is_not_quoted(tmp_path: Path) -> None:
-    """Half a line is no verbatim line."""
-    code = make_repo(tmp_path / "code", {"dist/app.js": "send(request, again, busy, server);" * 100})
-    assert investigate(code, "dist/app.js").ret.draft_reply == ""
-
-
-def test_a_passage_that_covers_little_of_the_question_means_low(code: Path) -> None:
-    """Confidence follows how much of the question is found."""
-    assert investigate(code, "src/transport.py").ret.confidence == "medium"
-    others = "websocket, grpc, mqtt, soap, stomp, coap, gopher, telnet, finger, rsync, whois"
-    vague = f"does the busy server speak {others} or carrier pigeon?"
-    assert investigate(code, "src/transport.py", question=vague).ret.confidence == "low"
-
-
-def test_nothing_relevant_means_a_question_back_and_no_draft(code: Path) -> None:
-    """A draft is never made up."""
-    investigation = investigate(code)
-    assert investigation.ret.draft_reply == ""
-    assert investigation.ret.open_questions
-    assert investigation.ret.confidence == "low"
-    assert investigation.ret.evidence_refs == ()
-    assert investigation.ledger.reads == []
-
-
-def test_a_fence_inside_the_code_never_ends_the_quote(code: Path) -> None:
-    """Lines with a fence of their own are left out of the excerpt."""
-    draft = investigate(code, "docs/retries.md").ret.draft_reply
-    assert draft.count("```") == 2
-
-
-def test_credentials_are_not_quoted_and_broadcasts_are(tmp_path: Path) -> None:
-    """No token gets into a draft, nor a file that is secret by name; evidence is not left out for a broadcast in it."""
-    token = "xoxb-" + "1234567890-ABCDEFGHIJKLMNOP"
-    files = {
-        "src/token.py": f'SERVER_TOKEN = "{token}"  # the server is busy, send the request again\n',
-        "src/alert.py": 'notify("@channel the server is busy, send the request again")\n',
-        ".env": "SERVER_BUSY=send the request again\n",
-    }
-    ret = investigate(make_repo(tmp_path / "code", files), *files).ret
-    assert [ref.ref for ref in ret.evidence_refs] == ["src/alert.py:1"]
-    assert token not in ret.draft_reply
-
-
-def test_a_strong_earlier_answer_is_named_and_cited(code: Path) -> None:
-    """A note near to the question leads the draft; weak ones and replies do not."""
-    hits = [
-        MemoryHit(ref="reply/T1.C1.1.2", title="A reply", excerpt="Five.", score=0.99),
-        MemoryHit(ref="memory/retries.md", title="Retries", excerpt="Five times.", score=0.9),
-        MemoryHit(ref="memory/other.md", title="Other", excerpt="Unrelated.", score=0.4),
-    ]
-    investigation = investigate(code, "src/transport.py", memory_hits=hits)
-    memory = [ref for ref in investigation.ret.evidence_refs if ref.kind is EvidenceKind.MEMORY]
-    assert [ref.ref for ref in memory] == ["memory/retries.md"]
-    assert "memory/retries.md" in investigation.ret.draft_reply
-    assert investigation.ledger.came_up("memory/retries.md")
-
-
-def test_notes_whose_lines_changed_are_for_whoever_approves_and_never_an_answer(code: Path) -> None:
-    """They stand among the evidence with what is to be known of them; the reply names none."""
-    hits = [
-        MemoryHit(
-            ref="memory/old.md",
-            title="Old",
-            excerpt="4.",
-            score=0.9,
-            caution="changed",
-            is_settled=False,
-        ),
-    ]
-    investigation = investigate(code, "src/transport.py", memory_hits=hits)
-    ret = investigation.ret
-    shown = [(ref.ref, ref.supports_claim) for ref in ret.evidence_refs if ref.kind is EvidenceKind.MEMORY]
-    assert shown == [("memory/old.md", "changed; 4.")]
-    assert "memory/" not in ret.draft_reply
-    assert investigation.ledger.came_up("memory/old.md")
-    assert investigate(code, memory_hits=hits).ret.draft_reply == ""
-
-
-def test_what_a_human_added_is_searched_too(tmp_path: Path) -> None:
-    """Context counts as part of the question."""
-    investigation = investigate(
-        make_repo(tmp_path / "code", {"a.py": "A = 1\n"}), question="why?", human_context=["the zeppelin service"]
-    )
-    assert "why?\nthe zeppelin service" in asked(investigation.ledger)
 
 
 @pytest.fixture(scope="module")
-def threads(tmp_path_factory: pytest.TempPathFactory) -> OfflineInvestigator:
-    """Whoever searches the codebase that threads are about."""
-    files = {"src/transport.py": RETRY, "src/body.py": LIMIT, **OTHERS}
-    return offline(tmp_path_factory.mktemp("threads"), files)
-
-
-FOLLOW_UP = "and where is `body_of` defined?"
-NOWHERE = "which zeppelin do we charter?"
-REMARK = "we run it in the EU region"
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shop's codebase."""
+    return make_shop(tmp_path_factory.mktemp("finder") / "code")
 
 
 @each_row(
-    "follow_ups, quoted, not_answered",
+    "question, sentence, quoted",
     [
-        ((FollowUp(FOLLOW_UP),), ["src/body.py", "src/transport.py"], ()),
-        ((FollowUp(NOWHERE), FollowUp(FOLLOW_UP)), ["src/body.py", "src/transport.py"], (NOWHERE,)),
-        ((FollowUp(NOWHERE),), ["src/transport.py"], (NOWHERE,)),
-        ((FollowUp(REMARK, by_asker=False),), ["src/transport.py"], (REMARK,)),
-        ((FollowUp(FOLLOW_UP, by_asker=False),), ["src/transport.py"], (FOLLOW_UP,)),
-        ((FollowUp(f"<@U0BOT> {FOLLOW_UP}", by_asker=False),), ["src/body.py", "src/transport.py"], ()),
-        ((FollowUp(f"<@U0BOT> {NOWHERE}", opened=True),), ["src/transport.py"], ()),
+        # a name
+        (
+            "where is `OrderService` defined?",
+            "`OrderService` is defined in `shop/client.py:24`.",
+            "class OrderService:",
+        ),
+        ("what does Client.close do", "`close` is defined in `shop/client.py:20`.", "def close(self):"),
+        ("whats the order service for", "`OrderService` is defined in `shop/client.py:24`.", '"""Takes orders."""'),
+        ("where is the send of the client", "`send` is defined in `shop/client.py:14`.", "def send("),
+        (
+            "where is `lisen` defined?",
+            "Did you mean `listen`? `listen` is defined in `shop/listen.py:1`.",
+            "def listen(",
+        ),
+        ("Wo ist OrderService definiert?", "`OrderService` is defined in `shop/client.py:24`.", "class OrderService:"),
+        # a value
+        ("what's the default read timeout?", "is set in `shop/client.py:11`.", "read_timeout=30"),
+        ("default port?", "`DEFAULT_PORT = 8443` is set in `shop/client.py:5`.", "DEFAULT_PORT = 8443"),
+        ("what is the idle timeout of the server", "`idle_timeout: 90` is set in `config/shop.yml:2`.", "idle_timeout"),
+        # who uses it
+        ("who calls checkout?", "No line but its definition, imports and comments holds `checkout`.", "def checkout("),
+        (
+            "where is `Client` used?",
+            "`Client` is used in `shop/cart.py:8`, `shop/client.py:28`, `tests/test_client.py:5`.",
+            "Client(",
+        ),
+        # an error
+        (
+            'getting "the connection was closed by the shop"',
+            "The text of the message stands in",
+            "raise ConnectionError",
+        ),
+        # history
+        ("who last changed the docs/guide.md", "by Test on 2026-01-05.", "Mend the guide"),
+        ("why was the fax support removed?", "by Test on 2026-01-05.", "for two years."),
+        ("who raised the read timeout? when was it changed", "by Test on 2026-01-05.", "Raise the read timeout"),
+        (
+            "what changed in the last week?",
+            "Newest commits of the last week that changed the codebase.",
+            "Mend the guide",
+        ),
+        # anything else
+        ("are empty carts without items refused?", "Closest: `shop/cart.py:", "a cart without items is refused"),
     ],
 )
-def test_the_newest_question_of_the_thread_is_answered_first(
-    threads: OfflineInvestigator, follow_ups: tuple[FollowUp, ...], quoted: list[str], not_answered: tuple[str, ...]
-) -> None:
-    """Then the thread's own; of what else was written there the return says that nothing answers it."""
-    assignment = Assignment(
-        question="where is `send_with_retry` defined?",
-        question_type=QuestionType.OTHER,
-        rubric="",
-        round=1,
-        follow_ups=follow_ups,
+def test_each_form_of_question_has_its_answer(shop: Path, question: str, sentence: str, quoted: str) -> None:
+    """One or two sentences that say what it is, and one quote."""
+    ret = ask(shop, question).ret
+    said, _, quote = ret.draft_reply.partition("\n\n```\n")
+    assert sentence in said
+    assert quoted in quote
+    assert quote.endswith("\n```")
+    assert quote.count("\n") <= 13
+
+
+@each_row(
+    "question, said",
+    [
+        ("which zeppelin do we charter?", "I found nothing for `zeppelin`, `charter`."),
+        ("who removed the telex support?", "I found no commit for `telex` `support`."),
+        ("who is on call this week for the client?", "I found nothing for"),
+        ("Wo wird das Passwort geprüft?", ONLY_ENGLISH),
+        ("", "I found nothing for this."),
+    ],
+)
+def test_silence_says_what_was_searched_and_what_would_help(shop: Path, question: str, said: str) -> None:
+    """No draft, and no word that nothing exists."""
+    ret = ask(shop, question).ret
+    [open_question] = ret.open_questions
+    assert (ret.draft_reply, ret.evidence_refs, ret.candidates, ret.confidence) == ("", (), (), "low")
+    assert said in open_question
+    assert "7 files at `" in open_question
+    assert "exact text of an error would help" in open_question
+
+
+def test_a_trace_leads_to_its_innermost_frame(shop: Path) -> None:
+    """Of this codebase; frames further out are candidates."""
+    trace = (
+        'Traceback (most recent call last):\n  File "/srv/shop/cart.py", line 8, in checkout\n'
+        '    return Client(cart.host).send(cart)\n  File "/srv/shop/client.py", line 17, in send\n'
+        '    raise ConnectionError("the connection was closed by the shop")\nConnectionError: closed\n'
     )
-    ret = threads.investigate(assignment, run_id="r1").ret
-    assert list(dict.fromkeys(ref.ref.rpartition(":")[0] for ref in ret.evidence_refs)) == quoted
+    ret = ask(shop, f"any idea?\n```\n{trace}```").ret
+    assert ret.draft_reply.startswith("The stack trace leads to `shop/client.py:17`.")
+    assert places(ret)[:2] == ["shop/client.py", "shop/cart.py"]
+    assert ret.confidence == "medium"
+
+
+def test_code_comes_before_tests_and_two_further_places_are_offered(shop: Path) -> None:
+    """What is used is quoted where the product uses it; at most two further places."""
+    ret = ask(shop, "where is `send` called?").ret
+    assert places(ret)[0] in ("shop/cart.py", "shop/client.py")
+    assert len(ret.candidates) == 2
+
+
+def test_several_definitions_of_a_name_are_all_named(tmp_path: Path) -> None:
+    """With the place of each."""
+    body = "def total(cart):\n    return {}\n"
+    code = make_repo(tmp_path / "code", {"shop/a.py": body.format(1), "shop/b.py": body.format(2)})
+    ret = ask(code, "where is `total` defined?").ret
+    assert "2 definitions of `total`: `shop/a.py:1`, `shop/b.py:1`." in ret.draft_reply
+    assert places(ask(code, "what is `total` in b.py?").ret)[0] == "shop/b.py"
+
+
+@each_row(
+    "question, confidence",
+    [("where is `OrderService` defined?", "medium"), ("are empty carts without items refused?", "low")],
+)
+def test_confidence_is_medium_only_for_what_was_found_by_name(shop: Path, question: str, confidence: str) -> None:
+    """Likeness alone is low; nobody reasoned, so nothing is high."""
+    assert ask(shop, question).ret.confidence == confidence
+
+
+@each_row(
+    "follow_ups, first, not_answered",
+    [
+        ((FollowUp("and where is `checkout` defined?"),), "shop/cart.py", ("where is `listen` defined?",)),
+        (
+            (FollowUp("which zeppelin do we charter?"),),
+            "shop/listen.py",
+            ("which zeppelin do we charter?",),
+        ),
+        ((FollowUp("we run it in the EU", by_asker=False),), "shop/listen.py", ("we run it in the EU",)),
+    ],
+)
+def test_the_newest_question_of_the_thread_is_answered(
+    shop: Path, follow_ups: tuple[FollowUp, ...], first: str, not_answered: tuple[str, ...]
+) -> None:
+    """Of what else was written there the return says that nothing answers it."""
+    ret = ask(shop, "where is `listen` defined?", follow_ups=follow_ups).ret
+    assert places(ret)[0] == first
     assert ret.not_answered == not_answered
-    assert all(f"`{ref.ref}`\n```\n{ref.quote}\n```" in ret.draft_reply for ref in ret.evidence_refs[:2])
 
 
-def test_what_the_feedback_names_is_left_out_of_the_next_round(code: Path) -> None:
-    """A citation that was criticised does not come back; the round is on the return."""
-    first = investigate(code, "src/transport.py", "docs/retries.md").ret
-    again = investigate(
-        code,
-        "src/transport.py",
-        "docs/retries.md",
-        feedback=f"{first.evidence_refs[0].ref} is beside the point",
-        round_=2,
-    ).ret
-    assert first.evidence_refs[0].ref not in [ref.ref for ref in again.evidence_refs]
-    assert again.investigator_round == 2
+def test_a_follow_up_is_about_what_was_asked_before(shop: Path) -> None:
+    """`it` is what the thread is about."""
+    ret = ask(shop, "and where is it defined?", earlier=("we talk about `OrderService`",)).ret
+    assert ret.draft_reply.startswith("`OrderService` is defined")
 
 
-def test_an_index_that_disagrees_with_git_is_not_quoted(code: Path) -> None:
-    """Only lines that stand at the commit are evidence."""
-
-    class Liar(Shelf):
-        def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
-            return [
-                Passage(path=one.path, start=1, end=1, text="invented", commit=one.commit, score=1.0)
-                for one in super().search(question, limit=limit)
-            ]
-
-    repo = GitRepo(code)
-    assignment = Assignment(question=QUESTION, question_type=QuestionType.OTHER, rubric="", round=1)
-    ret = OfflineInvestigator(repo, Liar(repo, "src/transport.py")).investigate(assignment, run_id="r1").ret
-    assert ret.evidence_refs == ()
+def test_what_a_human_added_is_searched_too(shop: Path) -> None:
+    """Context counts as part of the question."""
+    assert places(ask(shop, "hm?", added=("it is about `checkout`, where is that?",)).ret)[0] == "shop/cart.py"
 
 
-@each_row("question", ["", "😀🎉", "busy " * 4_000, '"server (NEAR', "\ud83d busy"])
-def test_any_text_can_be_asked(code: Path, question: str) -> None:
-    """Nothing, emoji and very long messages get a return like any other, one that can be written to disk."""
-    assert investigate(code, "src/transport.py", question=question).ret.model_dump_json()
+def test_what_the_feedback_names_is_left_out_of_the_next_round(shop: Path) -> None:
+    """A citation that was criticised does not come back."""
+    first = ask(shop, "are empty carts without items refused?").ret.evidence_refs[0].ref
+    again = ask(shop, "are empty carts without items refused?", feedback=f"{first} is beside the point").ret
+    assert first not in [ref.ref for ref in (*again.evidence_refs, *again.candidates)]
+
+
+def test_earlier_answers_are_named_where_they_hold_and_shown_where_they_changed(shop: Path) -> None:
+    """A settled note leads; one whose lines changed is for whoever approves; a reply cannot be cited."""
+    notes = (
+        MemoryHit(ref="reply/T1.C1.1.2", title="A reply", excerpt="Five.", score=0.99),
+        MemoryHit(ref="memory/orders.md", title="Orders", excerpt="Five.", score=0.9),
+        MemoryHit(ref="memory/old.md", title="Old", excerpt="4.", score=0.9, caution="changed", is_settled=False),
+    )
+    ret = ask(shop, "where is `OrderService` defined?", notes=notes).ret
+    assert ret.draft_reply.startswith("An earlier answer is close to this: Orders (`memory/orders.md`).")
+    assert "old.md" not in ret.draft_reply
+    assert [ref.supports_claim for ref in ret.evidence_refs[1:]] == ["Five.", "changed; 4."]
+
+
+def test_nothing_that_may_not_be_quoted_is_quoted(tmp_path: Path) -> None:
+    """No credential, no fence, no half of an endless line, no file that is secret by its name."""
+    token = "xoxb-" + "1234567890-ABCDEFGHIJKLMNOP"
+    files = {
+        "src/token.py": f'def zeppelin_token():\n    return "{token}"\n',
+        "docs/zeppelin.md": "# Zeppelin fence\n\n```python\nzeppelin_fence()\n```\n",
+        "dist/app.js": "zeppelin(balloon);" * 1_000,
+        ".env": "ZEPPELIN_KEY=hydrogen\n",
+    }
+    code = make_repo(tmp_path / "code", files)
+    for question in ("where is the zeppelin token?", "zeppelin fence?", "zeppelin balloon?", "what is ZEPPELIN_KEY?"):
+        ret = ask(code, question).ret
+        shown = " ".join((ret.draft_reply, *(ref.quote for ref in (*ret.evidence_refs, *ret.candidates))))
+        assert token not in shown
+        assert "hydrogen" not in shown
+        assert ret.draft_reply.count("```") in (0, 2)
+        assert all(len(line) <= 400 for line in shown.split("\n"))
+
+
+def test_commits_whose_message_may_not_be_shown_are_left_out(tmp_path: Path) -> None:
+    """Code fences and credentials stay in git."""
+    code = make_shop(tmp_path / "code")
+    token = "xoxb-" + "1234567890-ABCDEFGHIJKLMNOP"
+    for number, message in enumerate(("Ping @channel", "Fence ``` it", f"Use {token}")):
+        commit_files(code, {"docs/guide.md": f"# Guide {number}\n"}, message)
+    assert places(ask(code, "who last changed docs/guide.md?").ret)[0] == "Ping @channel"
+
+
+def test_a_shallow_checkout_says_so(shop: Path, tmp_path: Path) -> None:
+    """Its oldest commit is not who wrote the code."""
+    subprocess.run(["git", "clone", "--quiet", "--depth=2", shop.as_uri(), tmp_path / "shallow"], check=True)
+    assert "This checkout is shallow" in ask(tmp_path / "shallow", "who last changed `send`?").ret.draft_reply
+
+
+def test_a_history_that_git_cannot_read_ends_nothing(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next way to search has its turn."""
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise ProviderError("git log failed")
+
+    for name in ("commits", "line_commits", "word_commits"):
+        monkeypatch.setattr(GitHistory, name, fails)
+    assert ask(shop, "who last changed `send`?").ret.open_questions
+    assert places(ask(shop, "where is `listen` defined?").ret)[0] == "shop/listen.py"
+
+
+@each_row("question", ["😀🎉", "busy " * 4_000, '"server (NEAR', "\ud83d busy", "`" * 500, "who " * 3_000])
+def test_any_text_can_be_asked(shop: Path, question: str) -> None:
+    """Emoji, signs and very long messages get a return like any other, one that can be written to disk."""
+    assert ask(shop, question).ret.model_dump_json()
 
 
 def test_a_repository_without_commits_is_refused(tmp_path: Path) -> None:
     """There is nothing to quote before the first commit."""
     with pytest.raises(ConfigError, match="no commit yet"):
-        investigate(make_repo(tmp_path / "code"))
+        ask(make_repo(tmp_path / "code"), "why?")
 
 
-def test_nothing_was_spent(code: Path) -> None:
+def test_nothing_was_spent(shop: Path) -> None:
     """No model, no tokens, and the record says who answered."""
-    investigation = investigate(code, "src/transport.py")
-    assert (investigation.usage.input_tokens, investigation.usage.cost_usd, investigation.investigator) == (
-        0,
-        0,
-        "offline",
-    )
+    found = ask(shop, "where is `listen` defined?")
+    assert (found.usage.input_tokens, found.usage.cost_usd, found.investigator) == (0, 0, "offline")
 
 
-def test_the_frames_of_a_stack_trace_are_quoted_first(tmp_path: Path) -> None:
-    """The innermost frame of our code leads; each quote is proved, and the draft says what it is."""
-    files = {"shop/pay.py": "def charge_order(order):\n    return order.fee\n", "shop/web.py": f"{RETRY}\nview = 1\n"}
-    repo = GitRepo(make_repo(tmp_path / "code", files))
-    index = SqlitePassageIndex(repo, tmp_path / "index.sqlite")
-    trace = (
-        'Traceback (most recent call last):\n  File "/srv/shop/web.py", line 2, in view\n    charge_order(order)\n'
-        '  File "/srv/shop/pay.py", line 7, in charge_order\n    return order.fee\nAttributeError: fee\n'
-    )
-    asked = Assignment(question=f"What is this?\n```{trace}```", question_type=QuestionType.OTHER, rubric="", round=1)
-    found = OfflineInvestigator(repo, index).investigate(asked, run_id="r1")
-    first, second = found.ret.evidence_refs[:2]
-    assert (first.ref, first.supports_claim) == (
-        "shop/pay.py:1-2",
-        "Innermost frame of the stack trace in this codebase: `shop/pay.py:2`.",
-    )
-    assert second.ref.startswith("shop/web.py:")
-    assert "The stack trace leads here first:\n\n`shop/pay.py:1-2`" in found.ret.draft_reply
-    checks = check_return(found.ret, repo=repo.root, ledger=found.ledger)
-    assert ref_marks(checks, len(found.ret.evidence_refs)) == [True] * len(found.ret.evidence_refs)
-
-
-def test_a_draft_that_holds_enough_of_the_question_is_of_medium_confidence(code: Path) -> None:
-    """Never of high: nobody reasoned about it."""
-    assert investigate(code, "src/transport.py").ret.confidence == "medium"
-    assert investigate(code).ret.confidence == "low"
-
-
-def test_one_shared_word_of_many_is_no_answer(code: Path) -> None:
-    """It is there by chance."""
-    asked = "what did the customer from Madrid say about the invoice for a server?"
-    assert investigate(code, "src/transport.py", question=asked).ret.draft_reply == ""
-
-
-PAY = (
-    "MAX_ATTEMPTS = 5\n\n\ndef post_payment(session, body):\n    for number in range(MAX_ATTEMPTS):\n"
-    "        if (reply := session.post(body)).ok:\n            return reply\n    raise TimeoutError\n"
-)
-OTHERS = {f"shop/m{n}.py": f"def helper_{n}(value):\n    return value + {n}\n" for n in range(30)}
-
-
-def offline(folder: Path, files: Mapping[str, str]) -> OfflineInvestigator:
-    """Return whoever searches a codebase of these files."""
-    repo = GitRepo(make_repo(folder / "code", files))
-    return OfflineInvestigator(repo, SqlitePassageIndex(repo, folder / "index.sqlite"))
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> OfflineInvestigator:
-    """Whoever searches the shop."""
-    auth = "def verify_password(user, password):\n    return user.hash == hash_of(password)\n"
-    return offline(tmp_path_factory.mktemp("shop"), {"shop/pay.py": PAY, "shop/auth.py": auth, **OTHERS})
-
-
-@each_row(
-    "question, path",
-    [
-        ("Where is the retry limit set?", "shop/pay.py"),
-        ("Where is the canteen?", None),
-        ("Wo wird das Passwort geprüft?", None),
-        ("Wo wird `verify_password` aufgerufen?", "shop/auth.py"),
-        ("What does shop/auth.py do?", "shop/auth.py"),
-        ("Was macht shop/m7.py", "shop/m7.py"),
-    ],
-)
-def test_names_in_code_answer_to_other_words(shop: OfflineInvestigator, question: str, path: str | None) -> None:
-    """`MAX_ATTEMPTS` is a retry limit; what nothing answers has no draft."""
-    assignment = Assignment(question=question, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
-    ret = shop.investigate(assignment, run_id="r1").ret
-    assert [ref.ref.rpartition(":")[0] for ref in ret.evidence_refs] == ([path] if path else [])
-
-
-@each_row(
-    "question, says_so",
-    [
-        ("Wo wird das Passwort geprüft?", True),
-        ("パスワードはどこで確認されますか", True),
-        ("Where is the canteen?", False),
-    ],
-)
-def test_nothing_found_for_another_language_says_which_one_is_known(
-    shop: OfflineInvestigator, question: str, says_so: bool
-) -> None:
-    """So that nobody takes it for a word about the code."""
-    assignment = Assignment(question=question, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
-    ret = shop.investigate(assignment, run_id="r1").ret
-    assert ret.draft_reply == ""
-    [said] = ret.open_questions
-    assert (ONLY_ENGLISH in said) is says_so
-
-
-RULES = "def keep_cart(cart):\n    # when a visitor leaves, by policy, the cart is kept\n    return keep(cart)\n"
-FAR = "def enter(courier):\n    badge(1)\n" + "    step()\n" * 7 + "    scan(2)\n" + "    step()\n" * 7 + "    done()\n"
-MANY = {f"shop/part_{n}.py": f"def helper_{n}(value):\n    return value + {n}\n" for n in range(110)}
-
-
-@pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> OfflineInvestigator:
-    """Whoever searches a codebase of many files."""
-    return offline(tmp_path_factory.mktemp("many"), {"shop/rules.py": RULES, "shop/gate.py": FAR, **MANY})
-
-
-@each_row(
-    "question, is_answered",
-    [
-        ("What is the leave policy?", True),
-        ("What is the maternity leave policy?", False),
-        ("What is the neo4j leave policy?", False),
-        ("What is leave policy 4711?", True),
-        ("Which policy holds when a visitor leaves the cafeteria?", True),
-        ("What is our leave policy next month?", False),
-        ("Und die maternity leave policy?", True),
-        ("Which badge does the courier scan in the cafeteria?", False),
-    ],
-)
-def test_what_the_code_knows_nothing_of_has_no_draft(
-    many: OfflineInvestigator, question: str, is_answered: bool
-) -> None:
-    """Two shared words are chance where an English question names a thing that no file has, or asks for a date."""
-    assignment = Assignment(question=question, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
-    assert bool(many.investigate(assignment, run_id="r1").ret.draft_reply) is is_answered
-
-
-HOOK = (
-    "def pre_load(\n    fn=None,\n    pass_many=False,\n    pass_original=False,\n):\n"
-    '    """Register a method that runs before loading.\n\n'
-    + "".join(f"    Line {number} of many.\n" for number in range(9))
-    + '    """\n    return set_hook(fn, PRE_LOAD, many=pass_many)\n'
-)
-LINKS = "# links are checked here\ndef links_of(page):\n    return [link for link in page if is_checked(link)]\n"
-LIMIT = "def body_of(request):\n    # the limit of a body, 1 MiB by default\n    return check(request.read(), LIMIT)\n"
-
-
-@each_row(
-    "asked, earlier, first",
-    [
-        ("how do I write a pre_load hook?", "", "def pre_load("),
-        ("and where is it checked?", "what is the default body limit?", "def body_of("),
-    ],
-)
-def test_the_first_quote_is_about_what_is_named(tmp_path: Path, asked: str, earlier: str, first: str) -> None:
-    """From its definition on, however long its head is; a follow-up is about what was asked before."""
-    files = {"src/hooks.py": HOOK, "src/links.py": LINKS, "src/body.py": LIMIT}
-    repo = GitRepo(make_repo(tmp_path / "code", {**files, **OTHERS}))
-    investigator = OfflineInvestigator(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite"))
-    before = (earlier,) if earlier else ()
-    assignment = Assignment(question=asked, question_type=QuestionType.OTHER, rubric="", round=1, earlier=before)
-    assert first in investigator.investigate(assignment, run_id="r1").ret.evidence_refs[0].quote
+def test_a_name_on_very_many_lines_is_not_listed(tmp_path: Path) -> None:
+    """It is an ordinary word."""
+    code = make_repo(tmp_path / "code", {**FILES, "shop/many.py": "value = Client(value)\n" * 500})
+    git(code, "status")
+    assert "is used in" not in ask(code, "who uses `Client`?").ret.draft_reply

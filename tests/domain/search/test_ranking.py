@@ -1,39 +1,62 @@
-"""From matches to the best passages."""
+"""From what SQLite finds to the best passages, and which of several codebases is asked."""
 
 from __future__ import annotations
 
-import random
-
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.search.files import path_weight
-from bot.domain.search.ranking import MANY, Corpus, Match, likelihood, rank
-from bot.domain.search.tokens import Term
+from bot.domain.search.ranking import SAME_FILE, WordCounts, likelihood, rank, rescaling
 
-CART, HOST = (Term((word,), 1.0, word) for word in ("cart", "host"))
-FOLDERS = ("src", "tests", "docs", "vendor")
+CART = WordCounts(1_000, {"cart": 20, "host": 3})
 
 
-@given(st.integers(MANY, 5 * MANY), st.integers(0, 2**32))
-def test_the_best_are_found_though_not_every_file_is_looked_at(many: int, seed: int) -> None:
-    """A file of a kind that counts little never hides a better one that comes behind it by its words."""
-    chance = random.Random(seed)
-    found = [(chance.choice(FOLDERS), chance.randint(1, 9)) for _ in range(many)]
-    paths = {at: f"{folder}/mod_{at}.py" for at, (folder, _) in enumerate(found)}
-    match = Match(CART, {at: float(score) for at, (_, score) in enumerate(found)}, len(found))
-    best = rank([match], paths, total=10_000, question="cart", limit=8)
-    every = {at: score * path_weight(paths[at], "cart") for at, score in match.scores.items()}
-    expected = sorted(every, key=lambda at: (-every[at], at))[:8]
-    assert [one.passage for one in best] == expected
+def best(scores: dict[int, float], paths: dict[int, str], held: dict[str, set[int]] | None = None) -> list[int]:
+    """Return the passages in the order of their rank; by default each holds every word."""
+    held = {word: set(scores) for word in CART.found} if held is None else held
+    return [one.passage for one in rank(scores, held, CART, paths, question="cart", limit=8)]
+
+
+@given(st.lists(st.tuples(st.floats(1, 50), st.sampled_from(("src/a.py", "src/b.py", "tests/c.py"))), max_size=20))
+def test_scores_never_rise_and_a_file_that_is_gone_is_not_found(found: list[tuple[float, str]]) -> None:
+    """However many passages lie in one file."""
+    scores = {at: score for at, (score, _) in enumerate(found)}
+    paths = {at: path for at, (_, path) in enumerate(found) if path != "src/b.py"}
+    held = {word: set(scores) for word in CART.found}
+    ranked = rank(scores, held, CART, paths, question="cart", limit=8)
+    assert len(ranked) == min(8, len(paths))
+    assert [one.score for one in ranked] == sorted((one.score for one in ranked), reverse=True)
+
+
+def test_code_comes_before_tests_and_each_further_passage_of_a_file_is_lowered() -> None:
+    """Unless it is much better."""
+    assert best({1: 10.0, 2: 9.0}, {1: "tests/test_a.py", 2: "src/a.py"}) == [2, 1]
+    assert best({1: 10.0, 2: 9.0, 3: 8.0}, {1: "a.py", 2: "a.py", 3: "b.py"}) == [1, 3, 2]
+    assert best({1: 10.0, 2: 9.0, 3: 11.0 * SAME_FILE - 2.1}, {1: "a.py", 2: "a.py", 3: "b.py"}) == [1, 2, 3]
+
+
+def test_what_holds_more_of_the_question_comes_first_and_what_holds_little_of_it_is_left_out() -> None:
+    """A little may be enough where it says much."""
+    paths = {1: "a.py", 2: "b.py"}
+    assert best({1: 10.0, 2: 9.0}, paths, {"cart": {1, 2}, "host": {2}}) == [2, 1]
+    assert best({1: 1.0, 2: 1.0}, paths, {"cart": {1}, "host": {2}}) == [2]
+    assert best({1: 20.0}, paths, {"cart": {1}, "host": set()}) == [1]
 
 
 def test_an_index_that_knows_a_rare_word_is_likelier_than_one_full_of_a_common_word() -> None:
     """And one that knows nothing of a question is the least likely."""
-    rare = Corpus(1_000, {CART: 20, HOST: 0})
-    common = Corpus(1_000, {CART: 0, HOST: 400})
-    neither = Corpus(1_000, {CART: 0, HOST: 0})
-    whole = Corpus(3_000, {CART: 20, HOST: 400})
+    rare = WordCounts(1_000, {"cart": 20, "host": 0})
+    common = WordCounts(1_000, {"cart": 0, "host": 400})
+    neither = WordCounts(1_000, {"cart": 0, "host": 0})
+    whole = WordCounts(3_000, {"cart": 20, "host": 400})
     told = [likelihood(own, whole, 3) for own in (rare, common, neither)]
     assert told[2] == 0
     assert told == sorted(told, reverse=True)
+
+
+def test_scores_are_lowered_where_a_word_is_rare_in_one_index_alone() -> None:
+    """What is as rare everywhere keeps its score."""
+    stray = WordCounts(1_000, {"cart": 1})
+    assert rescaling(stray, stray) == pytest.approx(1)
+    assert rescaling(stray, WordCounts(2_000, {"cart": 501})) < 0.5
+    assert rescaling(WordCounts(10, {"cart": 0}), stray) == 0

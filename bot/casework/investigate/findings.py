@@ -1,0 +1,121 @@
+"""What a search without a model hands back: a sentence, the lines or commits it rests on, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from bot.agent.git.git_repo import GitRepo
+from bot.casework.investigate.quotes import Excerpt, Quotes
+from bot.casework.investigate.report_search import search_text
+from bot.domain.returns import EvidenceRef
+from bot.domain.search.passages import Passage
+from bot.domain.search.questions import Question
+from bot.domain.search.report_parts import parts_of
+from bot.domain.search.tokens import shared_stems, stem
+from bot.ports import PassageIndex
+
+MAX_PASSAGES: Final = 20
+OUTDONE: Final = 0.5
+
+
+class Finding(NamedTuple):
+    """One place that may answer.
+
+    `sentence` says what it is, `refs` are what that rests on, the quoted one first, and `shown` is quoted below it.
+    """
+
+    sentence: str
+    refs: tuple[EvidenceRef, ...]
+    shown: str
+
+    def is_same(self, other: Finding) -> bool:
+        """Whether both quote the same place."""
+        return self.refs[0].ref == other.refs[0].ref
+
+
+class Answer(NamedTuple):
+    """Findings, best first; `is_certain`: a definition, an assignment, a trace or a commit was found, no mere likeness.
+
+    Without findings `said` is what is to be said of the search; an empty one leaves it to the next way to search.
+    """
+
+    findings: Sequence[Finding] = ()
+    is_certain: bool = True
+    said: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.findings or self.said)
+
+
+NONE = Answer()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """One question (`text` as it was written), what was asked before it, and where to look; `now` is aware."""
+
+    text: str
+    question: Question
+    before: Question
+    repo: GitRepo
+    index: PassageIndex
+    quotes: Quotes
+    now: datetime
+
+    @property
+    def commit(self) -> str:
+        """The commit that is searched."""
+        return self.quotes.commit
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of the question's words; of those said before it where it has none."""
+        return frozenset(self.question.others() if self.question.words else self.before.others())
+
+    @cached_property
+    def is_report(self) -> bool:
+        """Whether the text is a report of a fault rather than a question of a sentence or two."""
+        return parts_of(self.text).is_report
+
+    @cached_property
+    def passages(self) -> Sequence[Passage]:
+        """The passages closest to the text, best first."""
+        if self.is_report:
+            return search_text(self.text, self.repo, self.index, limit=MAX_PASSAGES)
+        return self.index.search(self.text, limit=MAX_PASSAGES, subject=self.before.text)
+
+    def share(self, text: str) -> float:
+        """Return the share of the question's words that a text holds, rare ones counting more; one unknown most."""
+        held = shared_stems(self.stems, text)
+        total = sum(map(self._weight, self.stems))
+        return sum(map(self._weight, held)) / total if total else 0.0
+
+    def is_outdone(self, path: str, text: str) -> bool:
+        """Whether the best passage holds so much more of the question than these lines that it is what is meant."""
+        best = [one for one in self.passages[:1] if one.path != path or text not in one.text]
+        return any(self.share(f"{one.path} {one.text}") > self.share(f"{path} {text}") + OUTDONE for one in best)
+
+    def _weight(self, one: str) -> float:
+        return self._weights.get(one, 1.0)
+
+    @cached_property
+    def _weights(self) -> Mapping[str, float]:
+        counts = self.index.word_counts(self.text)
+        found: dict[str, int] = {}
+        for word, count in counts.found.items():
+            found[stem(word)] = max(found.get(stem(word), 0), count)
+        return {word: math.log(1 + (counts.total + 1) / (count + 0.5)) for word, count in found.items()}
+
+
+Finder = Callable[[Search], Answer]
+"""One way to answer; NONE where the question is not of its form, or nothing was found that way."""
+
+
+def of_lines(sentence: str, excerpt: Excerpt, *others: EvidenceRef) -> Finding:
+    """Return quoted lines as a finding."""
+    return Finding(sentence, (excerpt.cited_for(sentence), *others), excerpt.text)

@@ -1,0 +1,218 @@
+"""Answers who, when, why and what changed from git, without a model.
+
+Reads the index of commit messages and the history of HEAD. What was done ("removed", "upgraded") is looked for in the
+messages first; who last touched a named definition or file is asked of git itself. Every commit named is a citation
+with a verbatim line of its message; one whose message may not be shown is left out.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.agent.git.git_history import Commit, GitHistory
+from bot.casework.investigate.findings import NONE, Answer, Finding, Search
+from bot.casework.investigate.names import Subject, subject_of
+from bot.domain.returns import EvidenceKind, EvidenceRef
+from bot.domain.search.definitions import definition_end
+from bot.domain.search.files import is_secret_file
+from bot.domain.search.passages import is_quotable
+from bot.domain.search.questions import HISTORY_WORDS
+from bot.domain.search.tokens import shared_stems, stem, text_stems
+from bot.domain.text.sanitize import one_line
+from bot.errors import ProviderError
+
+log = logging.getLogger(__name__)
+
+MAX_COMMITS: Final = 3
+MAX_LISTED: Final = 4
+MAX_LINE_COMMITS: Final = 500
+MIN_SHARE: Final = 0.4
+"""Of the words of what was changed, those few commits hold counting more, that a commit's message holds."""
+
+# What the choice of a commit counts besides the share of the words that its message holds.
+SUBJECT, DEED, NEWER, MERGE = 0.3, 0.2, 0.15, 0.5
+
+LOOKED_AT: Final = 20
+MAX_MESSAGE_LINES: Final = 8
+MAX_AUTHOR_CHARS: Final = 60
+HISTORY_S: Final = 8.0
+"""How long git may look; after that the next way to find commits is taken."""
+
+_WHY: Final = re.compile(r"\bwhy\b", re.I)
+_SPAN: Final = re.compile(
+    r"\b(?:(?:last|past|this)\s+(?:(\d{1,3}|few|couple of)\s+)?(day|week|month|year)s?|(yesterday|today))\b", re.I
+)
+_DAYS: Final = {"day": 1, "week": 7, "month": 31, "year": 366}
+_VERSION: Final = re.compile(
+    r"\b(?:since|in|after|with)\s+(?:version\s+|release\s+)?v?(\d{1,4}(?:\.\d{1,4}){1,3})\b", re.I
+)
+
+
+def history_answer(search: Search) -> Answer:
+    """Return who changed what the question names, when and why; says so where no commit is found."""
+    question = search.question
+    if not question.wants_history:
+        return NONE
+    subject = subject_of(search)
+    stems = _stems(search)
+    is_last = not question.wants_origin and not stems - frozenset(question.others(subject.used))
+    ways: tuple[Callable[[], Sequence[Commit]], ...] = (
+        lambda: _by_message(search, stems),
+        lambda: _of_subject(search, subject),
+        lambda: _by_text(search, subject),
+    )
+    if (subject.definitions or subject.places) and (question.wants(_LAST) or is_last):
+        ways = (ways[1], ways[0])
+    return _answer(search, ways, "") or Answer(said=f"I found no commit for {_named(search)}.")
+
+
+_LAST: Final = re.compile(r"\b(?:last|lately|latest|recent(?:ly)?|blame|touched|wrote|written|author)\b", re.I)
+
+
+def change_answer(search: Search) -> Answer:
+    """Return the newest commits of what the question names, or of the codebase, since the time it names."""
+    question = search.question
+    if not question.wants_changes:
+        return NONE
+    subject = subject_of(search)
+    since, words = _since(search)
+    paths = [one.path for one in subject.definitions[:1]] or [*subject.places[:1]]
+
+    def commits() -> Sequence[Commit]:
+        if not paths and (stems := _stems(search)):
+            return _by_message(search, stems)
+        found = GitHistory(search.repo).commits(search.commit, limit=200, path=paths[0] if paths else None)
+        return [one for one in found if since is None or one.committed_at >= since][:MAX_LISTED]
+
+    what = f"`{paths[0]}`" if paths else "the codebase"
+    if found := _answer(search, (commits,), f"Newest commits{words} that changed {what}."):
+        return found
+    return Answer(said=f"I found no commit{words} for {_named(search)}.")
+
+
+def _since(search: Search) -> tuple[datetime | None, str]:
+    """Return from when on changes are asked for, and these words of the question; None where it names no time."""
+    if found := _SPAN.search(search.question.text):
+        number = 1 if not found[1] else int(found[1]) if found[1].isdigit() else 3
+        days = _DAYS[found[2].lower()] * number if found[2] else {"today": 1, "yesterday": 2}[found[3].lower()]
+        return search.now - timedelta(days=days), f" of the {found[0].lower()}" if found[
+            2
+        ] else f" since {found[3].lower()}"
+    if found := _VERSION.search(search.question.text):
+        for tag in (f"v{found[1]}", found[1]):
+            if commit := search.repo.resolve(f"refs/tags/{tag}^{{commit}}"):
+                [tagged] = GitHistory(search.repo).commits(commit, limit=1)
+                return tagged.committed_at, f" since {tag}"
+    return None, ""
+
+
+def _stems(search: Search) -> frozenset[str]:
+    """Return the stems of what was changed, without those of what was done to it."""
+    question = search.question
+    deeds = [word for word in question.words if question.is_deed(word)]
+    told = question.others(deeds, without=HISTORY_WORDS)
+    return frozenset(told).union(*(text_stems(one.name) for one in question.names))
+
+
+def _named(search: Search) -> str:
+    """Return what was looked for, as the question has it."""
+    question = search.question
+    told = [word for word in question.words if word.lower() not in HISTORY_WORDS and not question.is_deed(word)]
+    words = [*(one.name for one in question.names), *told][:4]
+    return " ".join(f"`{one_line(word, 60).replace('`', '')}`" for word in words) or "that"
+
+
+def _by_message(search: Search, stems: frozenset[str]) -> Sequence[Commit]:
+    """Return the commits whose messages hold most of what was changed, those first that the index ranks first."""
+    if not stems:
+        return ()
+    words = " ".join((*(one.name for one in search.question.names), *search.question.words))
+    deeds = frozenset(stem(word.lower()) for word in search.question.words if search.question.is_deed(word))
+    history = GitHistory(search.repo)
+    hits = search.index.commits(words, limit=LOOKED_AT)
+    found = [(hit, commit) for hit in hits for commit in history.commits(hit.id, limit=1)]
+    ages = sorted(commit.committed_at for _, commit in found)
+    counts = Counter(one for _, commit in found for one in _held(stems, commit.message))
+    weights = {one: math.log(1 + (len(found) + 1) / (counts[one] + 0.5)) for one in stems}
+
+    def share_of(text: str) -> float:
+        return sum(weights[one] for one in _held(stems, text)) / sum(weights.values())
+
+    ranked = []
+    for hit, one in found:
+        share = share_of(one.message)
+        worth = hit.score / hits[0].score + share + SUBJECT * share_of(one.subject)
+        worth += DEED * bool(_held(deeds, one.subject)) + NEWER * ages.index(one.committed_at) / len(found)
+        if share >= MIN_SHARE:
+            ranked.append((-(worth - MERGE * one.subject.startswith("Merge ")), one))
+    ranked.sort(key=lambda pair: pair[0])
+    return [one for _, one in ranked[:MAX_COMMITS]]
+
+
+def _held(stems: frozenset[str], text: str) -> frozenset[str]:
+    """Return the stems that a text holds; one with a digit, such as `v7`, as it is written."""
+    lowered = text.lower()
+    return shared_stems(stems, text) | {one for one in stems if one in lowered and any(map(str.isdigit, one))}
+
+
+def _of_subject(search: Search, subject: Subject) -> Sequence[Commit]:
+    """Return the newest commits of the definition or file that is named, or the first where that is asked."""
+    history, wants_first = GitHistory(search.repo), search.question.wants_origin
+    for one in subject.definitions[:1]:
+        lines = search.quotes.lines(one.path)
+        limit = MAX_LINE_COMMITS if wants_first else MAX_COMMITS
+        end = definition_end(lines, one.line)
+        found = history.line_commits(search.commit, one.path, one.line, end, limit=limit, timeout_s=HISTORY_S)
+        return found[-1:] if wants_first else found
+    for place in subject.places[:1]:
+        return history.commits(search.commit, limit=MAX_COMMITS, path=place)
+    return ()
+
+
+def _by_text(search: Search, subject: Subject) -> Sequence[Commit]:
+    """Return the commits that changed lines with a name, in files that may be shown: it may be gone from the code."""
+    names = [one.name for one in search.question.names if is_quotable(one.name)][:1]
+    if not names or subject.definitions:
+        return ()
+    history = GitHistory(search.repo)
+    found, is_complete = history.word_commits(search.commit, names, timeout_s=HISTORY_S)
+    if search.question.wants_origin and is_complete:
+        found = found[::-1]
+    shown = (one for one in found[:20] if not all(map(is_secret_file, history.changed_paths(one.sha, words=names))))
+    return list(shown)[:MAX_COMMITS]
+
+
+def _answer(search: Search, ways: Sequence[Callable[[], Sequence[Commit]]], said: str) -> Answer:
+    """Return the commits of the first way that finds some, each as a finding; what git cannot do is passed over."""
+    for way in ways:
+        try:
+            findings = list(_findings(way(), search))
+        except ProviderError:
+            log.warning("git could not read the history", extra={"action": "history_unread"}, exc_info=True)
+            continue
+        if findings and said:
+            shown = "\n".join(f"{one.refs[0].supports_claim} {one.shown}" for one in findings)
+            refs = tuple(one.refs[0] for one in findings)
+            return Answer([Finding(said, refs, shown)])
+        if findings:
+            return Answer(findings[:MAX_COMMITS])
+    return NONE
+
+
+def _findings(commits: Sequence[Commit], search: Search) -> Iterator[Finding]:
+    shallow = " This checkout is shallow: older commits are not in it." if commits and search.repo.is_shallow() else ""
+    for one in commits:
+        lines = one.message.split("\n")
+        count = MAX_MESSAGE_LINES if search.question.wants(_WHY) else 1
+        quote = next((text for some in (count, 1) if is_quotable(text := "\n".join(lines[:some]).rstrip())), "")
+        author = one_line(one.author, MAX_AUTHOR_CHARS)
+        if quote and is_quotable(author):
+            ref = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=one.sha, commit=one.sha, quote=quote)
+            sentence = f"Commit `{one.sha[:12]}` by {author} on {one.date}."
+            yield Finding(f"{sentence}{shallow}", (ref.evolve(supports_claim=sentence),), quote)

@@ -1,0 +1,388 @@
+"""Finds what a question names: definitions, settings and their values, and the lines that use a name.
+
+Reads the index and the files of one commit. A name in code is looked up as it is written; plain words are one where the
+question's form says so ("where is the order service?") or a class they name has such a member; a misspelt name is taken
+for the one name of the index that is a slip away. A file or class in the question restricts what is found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from bot.agent.git.git_history import GitHistory
+from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
+from bot.casework.investigate.quotes import SETS_NUMBER, Excerpt, Wanted
+from bot.domain.citations.comments import Scan
+from bot.domain.search.definitions import Definition, DefinitionKind
+from bot.domain.search.files import is_prose, path_weight
+from bot.domain.search.passages import is_import
+from bot.domain.search.questions import DEFINITION_WORDS, USE_WORDS, VALUE_WORDS, Named, Question
+from bot.domain.search.settings import Setting
+from bot.domain.search.tokens import shared_stems, text_stems
+from bot.ports import PassageIndex
+
+MAX_DEFINITIONS: Final = 3
+MAX_USES: Final = 400
+"""A name on more lines is an ordinary word; a list of them answers nothing."""
+
+SHOWN_USES: Final = 3
+SHOWN_SETTINGS: Final = 1
+"""The places beside it are of other kinds: a passage of the code, a page."""
+
+MIN_SHARE: Final = 0.5
+"""Of a question's other words that a definition holds, if it is the answer."""
+
+SETTING_SHARE, NUMBER_SHARE = 0.5, 0.25
+"""Of a question's words that a setting holds with what stands around it."""
+
+# What the choice of a setting counts besides the shares of the words that its name and its surroundings hold.
+DEFAULT, VALUE, NOTHING = 0.3, 0.2, 0.6
+
+_VALUE: Final = re.compile(r"[=:,(]\s*[-+]?(?:\d|[\"':])")
+_NO_VALUE: Final = re.compile(r"[=:]\s*(?:None|null|nil|undefined|\w+)$")
+_DESCRIBES: Final = re.compile(r"\s*[:@](?:param|type|keyword|raises?)\b")
+OWN: Final = 0.5
+"""The least weight of a file whose settings count: those of tests are others."""
+
+MAX_ASSIGNMENT_CHARS: Final = 80
+
+_DECLARES_ONLY: Final = re.compile(r"\.d\.[cm]?ts$|\.pyi$|\.hh?$|\.hpp$")
+_BUILT: Final = re.compile(r"(?:^|/)(?:dist|build|out|target|cjs|esm|umd|lib/(?:cjs|esm))/|\.(?:cjs|min\.js)$")
+
+
+class Subject(NamedTuple):
+    """What a question names: `name` as it stands in the code, its definitions, best first, and where to look.
+
+    `used` are the question's words that stand for it, `written` is what was taken for a slip, `places` are files, and
+    folders that end in a slash. `is_plain`: no word of it is written as code.
+    """
+
+    name: str = ""
+    definitions: tuple[Definition, ...] = ()
+    places: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
+    written: str = ""
+    is_plain: bool = False
+
+    def holds(self, path: str) -> bool:
+        """Whether a path lies in the files and folders that are named; every one does where none is."""
+        return not self.places or any(
+            path == one or (one.endswith("/") and path.startswith(one)) for one in self.places
+        )
+
+
+def subject_of(search: Search) -> Subject:
+    """Return what the question names, or what was named before it where it has no name and hardly a word of its own."""
+    found = _subject(search.question, search.index)
+    if found.name or found.places or len(search.question.words) > 2:
+        return found
+    return _subject(search.before, search.index) if search.before.text else found
+
+
+def _subject(question: Question, index: PassageIndex) -> Subject:
+    places = _places(question.files, index)
+    named = [one for one in question.names if not any(place.endswith(f".{one.name}") for place in places)]
+    subject = Subject(places=places)
+    for one in named:
+        if defined := _fitting(one, question, index, subject):
+            holder = subject._replace(name=defined[0].name, definitions=defined, used=one.qualifiers)
+            return _member(question, index, holder)
+    if found := _members(question, index, subject):
+        return found
+    for run in question.runs():
+        if found := _of_words(run, question, index, subject):
+            return found
+    return _respelt(named, question, index, subject)
+
+
+def _places(written: Sequence[str], index: PassageIndex) -> tuple[str, ...]:
+    """Return the file, else the folder, meant by each of what is written like one, the shallowest of a name."""
+
+    def depth(place: str) -> tuple[bool, float, int, str]:
+        return place.endswith("/"), -path_weight(place, ""), place.count("/"), place
+
+    found = (min(index.places_called(one), key=depth, default="") for one in written)
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _fitting(named: Named, question: Question, index: PassageIndex, subject: Subject) -> tuple[Definition, ...]:
+    """Return the definitions of a name that fit what else the question says, best first."""
+    found = [one for one in index.definitions(named.name) if subject.holds(one.path)]
+    exact = [one for one in found if one.name == named.name] or ([] if named.name.isupper() else found)
+    qualified = [one for one in exact if _qualified(named, one)] if named.qualifiers else exact
+    stems = frozenset(question.others([named.name]))
+    ranked = sorted(qualified or exact, key=lambda one: _rank(named, one, question, stems))
+    best = [one for one in ranked if _worth(one, question) == _worth(ranked[0], question)]
+    return tuple(best)
+
+
+def _worth(one: Definition, question: Question) -> float:
+    """Return how much a definition counts for the kind of its file and of itself."""
+    lessened = 0.5 if _DECLARES_ONLY.search(one.path) or _BUILT.search(one.path) else 1.0
+    return path_weight(one.path, question.text) * lessened * (0.9 if one.kind is DefinitionKind.VALUE else 1.0)
+
+
+def _rank(named: Named, one: Definition, question: Question, stems: frozenset[str]) -> tuple[object, ...]:
+    around = text_stems(f"{one.path} {one.scope}")
+    return (
+        -_qualified(named, one),
+        -_worth(one, question),
+        -len(stems & around),
+        one.scope.count(".") + bool(one.scope),
+        one.path.count("/"),
+        one.path,
+        one.line,
+    )
+
+
+def _qualified(named: Named, one: Definition) -> int:
+    """Return how well what stands before a name fits: an enclosing name counts twice, a folder or file once."""
+    scope = [part.lower() for part in one.scope.split(".")]
+    folders = {part.partition(".")[0].lower() for part in one.path.split("/")}
+    return sum(2 if part in scope else part in folders for part in map(str.lower, named.qualifiers))
+
+
+def _member(question: Question, index: PassageIndex, holder: Subject) -> Subject:
+    """Return the member of a named class or module that another word of the question names, else the holder."""
+    scopes = {(one.path, one.name) for one in holder.definitions}
+    for word in question.words:
+        found = [one for one in index.definitions(word) if (one.path, one.scope.rpartition(".")[2]) in scopes]
+        if found and word.lower() not in DEFINITION_WORDS | VALUE_WORDS:
+            used = (*holder.used, holder.name, word)
+            return holder._replace(name=found[0].name, definitions=tuple(found[:MAX_DEFINITIONS]), used=used)
+    return holder._replace(used=(*holder.used, holder.name))
+
+
+def _members(question: Question, index: PassageIndex, subject: Subject) -> Subject | None:
+    """Return what two plain words call, one inside of the other: "the mutes of the inhibitor", "send in client.py"."""
+    words = [word for word in question.words if word.lower() not in DEFINITION_WORDS | VALUE_WORDS]
+    lowered = {word.lower() for word in words}
+    for word in words:
+        for one in sorted(index.definitions(word), key=lambda one: -_worth(one, question)):
+            holder = one.scope.rpartition(".")[2]
+            in_holder = holder.lower() in lowered and holder.lower() != word.lower()
+            in_file = one.path in subject.places and one.kind is not DefinitionKind.VALUE
+            if in_holder or in_file:
+                return subject._replace(name=one.name, definitions=(one,), used=(word, holder), is_plain=True)
+    return None
+
+
+def _of_words(run: Sequence[str], question: Question, index: PassageIndex, subject: Subject) -> Subject | None:
+    """Return what neighbouring plain words name: several may be one name, a single one only where the form says so."""
+    is_single = len(run) == 1
+    if is_single and run[0].lower() in DEFINITION_WORDS | VALUE_WORDS | USE_WORDS:
+        return None
+    others = question.others(run, without=DEFINITION_WORDS | USE_WORDS)
+    is_asked_for = (question.wants_definition or question.wants_uses) and len(others) <= 1
+    for name in dict.fromkeys(("".join(run), "_".join(run))):
+        found = _fitting(Named(name), question, index, subject)
+        if is_single:
+            is_type = run[0][0].isupper() and any(one.kind is DefinitionKind.TYPE and one.name == name for one in found)
+            found = tuple(one for one in found if one.kind is not DefinitionKind.VALUE and (is_asked_for or is_type))
+        if found:
+            return subject._replace(name=found[0].name, definitions=found, used=tuple(run), is_plain=True)
+    return None
+
+
+def _respelt(named: Sequence[Named], question: Question, index: PassageIndex, subject: Subject) -> Subject:
+    """Return the one name of the index that a name which it does not hold is a slip away from.
+
+    A plain word is looked at only where hardly another is asked for, and nothing in the codebase holds it.
+    """
+    written = [one.name for one in named]
+    if not named and question.wants_definition:
+        written = [
+            word
+            for word in question.words
+            if len(question.others([word], without=DEFINITION_WORDS)) <= 1
+            and not any(index.word_counts(word).found.values())
+        ]
+    for one in written:
+        near = [] if index.definitions(one) else index.near_names(one)
+        if len(near) == 1 and (found := _fitting(Named(near[0]), question, index, subject)):
+            return subject._replace(name=near[0], definitions=found, used=(one,), written=one)
+    return subject
+
+
+def definition_answer(search: Search) -> Answer:
+    """Return what defines the name that is asked for, all of them named; NONE where more than that is asked."""
+    question, subject = search.question, subject_of(search)
+    found = subject.definitions[:MAX_DEFINITIONS]
+    others = question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS)
+    wanted = Wanted(frozenset(others))
+    quoted = [(one, excerpt) for one in found if (excerpt := search.quotes.of_definition(one, wanted))]
+    is_asked_for = question.wants_definition and not subject.is_plain
+    if not quoted or not (is_asked_for or _holds(quoted[0][1], others)):
+        return NONE
+    if subject.is_plain and search.is_outdone(quoted[0][1].path, quoted[0][1].text):
+        return NONE
+    findings = [_as_finding(one, excerpt, subject) for one, excerpt in quoted]
+    if len(subject.definitions) > 1:
+        findings[0] = _naming_all(findings, quoted, subject)
+    return Answer(findings)
+
+
+def _holds(excerpt: Excerpt, others: Sequence[str]) -> bool:
+    """Whether lines hold enough of what a question says besides a name."""
+    return len(shared_stems(frozenset(others), f"{excerpt.path} {excerpt.text}")) >= MIN_SHARE * len(others)
+
+
+def _as_finding(one: Definition, excerpt: Excerpt, subject: Subject) -> Finding:
+    is_head = excerpt.start <= one.line <= excerpt.end
+    said = (
+        f"`{one.name}` is defined in `{excerpt.path}:{one.line}`."
+        if is_head
+        else f"From `{one.name}`: `{excerpt.ref}`."
+    )
+    found = of_lines(said, excerpt)
+    return found._replace(sentence=f"Did you mean `{subject.name}`? {said}") if subject.written else found
+
+
+def _naming_all(findings: Sequence[Finding], quoted: Sequence[tuple[Definition, Excerpt]], subject: Subject) -> Finding:
+    """Return the first finding with a sentence that names every definition, or the first few of many."""
+    places = ", ".join(f"`{excerpt.path}:{min(max(one.line, excerpt.start), excerpt.end)}`" for one, excerpt in quoted)
+    total = len(subject.definitions)
+    many = (
+        f"{total} definitions of `{subject.name}`"
+        if total <= len(quoted)
+        else f"Several definitions of `{subject.name}`, the first"
+    )
+    return findings[0]._replace(sentence=f"{many}: {places}.", refs=tuple(one.refs[0] for one in findings))
+
+
+def setting_answer(search: Search) -> Answer:
+    """Return the assignments of what the question asks the value of; NONE where it asks for none, or none fits."""
+    question = search.question
+    if not question.wants_value:
+        return NONE
+    subject = subject_of(search)
+    is_type = bool(subject.definitions) and subject.definitions[0].kind is DefinitionKind.TYPE
+    if is_type and not question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS):
+        return NONE
+    told = [word for word in question.words if word.lower() not in VALUE_WORDS]
+    words = [*(one.name for one in question.names), *told]
+    stems = frozenset(found for word in words for found in text_stems(word))
+    ranked = [
+        (-worth, place, one)
+        for place, one in enumerate(search.index.settings(" ".join((*words, "default")), limit=60) if words else ())
+        if subject.holds(one.path) and (worth := _worth_of(one, stems, search))
+    ]
+    findings = []
+    for _, _, one in sorted(ranked)[: 2 * MAX_DEFINITIONS]:
+        line = search.quotes.lines(one.path)[one.line - 1].strip().rstrip(",;{")
+        what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
+        if excerpt := search.quotes.around(one.path, one.line, before=5, behind=6):
+            findings.append(of_lines(f"`{what}` is set in `{one.path}:{one.line}`.", excerpt))
+    if not findings or search.is_outdone(findings[0].refs[0].ref.rpartition(":")[0], findings[0].shown):
+        return NONE
+    return Answer(_distinct(findings)[:SHOWN_SETTINGS])
+
+
+def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
+    """Return how well a setting answers, 0 where not: its own name first, then what stands around it."""
+    lines = search.quotes.lines(one.path)
+    if one.line > len(lines):
+        return 0.0
+    line, weight = lines[one.line - 1], path_weight(one.path, search.question.text)
+    called = shared_stems(stems, f"{one.name} {one.scope}")
+    near = shared_stems(stems, " ".join((one.path, one.name, one.scope, *lines[max(0, one.line - 4) : one.line])))
+    share, is_number = len(near) / len(stems), SETS_NUMBER.search(line) is not None
+    least = NUMBER_SHARE if is_number and search.question.wants_number else SETTING_SHARE
+    if (
+        weight < OWN
+        or not called
+        or _DESCRIBES.match(line)
+        or share < least
+        or (search.question.wants_number and not is_number and len(called) < len(stems))
+    ):
+        return 0.0
+    is_default = one.name.lower().startswith("default") or one.name.isupper()
+    worth = share + len(called) / len(stems) + DEFAULT * is_default + VALUE * bool(_VALUE.search(line))
+    return (worth - NOTHING * bool(_NO_VALUE.search(line.rstrip(" ,;{")))) * weight
+
+
+def _distinct(findings: Iterable[Finding]) -> list[Finding]:
+    kept: dict[str, Finding] = {}
+    for one in findings:
+        kept.setdefault(one.refs[0].ref, one)
+    return list(kept.values())
+
+
+class _Use(NamedTuple):
+    """A line of code that holds a name."""
+
+    path: str
+    line: int
+    is_call: bool
+
+
+def use_answer(search: Search) -> Answer:
+    """Return the lines that use the name a question asks for; NONE where it asks for something else.
+
+    A line counts by its text: a use under another name is not seen, and a line that means something else of the same
+    name is.
+    """
+    question = search.question
+    if not question.wants_uses:
+        return NONE
+    subject = subject_of(search)
+    name = subject.name or next((one.name for one in question.names), "")
+    others = question.others((*subject.used, name), without=DEFINITION_WORDS | USE_WORDS)
+    if not name or (question.is_english and len(others) > 1):
+        return NONE
+    uses = _lines(name, subject.definitions, search)
+    if uses is None:
+        return NONE
+    if not uses:
+        found = [
+            _as_finding(one, excerpt, subject)
+            for one in subject.definitions[:1]
+            if (excerpt := search.quotes.of_definition(one, Wanted()))
+        ]
+        said = f"No line but its definition, imports and comments holds `{name}`."
+        return Answer([one._replace(sentence=f"{said} {one.sentence}") for one in found])
+    quoted = [
+        (one, excerpt)
+        for one in uses[:SHOWN_USES]
+        if (excerpt := search.quotes.around(one.path, one.line, before=2, behind=2))
+    ]
+    findings = [of_lines(f"`{name}` is used in `{one.path}:{one.line}`.", excerpt) for one, excerpt in quoted]
+    if len(findings) > 1:
+        places = ", ".join(f"`{one.path}:{one.line}`" for one, _ in quoted)
+        more = ", and on further lines" if len(uses) > len(quoted) else ""
+        said = f"`{name}` is used in {places}{more}."
+        findings[0] = findings[0]._replace(sentence=said, refs=tuple(one.refs[0] for one in findings))
+    return Answer(_distinct(findings)) if findings else NONE
+
+
+def _lines(name: str, defined: Sequence[Definition], search: Search) -> list[_Use] | None:
+    """Return the lines that use a name, those of the product's own code first; None where there are too many."""
+    hits, complete = GitHistory(search.repo).lines_with(search.commit, name)
+    if not complete or len(hits) > MAX_USES:
+        return None
+    found = [
+        use
+        for path, _ in groupby(hits, key=lambda hit: hit.path)
+        for use in _of_file(name, path, search.quotes.lines(path), {one.line for one in defined if one.path == path})
+    ]
+    text = search.question.text
+    return sorted(found, key=lambda one: (-path_weight(one.path, text), not one.is_call, one.path, one.line))
+
+
+def _of_file(name: str, path: str, lines: Sequence[str], defining: set[int]) -> Iterator[_Use]:
+    """Yield the lines of a file that hold a name outside of comments, imports and what defines it."""
+    if is_prose(path) or not lines:
+        return
+    scan = Scan(path, lines)
+    word, importing = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])"), False
+    for number, line in enumerate(lines, 1):
+        importing = importing or is_import(line)
+        found = None if importing or number in defining else word.search(line)
+        if found and not scan.is_comment_at(number, found.start()):
+            yield _Use(path, number, line[found.end() :].lstrip().startswith("("))
+        importing = importing and (
+            line.rstrip().endswith("\\") or not (re.search(r"[)}]", line) or re.search(r"\w;?\s*$", line))
+        )

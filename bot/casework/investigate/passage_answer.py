@@ -1,0 +1,97 @@
+"""Finds the text of an error message, and the passages closest to a question that names nothing.
+
+Reads the index and the files of one commit. A passage answers only if it holds enough of what the question says, rare
+words counting most; a word that nothing in the codebase holds speaks against every answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from bot.agent.git.git_history import GitHistory
+from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
+from bot.casework.investigate.quotes import Wanted
+from bot.casework.investigate.trace_places import trace_places
+from bot.domain.search.files import is_indexed, path_weight
+from bot.domain.search.report_parts import names_error
+from bot.domain.search.tokens import shared_stems
+
+RERANKED: Final = 10
+MAX_FINDINGS: Final = 3
+MAX_FRAGMENTS: Final = 6
+MIN_FRAGMENT_CHARS: Final = 10
+MAX_FRAGMENT_CHARS: Final = 120
+MAX_HITS: Final = 60
+MIN_SHARE, MIN_SHARE_OF_FEW = 0.33, 0.5
+FEW: Final = 2
+"""Of a question's words, rare ones counting more, that a passage holds if it is an answer; a few words need more."""
+
+_QUOTED: Final = re.compile(r"[\"“«‘`]([^\"”»’`\n]{8,300})[\"”»’`]|'([^'\n]{8,300})'(?!\w)")
+_BEHIND: Final = re.compile(r"\b(?:error|exception|warning|panic|fatal|fails? with|says?)\b\s*:\s*(.{8,300})", re.I)
+_VARIES: Final = re.compile(
+    r"['\"`][^'\"`\n]{0,80}['\"`]|[<{\[(][^<>{}()\[\]\n]{0,80}[>}\])]|\S*[\d/\\%$]\S*|[.:,;!?]+(?:\s|$)|\.\.\."
+)
+
+
+def trace_answer(search: Search) -> Answer:
+    """Return the lines around the innermost frames of a stack trace; NONE without a trace of this codebase."""
+    found: list[Finding] = []
+    for place in trace_places(search.text, search.repo, search.index, search.commit):
+        if place.line and (excerpt := search.quotes.around(place.path, place.line)):
+            lead = "The stack trace leads to" if not found else "A frame further out is"
+            found.append(of_lines(f"{lead} `{place.path}:{place.line}`.", excerpt))
+    return Answer(found[:MAX_FINDINGS]) if found else NONE
+
+
+def error_answer(search: Search) -> Answer:
+    """Return where the text of an error message stands; NONE where none is quoted, or code does not hold it."""
+    for fragment in list(_fragments(search.text))[:MAX_FRAGMENTS]:
+        hits, complete = GitHistory(search.repo).lines_with(search.commit, fragment)
+        shown = [hit for hit in hits if is_indexed(hit.path)]
+        if not complete or not 0 < len(shown) <= MAX_HITS:
+            continue
+        ranked = sorted(shown, key=lambda hit: (-path_weight(hit.path, search.text), hit.path, hit.line))
+        found = (
+            (hit, excerpt)
+            for hit in ranked[: 2 * MAX_FINDINGS]
+            if (excerpt := search.quotes.around(hit.path, hit.line, before=7, behind=4))
+        )
+        findings = [
+            of_lines(f"The text of the message stands in `{hit.path}:{hit.line}`.", excerpt) for hit, excerpt in found
+        ]
+        if findings:
+            return Answer(findings[:MAX_FINDINGS])
+    return NONE
+
+
+def _fragments(text: str) -> Iterator[str]:
+    """Yield the parts of the messages in a text that stand in code as they are, the longest first."""
+    lines = [line for line in text.split("\n") if names_error(line)]
+    messages = [found[1] or found[2] for found in _QUOTED.finditer(text)]
+    messages += [found[1] for line in text.split("\n") if (found := _BEHIND.search(line))] + lines
+    parts = (part.strip()[:MAX_FRAGMENT_CHARS] for message in messages for part in _VARIES.split(message))
+    whole = {message.strip()[:MAX_FRAGMENT_CHARS] for message in messages}
+    told = {part for part in (*whole, *parts) if len(part) >= MIN_FRAGMENT_CHARS and " " in part}
+    yield from sorted(told, key=lambda part: (-len(part), part))
+
+
+def passage_answer(search: Search) -> Answer:
+    """Return the passages that hold most of the question, best first; NONE where none holds enough."""
+    question = search.question
+    if question.is_of_people:
+        return NONE
+    wanted = Wanted(search.stems, tuple(one.name for one in question.names), question.wants_number)
+    ranked = []
+    for passage in search.passages[:RERANKED]:
+        text = f"{passage.path} {passage.text}"
+        least = MIN_SHARE if len(shared_stems(search.stems, text)) > FEW else MIN_SHARE_OF_FEW
+        if search.is_report or search.share(text) >= least:
+            excerpt = search.quotes.best(passage.path, passage.start, passage.end, wanted, head=passage.start)
+            if excerpt:
+                worth = passage.score / search.passages[0].score + search.share(f"{excerpt.path} {excerpt.text}")
+                ranked.append((worth, excerpt))
+    ranked.sort(key=lambda pair: -pair[0])
+    findings = [of_lines(f"Closest: `{one.ref}`.", one) for _, one in ranked[:MAX_FINDINGS]]
+    return Answer(findings, is_certain=False) if findings else NONE

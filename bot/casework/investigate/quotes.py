@@ -1,0 +1,221 @@
+"""Which lines of a file answer, and these lines as a citation.
+
+Reads committed files. Of a definition or a passage at most MAX_LINES lines are quoted: those that hold the question's
+words, whole names before parts of names, and lines that decide something (`=`, `return`, `raise`) before others. Lines
+that would leave their code fence or hold a credential are never chosen.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from bot.domain.citations.citation_lines import CitedLines
+from bot.domain.citations.comments import Scan
+from bot.domain.returns import Claim, EvidenceKind, EvidenceRef
+from bot.domain.search.definitions import Definition, definition_end
+from bot.domain.search.files import is_prose
+from bot.domain.search.passages import first_attached, is_import, is_quotable
+from bot.domain.search.tokens import shared_stems
+from bot.ports import PassageIndex
+
+MAX_LINES: Final = 12
+MAX_LINE_CHARS: Final = 400
+"""A longer line is data or made by a machine; half of it would be no verbatim line."""
+
+MAX_ATTACHED: Final = 6
+"""Lines of comments and decorators above a definition that are quoted with it."""
+
+MAX_LOOKED_AT: Final = 800
+MAX_NOTICE: Final = 60
+
+# What the choice of lines counts, as shares of a word that stands on one line only.
+HEAD: Final = 0.6
+DECIDES: Final = 0.3
+REPEATED: Final = 0.1
+AFTER_BLANK: Final = 0.1
+
+SETS_NUMBER: Final = re.compile(r"[=:,(]\s*[-+]?\.?\d")
+_DECIDES: Final = re.compile(r"(?<![=!<>])=(?![=>])|\b(?:default|return|raise|throw|panic)\b|:\s*\S")
+_COMMENT: Final = re.compile(r"\s*(?:#|//|/?\*|--|;|%|<!--|<\?|@?rem\b)", re.I)
+_NOTICE: Final = re.compile(
+    r"\b(?:licen[cs]e[ds]?|copyright|warrant(?:y|ies)|liab(?:le|ility)|redistribut\w*|spdx)\b", re.I
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Excerpt:
+    """Lines of one file at one commit, verbatim."""
+
+    path: str
+    start: int
+    end: int
+    commit: str
+    text: str
+
+    @property
+    def ref(self) -> str:
+        """The citation of these lines."""
+        return str(CitedLines(self.path, self.start, self.end))
+
+    def cited_for(self, claim: str) -> EvidenceRef:
+        """Return the evidence that these lines are for a claim."""
+        return EvidenceRef(
+            kind=EvidenceKind.FILE, ref=self.ref, commit=self.commit, quote=self.text, supports_claim=claim
+        )
+
+    def as_claim(self, number: int) -> Claim:
+        """Return the lines as a claim that rests on citation `number`, which is theirs."""
+        return Claim(text=f"```\n{self.text}\n```", cites=(number,))
+
+    def overlaps(self, other: Excerpt) -> bool:
+        """Whether both quote a line."""
+        return self.path == other.path and self.start <= other.end and other.start <= self.end
+
+
+class Wanted(NamedTuple):
+    """What the lines should hold: stems of words, names as they are written, and whether a number that is set."""
+
+    stems: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
+    number: bool = False
+
+    def held_by(self, text: str) -> frozenset[str]:
+        """Return the stems and names that a text holds."""
+        whole = (name for name in self.names if re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", text))
+        return shared_stems(self.stems, text).union(whole)
+
+
+class Quotes:
+    """The files of `index` at a commit, of which lines may be quoted, and those that `refused` names left out."""
+
+    def __init__(self, index: PassageIndex, commit: str, refused: str = "") -> None:
+        self.commit, self.index, self._refused = commit, index, refused
+        self._files: dict[str, Sequence[str]] = {}
+        self._scans: dict[str, Scan] = {}
+
+    def lines(self, path: str) -> Sequence[str]:
+        """Return the lines of a file; none of one that is not searched. Raises ProviderError."""
+        if path not in self._files:
+            self._files[path] = self.index.lines(path)
+        return self._files[path]
+
+    def of_definition(self, one: Definition, wanted: Wanted) -> Excerpt | None:
+        """Return the lines of a definition that answer best, its head where nothing in it does; None if it is gone."""
+        lines = self.lines(one.path)
+        if one.line > len(lines) or one.name not in lines[one.line - 1]:
+            return None
+        above = first_attached(lines, one.line - 1) + 1
+        start = above if one.line - above <= MAX_ATTACHED else one.line
+        return self.best(one.path, start, definition_end(lines, one.line), wanted, head=start)
+
+    def around(self, path: str, line: int, *, before: int = 4, behind: int = 7) -> Excerpt | None:
+        """Return the lines around one line, which is among them."""
+        lines = self.lines(path)
+        if not 0 < line <= len(lines):
+            return None
+        for reach in range(max(before, behind), -1, -1):
+            start, end = max(1, line - min(reach, before)), min(len(lines), line + min(reach, behind))
+            if found := self._cut(path, *_trimmed(lines, start, end, keep=line)):
+                return found
+        return None
+
+    def best(self, path: str, start: int, end: int, wanted: Wanted, *, head: int | None = None) -> Excerpt | None:
+        """Return the at most MAX_LINES of the lines `start` to `end` that answer best.
+
+        `head` is the line that a quote may begin with where no line holds what is wanted; without it nothing is quoted.
+        """
+        lines = self.lines(path)
+        first = max(start, _notice_end(path, lines) + 1)
+        end = min(end, first + MAX_LOOKED_AT, len(lines))
+        held = [self._held(lines[number - 1], wanted) for number in range(first, end + 1)]
+        decides = [
+            bool(
+                SETS_NUMBER.search(lines[first + at - 1])
+                if wanted.number
+                else words and _DECIDES.search(lines[first + at - 1])
+            )
+            for at, words in enumerate(held)
+        ]
+        ranked = sorted(_windows(lines, first, end, held, decides, head), reverse=True)
+        for _, window_start, window_end in ranked[:20]:
+            if found := self._cut(path, -window_start, window_end):
+                return found
+        return None
+
+    @staticmethod
+    def _held(line: str, wanted: Wanted) -> frozenset[str]:
+        return frozenset() if is_import(line) else wanted.held_by(line)
+
+    def _cut(self, path: str, start: int, end: int) -> Excerpt | None:
+        """Return lines with the rest of a comment or string that they cut, where that is short; None if refused."""
+        lines = self.lines(path)
+        if path not in self._scans:
+            self._scans[path] = Scan(path, lines)
+        whole = self._scans[path].widened(start, end)
+        for first, last in dict.fromkeys((whole, (start, end))):
+            text = "\n".join(lines[first - 1 : last])
+            is_short = (
+                last - first < max(MAX_LINES, end - start + 1) and max(map(len, text.split("\n"))) <= MAX_LINE_CHARS
+            )
+            if is_short and is_quotable(text) and any(map(str.isalnum, text)):
+                found = Excerpt(path=path, start=first, end=last, commit=self.commit, text=text)
+                return None if found.ref in self._refused else found
+        return None
+
+
+def _windows(
+    lines: Sequence[str],
+    first: int,
+    end: int,
+    held: Sequence[frozenset[str]],
+    decides: Sequence[bool],
+    head: int | None,
+) -> Iterator[tuple[float, int, int]]:
+    """Yield each run of lines with its worth and its negated start, so that of equals the first sorts last.
+
+    Args:
+        lines: The lines of the file.
+        first: The first line that may be quoted, from 1.
+        end: The last one.
+        held: What each of these lines holds of what is wanted; a word counts less, the more lines hold it.
+        decides: Whether each of them sets or returns something that is wanted.
+        head: The line that a quote may begin with though it holds nothing.
+    """
+    counts = Counter(word for line in held for word in line)
+    for start in range(first, end + 1):
+        if not lines[start - 1].strip():
+            continue
+        begin, last = _trimmed(lines, start, min(end, start + MAX_LINES - 1))
+        inside = slice(begin - first, last - first + 1)
+        distinct = frozenset[str]().union(*held[inside])
+        if not distinct and start != head:
+            continue
+        worth = sum(1 / math.log2(1 + counts[word]) for word in distinct) + (HEAD if start == head else 0.0)
+        worth += REPEATED * sum(map(len, held[inside])) / MAX_LINES + DECIDES * any(decides[inside])
+        yield worth + AFTER_BLANK * (start == 1 or not lines[start - 2].strip()), -begin, last
+
+
+def _trimmed(lines: Sequence[str], start: int, end: int, *, keep: int = 0) -> tuple[int, int]:
+    """Return a run without blank lines at its ends, and without decorators at its end, which belong to what follows."""
+    while start < end and start != keep and not lines[start - 1].strip():
+        start += 1
+    while end > start and end != keep and (not (last := lines[end - 1].strip()) or last.startswith("@")):
+        end -= 1
+    return start, end
+
+
+def _notice_end(path: str, lines: Sequence[str]) -> int:
+    """Return the last line of the licence or copyright notice that a file begins with; 0 where it has none."""
+    end, told, inside = 0, False, False
+    for at, line in enumerate(() if is_prose(path) else lines[:MAX_NOTICE], 1):
+        if line.strip() and not inside and not _COMMENT.match(line):
+            break
+        told = (told and (inside or bool(line.strip()))) or bool(_NOTICE.search(line))
+        end = at if told else end
+        inside = (inside or "/*" in line) and "*/" not in line
+    return end

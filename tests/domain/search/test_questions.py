@@ -1,0 +1,52 @@
+"""What a question names and what it asks for, by its form."""
+
+from bot.domain.search.questions import Named, question_of
+from tests.tables import each_row
+
+
+@each_row(
+    "text, names, files, words",
+    [
+        ("where is `send` charged?", (Named("send"),), (), ("charged",)),
+        ("what does Client::close() do?", (Named("close", ("Client",)),), (), ()),
+        ("wo ist read_timeout gesetzt?", (Named("read_timeout"),), (), ("wo", "ist", "gesetzt")),
+        ("`std::mem::swap`, please", (Named("swap", ("std", "mem")),), (), ()),
+        ("what is in `src/shop/cart.go`?", (), ("src/shop/cart.go",), ()),
+        ("<@U123> is the cart cached? https://example.com/cart", (), (), ("cart", "cached")),
+        ("", (), (), ()),
+    ],
+)
+def test_names_files_and_words_are_told_apart(
+    text: str, names: tuple[Named, ...], files: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    """A name keeps what stands before it; mentions, addresses and what says nothing are left out."""
+    found = question_of(text)
+    assert (found.names, found.files, found.words) == (names, files, words)
+
+
+@each_row(
+    "text, forms",
+    [
+        ("who removed the fax support?", {"history"}),
+        ("why was the timeout raised?", {"value", "number"}),
+        ("when did we drop Python 2?", {"history"}),
+        ("what changed in the last week?", {"changes"}),
+        ("how long do we wait?", {"value", "number"}),
+        ("which date format is the default?", {"value"}),
+        ("who calls `send`?", {"uses"}),
+        ("where is `Client` defined?", {"definition"}),
+        ("carts are lost", set()),
+    ],
+)
+def test_a_form_is_told_by_its_words(text: str, forms: set[str]) -> None:
+    """Each of them leads to a way of its own to search."""
+    found = question_of(text)
+    kinds = ("history", "changes", "value", "number", "uses", "definition")
+    assert {kind for kind in kinds if getattr(found, f"wants_{kind}")} == forms
+
+
+def test_neighbouring_words_may_be_one_name() -> None:
+    """The longest run comes first."""
+    runs = list(question_of("where is the order service?").runs())
+    assert ("order", "service") in runs
+    assert runs.index(("order", "service")) < runs.index(("order",))
