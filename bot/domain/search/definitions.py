@@ -25,7 +25,8 @@ _LABEL: Final = re.compile(r"(?!(?:try|else|finally)\b)\w+:\s*$")
 _ANY_GROUP: Final = re.compile(r"\(\?P<(\w+)>")
 
 _PYTHON_STRING: Final = re.compile(
-    r"#[^\n]*|(?P<long>\"\"\"(?:[^\\]|\\.)*?(?:\"\"\"|\Z)|'''(?:[^\\]|\\.)*?(?:'''|\Z))|\"(?:[^\"\\\n]|\\.)*|'(?:[^'\\\n]|\\.)*",
+    r"#[^\n]*|(?P<long>\"\"\"(?:[^\\]|\\.)*?(?:\"\"\"|\Z)|'''(?:[^\\]|\\.)*?(?:'''|\Z))"
+    r"|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?",
     re.S,
 )
 _PYTHON_SUFFIXES: Final = frozenset({"py", "pyi", "pyx"})

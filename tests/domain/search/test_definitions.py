@@ -24,6 +24,8 @@ class Client(Base):
 
 
 def get(url): return url
+MARKS = ("'", '"""')
+def last(): pass
 '''
 JAVASCRIPT = """\
 const http = require('node:http');
@@ -89,7 +91,7 @@ public final class Client implements Closeable {
 CASES = {
     "a.py": (
         PYTHON,
-        "LIMIT:6 Pair:7 Client:10 Client.TIMEOUT_S:11 Client.send:15 Client.send.inner:17 get:20",
+        "LIMIT:6 Pair:7 Client:10 Client.TIMEOUT_S:11 Client.send:15 Client.send.inner:17 get:20 MARKS:21 last:22",
     ),
     "a.ts": (
         JAVASCRIPT,
