@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from textwrap import dedent
 from typing import Final
 
 from slack_sdk.models.blocks import Block
 
 from blocks import ids
 from blocks.elements import MAX_OPTIONS, button, menu
-from blocks.text.outgoing_text import code_line, context, escape, inline_code, local_time, plain, section
-from blocks.text.splitting import LINK_CHARS
+from blocks.text.outgoing_text import code_line, context, escape, fence, inline_code, local_time, plain, section
+from blocks.text.splitting import LINK_CHARS, shorten
 from bot.casework.checks.sources import place_of
 from bot.casework.decisions import DraftClick
 from bot.domain.alerts import AlertState
@@ -48,6 +49,9 @@ CLAIM_CHARS = 120
 CAUTION_CHARS = 300
 SHOWN_LINES = 3
 LINE_CHARS = 100
+QUOTED_LINES = 12
+TAB_CHARS = 4
+COMMIT: Final = "commit "
 
 TOOL_NAMES: Final = {
     "argocd": "Argo CD",
@@ -185,10 +189,24 @@ def candidate_blocks(state: ThreadState, link_to: LinkTo) -> list[Block]:
         use = button("Use this", ids.USE_THIS, ids.encode_click(click))
         said = escape(plain(redact(ref.supports_claim), CAUTION_CHARS))
         block_id = f"{ids.USE_THIS}_{state.thread_id}_{name}"  # App Home shows many cards in one view
-        parts.append(
-            section(_with_lines(f"{said}\n{_place(ref, link_to(ref))}", ref), accessory=use, block_id=block_id)
-        )
+        parts.append(section(f"{_placed(said, ref, link_to(ref))}\n{_quoted(ref)}", accessory=use, block_id=block_id))
     return parts
+
+
+def _placed(said: str, ref: EvidenceRef, link: str | None) -> str:
+    """Return a sentence with its place, which stands below it where the sentence does not name it."""
+    named = f"`{_name(ref).removeprefix(COMMIT)}`"
+    return (
+        said.replace(named, _place(ref, link).replace(f"`{COMMIT}", "`"))
+        if named in said
+        else f"{said}\n{_place(ref, link)}"
+    )
+
+
+def _quoted(ref: EvidenceRef) -> str:
+    """Return the lines of a candidate as they would be posted, long ones cut."""
+    lines = dedent(redact(strip_hidden(ref.quote)[0]).expandtabs(TAB_CHARS)).split("\n")
+    return fence("\n".join(shorten(line, LINE_CHARS) for line in lines[:QUOTED_LINES]))
 
 
 def _evidence_title(marks: Sequence[bool | None], before: str) -> str:
@@ -208,7 +226,7 @@ def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None) -> str:
 def _name(ref: EvidenceRef) -> str:
     place = shown_ref(ref.ref).replace("`", "")
     is_commit = ref.kind is EvidenceKind.GIT_COMMIT
-    return escape(plain(f"commit {place[:SHA_CHARS]}" if is_commit else place, REF_CHARS))
+    return escape(plain(f"{COMMIT}{place[:SHA_CHARS]}" if is_commit else place, REF_CHARS))
 
 
 def _place(ref: EvidenceRef, link: str | None) -> str:

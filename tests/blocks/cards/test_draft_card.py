@@ -528,12 +528,19 @@ class TestCandidates:
         return [block for block in as_slack_takes_it(card(state.evolve(**changes), remote)) if "accessory" in block]
 
     def test_two_stand_there_with_place_lines_and_button(self) -> None:
-        """The lines folded, the place with its link; more than two are not shown."""
+        """The lines as they would be posted, the place with its link; more than two are not shown."""
         first, second = self.seen(REMOTE)
         place = f"<https://github.com/acme/shop/blob/{REF.commit}/app/x.py#L1-L4|app/x.py:1-4> at aaaaaaa"
-        assert first["text"]["text"] == f"x!\n{place}\n`a`\n`b`\n`c`\n… and 1 more line"
+        assert first["text"]["text"] == f"x!\n{place}\n```\na\nb\nc\nd\n```"
         assert second["text"]["text"].startswith("y!\n")
         assert {each["accessory"]["text"]["text"] for each in (first, second)} == {"Use this"}
+
+    def test_a_sentence_that_names_the_place_has_it_once(self) -> None:
+        """With its link and commit."""
+        found = REF.evolve(ref="app/x.py:1-4", quote="a", supports_claim="Closest: `app/x.py:1-4`.")
+        ret = a_return(candidates=(found,))
+        [block] = self.seen(investigator_return=ret, rounds=(Round(round=1, investigator_return=ret),))
+        assert block["text"]["text"] == "Closest: `app/x.py:1-4` at aaaaaaa.\n```\na\n```"
 
     def test_without_a_draft_to_choose_instead_of_there_are_none(self) -> None:
         """While a run is under way, and where there is no draft."""
