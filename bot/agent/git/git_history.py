@@ -21,12 +21,12 @@ _DIFF: Final = (
     *("diff-tree", "-r", "--root", "--no-commit-id", "--no-renames", "--diff-merges=first-parent"),
     *("--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"),
 )
-_FORMAT: Final = "%H%x00%cI%x00%an%x00%D%x00%s%x00%B"
+_FORMAT: Final = "%H%x00%cI%x00%aI%x00%an%x00%D%x00%s%x00%B"
 _LOG: Final = (
     *("log", "-z", "--no-show-signature", "--no-color", "--no-mailmap", "--decorate-refs=refs/tags/"),
     f"--format={_FORMAT}%x00",
 )
-_FIELDS: Final = 6
+_FIELDS: Final = 7
 _MESSAGES: Final = ("log", "-z", "--no-show-signature", "--no-color", "--no-mailmap", "--no-patch")
 _MESSAGE_FIELDS: Final = 5
 _PART_BYTES: Final = 1 << 16
@@ -34,10 +34,14 @@ _BLAMED: Final = re.compile(r"([0-9a-f]{40,64}) \d+ (\d+)")
 
 
 class Commit(NamedTuple):
-    """One commit; `committed_at` is aware, `tags` are as git names them, `message` is whole."""
+    """One commit; its times are aware, `tags` are as git names them, `message` is whole.
+
+    It was written at `authored_at`, and came into its history at `committed_at`.
+    """
 
     sha: str
     committed_at: datetime
+    authored_at: datetime
     author: str
     tags: str
     subject: str
@@ -45,8 +49,8 @@ class Commit(NamedTuple):
 
     @property
     def date(self) -> str:
-        """The day it was committed where its committer was, yyyy-mm-dd."""
-        return self.committed_at.date().isoformat()
+        """The day it was written where its author was, yyyy-mm-dd."""
+        return self.authored_at.date().isoformat()
 
 
 class Message(NamedTuple):
@@ -186,8 +190,8 @@ def _literal(char: str) -> str:
 def _commits(out: bytes) -> Iterator[Commit]:
     fields = out.decode("utf-8", "replace").split("\0")
     for start in range(0, len(fields) - _FIELDS, _FIELDS + 1):
-        sha, at, author, tags, subject, message = fields[start : start + _FIELDS]
-        yield Commit(sha, _moment(at), author, tags, subject, message.strip("\n"))
+        sha, at, written, author, tags, subject, message = fields[start : start + _FIELDS]
+        yield Commit(sha, _moment(at), _moment(written), author, tags, subject, message.strip("\n"))
 
 
 def _message(fields: Sequence[bytes]) -> Message:

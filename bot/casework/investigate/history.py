@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bot.agent.git.git_history import Commit, GitHistory
@@ -53,6 +53,12 @@ _VERSION: Final = re.compile(
     r"\b(?:since|in|after|with)\s+(?:version\s+|release\s+)?v?(\d{1,4}(?:\.\d{1,4}){1,3})\b", re.I
 )
 
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DATE: Final = re.compile(
+    rf"\bsince\s+(?:((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?|(?:({'|'.join(_MONTHS)})[a-z]*\.?\s+)?((?:19|20)\d\d))(?![\w.])",
+    re.I,
+)
+
 
 def history_answer(search: Search) -> Answer:
     """Return who changed what the question names, when and why; says so where no commit is found."""
@@ -91,7 +97,7 @@ def change_answer(search: Search) -> Answer:
         return [one for one in found if since is None or one.committed_at >= since][:MAX_LISTED]
 
     what = f"`{paths[0]}`" if paths else "the codebase"
-    if found := _answer(search, (commits,), f"Newest commits{words} that changed {what}."):
+    if found := _answer(search, (commits,), f"Newest commits{words} that changed {what}"):
         return found
     return Answer(said=f"I found no commit{words} for {_named(search)}.")
 
@@ -104,6 +110,8 @@ def _since(search: Search) -> tuple[datetime | None, str]:
         return search.now - timedelta(days=days), f" of the {found[0].lower()}" if found[
             2
         ] else f" since {found[3].lower()}"
+    if (found := _DATE.search(search.question.text)) and (day := _day(found)):
+        return day, f" since {day.date().isoformat()}"
     if found := _VERSION.search(search.question.text):
         for tag in (f"v{found[1]}", found[1]):
             if commit := search.repo.resolve(f"refs/tags/{tag}^{{commit}}"):
@@ -112,11 +120,22 @@ def _since(search: Search) -> tuple[datetime | None, str]:
     return None, ""
 
 
+def _day(found: re.Match[str]) -> datetime | None:
+    """Return the first moment of a day, month or year, in UTC; None where the calendar has none such."""
+    year, month, day, name, year_alone = found.groups()
+    number = _MONTHS.index(name.lower()) + 1 if name else int(month or 1)
+    try:
+        return datetime(int(year or year_alone), number, int(day or 1), tzinfo=UTC)
+    except ValueError:
+        return None
+
+
 def _stems(search: Search) -> frozenset[str]:
     """Return the stems of what was changed, without those of what was done to it."""
     question = search.question
     deeds = [word for word in question.words if question.is_deed(word)]
-    told = question.others(deeds, without=HISTORY_WORDS)
+    dated = found[0].split() if (found := _DATE.search(question.text)) else []
+    told = question.others([*deeds, *dated], without=HISTORY_WORDS)
     return frozenset(told).union(*(text_stems(one.name) for one in question.names))
 
 
@@ -197,12 +216,18 @@ def _answer(search: Search, ways: Sequence[Callable[[], Sequence[Commit]]], said
             log.warning("git could not read the history", extra={"action": "history_unread"}, exc_info=True)
             continue
         if findings and said:
-            shown = "\n".join(f"{one.refs[0].supports_claim} {one.shown}" for one in findings)
             refs = tuple(one.refs[0] for one in findings)
-            return Answer([Finding(said, refs, shown)])
+            shown = "\n".join(f"{_unmarked(ref.supports_claim)} {ref.quote}" for ref in refs)
+            last = refs[0].supports_claim.rpartition(" ")[2]
+            return Answer([Finding(f"{said}, the last on {last}", refs, shown)])
         if findings:
             return Answer(findings[:MAX_COMMITS])
     return NONE
+
+
+def _unmarked(sentence: str) -> str:
+    """Return what is said of a commit as it stands among code."""
+    return sentence.removeprefix("Commit ").replace("`", "")
 
 
 def _findings(commits: Sequence[Commit], search: Search) -> Iterator[Finding]:

@@ -63,7 +63,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("who raised the read timeout? when was it changed", "by Test on 2026-01-05.", "Raise the read timeout"),
         (
             "what changed in the last week?",
-            "Newest commits of the last week that changed the codebase.",
+            "Newest commits of the last week that changed the codebase, the last on 2026-01-05.",
             "Mend the guide",
         ),
         # anything else
