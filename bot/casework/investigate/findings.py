@@ -12,11 +12,12 @@ from typing import Final, NamedTuple
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.quotes import Excerpt, Quotes
 from bot.casework.investigate.report_search import search_text
+from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceRef
 from bot.domain.search.passages import Passage
-from bot.domain.search.questions import Question
+from bot.domain.search.questions import DEFINITION_WORDS, Question
 from bot.domain.search.report_parts import parts_of
-from bot.domain.search.tokens import shared_stems, stem
+from bot.domain.search.tokens import shared_stems, stem, text_stems
 from bot.ports import PassageIndex
 
 MAX_PASSAGES: Final = 20
@@ -34,8 +35,16 @@ class Finding(NamedTuple):
     shown: str
 
     def is_same(self, other: Finding) -> bool:
-        """Whether both quote the same place."""
-        return self.refs[0].ref == other.refs[0].ref
+        """Whether both quote the same place, or lines of it."""
+        mine, theirs = self.refs[0].ref, other.refs[0].ref
+        one, two = parse_lines(mine), parse_lines(theirs)
+        return mine == theirs or (
+            one is not None
+            and two is not None
+            and one.path == two.path
+            and one.start <= two.end
+            and two.start <= one.end
+        )
 
 
 class Answer(NamedTuple):
@@ -73,8 +82,15 @@ class Search:
         return self.quotes.commit
 
     @cached_property
+    def is_of_names(self) -> bool:
+        """Whether only its names are looked for: code holds no other word of it, or each says only what is wanted."""
+        return bool(self.question.names) and not self.question.others(without=DEFINITION_WORDS)
+
+    @cached_property
     def stems(self) -> frozenset[str]:
-        """The stems of the question's words; of those said before it where it has none."""
+        """The stems of the question's words, of its names where these are all that counts; else those said before."""
+        if self.is_of_names:
+            return frozenset[str]().union(*(text_stems(one.name) for one in self.question.names))
         return frozenset(self.question.others() if self.question.words else self.before.others())
 
     @cached_property
@@ -87,7 +103,9 @@ class Search:
         """The passages closest to the text, best first."""
         if self.is_report:
             return search_text(self.text, self.repo, self.index, limit=MAX_PASSAGES)
-        return self.index.search(self.text, limit=MAX_PASSAGES, subject=self.before.text)
+        named = " ".join(f"`{one.name}`" for one in self.question.names)
+        text = named if self.is_of_names else self.text
+        return self.index.search(text, limit=MAX_PASSAGES, subject=self.before.text)
 
     def share(self, text: str) -> float:
         """Return the share of the question's words that a text holds, rare ones counting more; one unknown most."""

@@ -41,8 +41,9 @@ SETTING_SHARE, NUMBER_SHARE = 0.5, 0.25
 # What the choice of a setting counts besides the shares of the words that its name and its surroundings hold.
 DEFAULT, VALUE, NOTHING = 0.3, 0.2, 0.6
 
-_VALUE: Final = re.compile(r"[=:,(]\s*[-+]?(?:\d|[\"':])")
-_NO_VALUE: Final = re.compile(r"[=:]\s*(?:None|null|nil|undefined|\w+)$")
+_VALUE: Final = re.compile(r"[=:,(]\s*(?:[-+]?\d|[rbuf]{0,2}[\"']|:)")
+_NO_VALUE: Final = re.compile(r"[=:]\s*[^\W\d]\w*$")
+_REMARK: Final = re.compile(r"\s(?:#|//)\s[^\"']*$")
 _DESCRIBES: Final = re.compile(r"\s*[:@](?:param|type|keyword|raises?)\b")
 OWN: Final = 0.5
 """The least weight of a file whose settings count: those of tests are others."""
@@ -212,7 +213,7 @@ def definition_answer(search: Search) -> Answer:
     question, subject = search.question, subject_of(search)
     found = subject.definitions[:MAX_DEFINITIONS]
     others = question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS)
-    wanted = Wanted(frozenset(others))
+    wanted = Wanted(frozenset(others), meaning=question.wants_meaning)
     quoted = [(one, excerpt) for one in found if (excerpt := search.quotes.of_definition(one, wanted))]
     is_asked_for = question.wants_definition and not subject.is_plain
     if not quoted or not (is_asked_for or _holds(quoted[0][1], others)):
@@ -301,7 +302,7 @@ def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
         return 0.0
     is_default = one.name.lower().startswith("default") or one.name.isupper()
     worth = share + len(called) / len(stems) + DEFAULT * is_default + VALUE * bool(_VALUE.search(line))
-    return (worth - NOTHING * bool(_NO_VALUE.search(line.rstrip(" ,;{")))) * weight
+    return (worth - NOTHING * bool(_NO_VALUE.search(_REMARK.sub("", line).rstrip(" ,;{")))) * weight
 
 
 def _distinct(findings: Iterable[Finding]) -> list[Finding]:

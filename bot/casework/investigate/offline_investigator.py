@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Final
 
 from bot.agent.codebases import Codebase
@@ -128,14 +129,18 @@ class OfflineInvestigator:
 
 
 def _with_others(findings: Sequence[Finding], finders: Sequence[Finder], search: Search) -> list[Finding]:
-    """Return findings and, where they are fewer than may be shown, what other ways to search find."""
-    kept = list(findings[: 1 + CANDIDATES])
-    for finder in finders if findings else ():
+    """Return findings and, where they are fewer than may be shown, what other ways to search find.
+
+    Beside what has changed, nothing: no words say what else would be like it.
+    """
+    kept: list[Finding] = []
+    finders = finders if findings and not search.question.wants_changes else ()
+    others = (one for finder in finders for one in finder(search).findings)
+    for one in chain(findings, others):
         if len(kept) > CANDIDATES:
             break
-        for one in finder(search).findings:
-            if len(kept) <= CANDIDATES and not any(one.is_same(other) for other in kept):
-                kept.append(one)
+        if not any(one.is_same(other) for other in kept):
+            kept.append(one)
     return kept
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from difflib import SequenceMatcher
 from typing import Final
 
 from bot.agent.git.git_history import GitHistory
 from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
-from bot.casework.investigate.quotes import Wanted
+from bot.casework.investigate.quotes import MAX_LINE_CHARS, Wanted
 from bot.casework.investigate.trace_places import trace_places
-from bot.domain.search.files import is_indexed, path_weight
+from bot.domain.search.files import is_indexed, is_prose, path_weight
 from bot.domain.search.report_parts import names_error
 from bot.domain.search.tokens import shared_stems
 
@@ -28,6 +29,10 @@ MIN_SHARE, MIN_SHARE_OF_FEW = 0.33, 0.5
 FEW: Final = 2
 """Of a question's words, rare ones counting more, that a passage holds if it is an answer; a few words need more."""
 
+MIN_ALIKE: Final = 5
+"""Neighbouring words of a message on one line of code, of one that code puts together."""
+
+_SIMPLE: Final = re.compile(r"[^\W_]+")
 _QUOTED: Final = re.compile(r"[\"“«‘`]([^\"”»’`\n]{8,300})[\"”»’`]|'([^'\n]{8,300})'(?!\w)")
 _BEHIND: Final = re.compile(r"\b(?:error|exception|warning|panic|fatal|fails? with|says?)\b\s*:\s*(.{8,300})", re.I)
 _VARIES: Final = re.compile(
@@ -61,9 +66,29 @@ def error_answer(search: Search) -> Answer:
         findings = [
             of_lines(f"The text of the message stands in `{hit.path}:{hit.line}`.", excerpt) for hit, excerpt in found
         ]
+        if findings and path_weight(ranked[0].path, search.text) < 1:
+            pieces = list(_put_together(fragment, search))
+            return Answer([*pieces, *findings][:MAX_FINDINGS])
         if findings:
             return Answer(findings[:MAX_FINDINGS])
     return NONE
+
+
+def _put_together(message: str, search: Search) -> Iterator[Finding]:
+    """Yield where program code has a good part of a message whose whole text stands in a page or a test only.
+
+    Code may put a message together from several texts, with values between them.
+    """
+    told = [word.lower() for word in _SIMPLE.findall(message)]
+    for passage in search.passages:
+        if path_weight(passage.path, search.text) < 1 or is_prose(passage.path):
+            continue
+        for number, line in enumerate(passage.text.split("\n"), passage.start):
+            words = [word.lower() for word in _SIMPLE.findall(line[:MAX_LINE_CHARS])]
+            alike = SequenceMatcher(None, told, words, autojunk=False).find_longest_match()
+            if alike.size >= MIN_ALIKE and (excerpt := search.quotes.around(passage.path, number, before=7, behind=4)):
+                yield of_lines(f"A part of the message stands in `{passage.path}:{number}`.", excerpt)
+                break
 
 
 def _fragments(text: str) -> Iterator[str]:

@@ -78,11 +78,12 @@ class Excerpt:
 
 
 class Wanted(NamedTuple):
-    """What the lines should hold: stems of words, names as they are written, and whether a number that is set."""
+    """What lines should hold: stems of words, names as they are written, a number that is set, what a name means."""
 
     stems: frozenset[str] = frozenset()
     names: tuple[str, ...] = ()
     number: bool = False
+    meaning: bool = False
 
     def held_by(self, text: str) -> frozenset[str]:
         """Return the stems and names that a text holds."""
@@ -105,12 +106,15 @@ class Quotes:
         return self._files[path]
 
     def of_definition(self, one: Definition, wanted: Wanted) -> Excerpt | None:
-        """Return the lines of a definition that answer best, its head where nothing in it does; None if it is gone."""
+        """Return the lines of a definition that answer best, its head where nothing in it does; None if it is gone.
+
+        A long comment above it is its head only where its meaning is wanted.
+        """
         lines = self.lines(one.path)
         if one.line > len(lines) or one.name not in lines[one.line - 1]:
             return None
         above = first_attached(lines, one.line - 1) + 1
-        start = above if one.line - above <= MAX_ATTACHED else one.line
+        start = above if wanted.meaning or one.line - above <= MAX_ATTACHED else one.line
         return self.best(one.path, start, definition_end(lines, one.line), wanted, head=start)
 
     def around(self, path: str, line: int, *, before: int = 4, behind: int = 7) -> Excerpt | None:

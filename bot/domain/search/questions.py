@@ -42,7 +42,7 @@ _DEED: Final = (
 )
 _IS_DEED: Final = re.compile(_DEED, re.I)
 _HISTORY: Final = re.compile(
-    rf"\bwho\b(?:\W+\w+){{0,5}}?\W+{_DEED}|\bwh(?:en|y)\b\W+(?:was|were|did|has|have)\b[^?\n]{{1,80}}?\b{_DEED}"
+    rf"\bwho\b(?:\W+\w+){{0,5}}?\W+(?:{_DEED}|(?:rais|lower|increas|reduc)ed\b)|\bwh(?:en|y)\b\W+(?:was|were|did|has|have)\b[^?\n]{{1,80}}?\b{_DEED}"
     rf"|\bwhy\b\W+{_DEED}|\b(?:which|what)\s+(?:commit|pr|pull request|version|release)\b"
     r"|\bsince\s+(?:when|wh\w+ version)\b|\bgit\s+(?:history|log|blame)\b|\b(?:history|author)\s+of\b"
     r"|\blast\s+(?:commit|touched|edited|modified)\b"
@@ -72,10 +72,11 @@ _USES: Final = re.compile(
     re.I,
 )
 _DEFINITION: Final = re.compile(
-    r"\bwhere(?:['’]?s|\s+(?:is|are|do(?:es)?\s+we|can\s+i\s+find))\b|\bwhat(?:['’]?s|\s+(?:is|are|do|does))\b"
+    r"\bwhere(?:['’]?s|\s+(?:is|are|do(?:es)?\s+we|can\s+i\s+find))\b|\bwhere\s+do(?:es)?\b[^?\n]{1,60}\blives?\b|\bwhat(?:['’]?s|\s+(?:is|are|do|does))\b"
     r"|\b(?:defined|declared|implemented|definition|implementation|explain|describe|show\s+me)\b",
     re.I,
 )
+_MEANING: Final = re.compile(r"\A(?![^?]{0,400}\bwhere\b)[^?]{0,400}\b(?:what|how|explain|describe|mean)", re.I)
 _OF_PEOPLE: Final = re.compile(
     r"\b(?:on[- ]call|tomorrow|tonight|weekend|opinions?|(?:this|next)\s+(?:week|month|quarter|year|sprint)"
     r"|(?:should|shall)\s+we|give\s+me\s+access)\b",
@@ -172,6 +173,15 @@ class Question(NamedTuple):
         [True, False]
         """
         return self.wants(_DEFINITION)
+
+    @property
+    def wants_meaning(self) -> bool:
+        """Whether it asks what something is or does rather than where it stands.
+
+        >>> [question_of(one).wants_meaning for one in ("what does send do?", "where is send, and what is it?")]
+        [True, False]
+        """
+        return self.wants(_MEANING)
 
     @property
     def wants_origin(self) -> bool:

@@ -1,0 +1,40 @@
+"""Which setting and which lines of a definition answer."""
+
+from pathlib import Path
+
+from tests.casework.investigate.finder import ask
+from tests.gitrepo import make_repo
+from tests.tables import each_row
+
+FILES = {
+    "shop/const.py": 'DEFAULT_LINE_LENGTH = 88\nDEFAULT_EXCLUDES = r"/(build|dist)/"  # noqa: B950\n',
+    "shop/headers.py": 'LINE_LENGTH_HEADER = "X-Line-Length"\n',
+    "shop/files.py": "def walk(exclude=None):\n    exclude_patterns = exclude\n    return exclude_patterns\n",
+    "docs/conf.py": 'exclude_patterns = ["_build", ".DS_Store"]\n',
+    "shop/cache.py": 'class Cache:\n    """What was read before."""\n',
+    "shop/authors.md": "# Authors\n\nThe list is long, so it lives in a file of its own.\n",
+    "route.go": (
+        "package shop\n\n"
+        + "".join(f"// Strict says {number} of many things.\n" for number in range(14))
+        + "func Strict(value bool) bool {\n\treturn value\n}\n"
+        + "\ntype routes struct {\n\tnamedRoutes map[string]bool\n}\n"
+    ),
+}
+
+
+@each_row(
+    "question, said, quoted",
+    [
+        ("what's the default line length?", "`DEFAULT_LINE_LENGTH = 88` is set", "= 88"),
+        ("which folders are excluded by default?", "`DEFAULT_EXCLUDES", "build|dist"),
+        ("where does the cache live?", "`Cache` is defined in `shop/cache.py:1`.", "class Cache"),
+        ("what does Strict() do?", "From `Strict`: `route.go:3-14`.", "Strict says 0 of"),
+        ("where is Strict() defined?", "`Strict` is defined in `route.go:17`.", "func Strict("),
+        ("Wo werden die `namedRoutes` gespeichert?", "Closest: `route.go:", "namedRoutes map"),
+    ],
+)
+def test_what_is_asked_for_is_chosen(tmp_path: Path, question: str, said: str, quoted: str) -> None:
+    """A value before a name for one, code before the pages' settings, the meaning before the head."""
+    ret = ask(make_repo(tmp_path / "code", FILES), question).ret
+    assert said in ret.draft_reply
+    assert quoted in ret.draft_reply
