@@ -53,6 +53,7 @@ MAX_DIFF_LINES: Final = 200
 SHOWN_LINES: Final = 3
 """Of a citation; `triage verify --lines` shows all."""
 
+MAX_CANDIDATE_LINES: Final = 12
 SUSPECTS: Final = "Suspect changes where the stack trace leads; nobody has judged them"
 
 
@@ -98,6 +99,8 @@ def render(findings: QuestionRun, home: Path) -> str:
         marks = ref_marks(findings.validation.checks, len(ret.evidence_refs))
         lines = [_evidence(ref, mark) for ref, mark in zip(ret.evidence_refs, marks, strict=True)]
         blocks.append("\n".join(["Evidence", *lines]))
+    if ret.candidates:
+        blocks.append("\n".join(["Also found", *map(_candidate, ret.candidates)]))
     if ret.suspect_changes:
         blocks.append("\n".join([SUSPECTS, *map(_suspect, ret.suspect_changes)]))
     if ret.open_questions:
@@ -188,13 +191,22 @@ def _facts(findings: QuestionRun) -> str:
 
 def _evidence(ref: EvidenceRef, mark: bool | None) -> str:
     """Return a citation: mark, place, what is said of one without a ✓, and the first of the printed lines."""
-    at = f" at {one_line(ref.commit[:7], 7)}" if ref.commit else ""
+    at = f" at {one_line(ref.commit[:7], 7)}" if ref.commit and ref.commit != ref.ref else ""
     said = remark_on(ref, mark)
     remark = f"\n{textwrap.indent(textwrap.fill(said, WIDTH - 6), '      ')}" if said else ""
+    return f"  {MARKS[mark]} {one_line(ref.ref, MAX_NAME)}{at}{remark}{_quoted(ref, SHOWN_LINES)}"
+
+
+def _candidate(ref: EvidenceRef) -> str:
+    """Return what else a search found: its sentence and its lines."""
+    return f"{_point(one_line(without_marks(redact(ref.supports_claim)), MAX_NAME))}{_quoted(ref, MAX_CANDIDATE_LINES)}"
+
+
+def _quoted(ref: EvidenceRef, shown: int) -> str:
+    """Return the first printed lines of a citation, and how many there are more."""
     lines = [one_line(line, WIDTH - 8) for line in redact(ref.quote).split("\n") if line.strip()]
-    first = "".join(f"\n      | {line}" for line in lines[:SHOWN_LINES])
-    more = f"\n      … and {counted(len(lines) - SHOWN_LINES, 'more line')}" if len(lines) > SHOWN_LINES else ""
-    return f"  {MARKS[mark]} {one_line(ref.ref, MAX_NAME)}{at}{remark}{first}{more}"
+    more = [f"… and {counted(len(lines) - shown, 'more line')}"] if len(lines) > shown else []
+    return "".join(f"\n      {line}" for line in (*(f"| {line}" for line in lines[:shown]), *more))
 
 
 def _point(text: str) -> str:
