@@ -87,7 +87,9 @@ class Search:
         """The passages closest to the text, best first."""
         if self.is_report:
             return search_text(self.text, self.repo, self.index, limit=MAX_PASSAGES)
-        return self.index.search(self.text, limit=MAX_PASSAGES, subject=self.before.text)
+        asked, text = self.question.asked, self.question.text
+        around = self.before.text if asked == text else f"{self.before.text}\n{text}"
+        return self.index.search(asked, limit=MAX_PASSAGES, subject=around)
 
     def share(self, text: str) -> float:
         """Return the share of the question's words that a text holds, rare ones counting more; one unknown most."""
@@ -105,7 +107,7 @@ class Search:
 
     @cached_property
     def _weights(self) -> Mapping[str, float]:
-        counts = self.index.word_counts(self.text)
+        counts = self.index.word_counts(self.question.asked)
         found: dict[str, int] = {}
         for word, count in counts.found.items():
             found[stem(word)] = max(found.get(stem(word), 0), count)

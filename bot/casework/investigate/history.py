@@ -22,7 +22,7 @@ from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.definitions import definition_end
 from bot.domain.search.files import is_secret_file
 from bot.domain.search.passages import is_quotable
-from bot.domain.search.questions import HISTORY_WORDS
+from bot.domain.search.questions import CHANGES, HISTORY, HISTORY_WORDS
 from bot.domain.search.tokens import shared_stems, stem, text_stems
 from bot.domain.text.sanitize import one_line
 from bot.errors import ProviderError
@@ -57,7 +57,7 @@ _VERSION: Final = re.compile(
 def history_answer(search: Search) -> Answer:
     """Return who changed what the question names, when and why; says so where no commit is found."""
     question = search.question
-    if not question.wants_history:
+    if not question.wants(HISTORY):
         return NONE
     subject = subject_of(search)
     stems = _stems(search)
@@ -78,7 +78,7 @@ _LAST: Final = re.compile(r"\b(?:last|lately|latest|recent(?:ly)?|blame|touched|
 def change_answer(search: Search) -> Answer:
     """Return the newest commits of what the question names, or of the codebase, since the time it names."""
     question = search.question
-    if not question.wants_changes:
+    if not question.wants(CHANGES):
         return NONE
     subject = subject_of(search)
     since, words = _since(search)

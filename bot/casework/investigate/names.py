@@ -19,7 +19,18 @@ from bot.domain.citations.comments import Scan
 from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.search.files import is_prose, path_weight
 from bot.domain.search.passages import is_import
-from bot.domain.search.questions import DEFINITION_WORDS, USE_WORDS, VALUE_WORDS, Named, Question
+from bot.domain.search.questions import (
+    DEFINITION,
+    DEFINITION_WORDS,
+    ENGLISH,
+    NUMBER,
+    USE_WORDS,
+    USES,
+    VALUE,
+    VALUE_WORDS,
+    Named,
+    Question,
+)
 from bot.domain.search.settings import Setting
 from bot.domain.search.tokens import shared_stems, text_stems
 from bot.ports import PassageIndex
@@ -39,7 +50,7 @@ SETTING_SHARE, NUMBER_SHARE = 0.5, 0.25
 """Of a question's words that a setting holds with what stands around it."""
 
 # What the choice of a setting counts besides the shares of the words that its name and its surroundings hold.
-DEFAULT, VALUE, NOTHING = 0.3, 0.2, 0.6
+DEFAULT, GIVEN, NOTHING = 0.3, 0.2, 0.6
 
 _VALUE: Final = re.compile(r"[=:,(]\s*[-+]?(?:\d|[\"':])")
 _NO_VALUE: Final = re.compile(r"[=:]\s*(?:None|null|nil|undefined|\w+)$")
@@ -176,7 +187,7 @@ def _of_words(run: Sequence[str], question: Question, index: PassageIndex, subje
     if is_single and run[0].lower() in DEFINITION_WORDS | VALUE_WORDS | USE_WORDS:
         return None
     others = question.others(run, without=DEFINITION_WORDS | USE_WORDS)
-    is_asked_for = (question.wants_definition or question.wants_uses) and len(others) <= 1
+    is_asked_for = (question.wants(DEFINITION) or question.wants(USES)) and len(others) <= 1
     for name in dict.fromkeys(("".join(run), "_".join(run))):
         found = _fitting(Named(name), question, index, subject)
         if is_single:
@@ -193,7 +204,7 @@ def _respelt(named: Sequence[Named], question: Question, index: PassageIndex, su
     A plain word is looked at only where hardly another is asked for, and nothing in the codebase holds it.
     """
     written = [one.name for one in named]
-    if not named and question.wants_definition:
+    if not named and question.wants(DEFINITION):
         written = [
             word
             for word in question.words
@@ -214,7 +225,7 @@ def definition_answer(search: Search) -> Answer:
     others = question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS)
     wanted = Wanted(frozenset(others))
     quoted = [(one, excerpt) for one in found if (excerpt := search.quotes.of_definition(one, wanted))]
-    is_asked_for = question.wants_definition and not subject.is_plain
+    is_asked_for = question.wants(DEFINITION) and not subject.is_plain
     if not quoted or not (is_asked_for or _holds(quoted[0][1], others)):
         return NONE
     if subject.is_plain and search.is_outdone(quoted[0][1].path, quoted[0][1].text):
@@ -256,7 +267,7 @@ def _naming_all(findings: Sequence[Finding], quoted: Sequence[tuple[Definition, 
 def setting_answer(search: Search) -> Answer:
     """Return the assignments of what the question asks the value of; NONE where it asks for none, or none fits."""
     question = search.question
-    if not question.wants_value:
+    if not question.wants(VALUE):
         return NONE
     subject = subject_of(search)
     is_type = bool(subject.definitions) and subject.definitions[0].kind is DefinitionKind.TYPE
@@ -290,17 +301,17 @@ def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
     called = shared_stems(stems, f"{one.name} {one.scope}")
     near = shared_stems(stems, " ".join((one.path, one.name, one.scope, *lines[max(0, one.line - 4) : one.line])))
     share, is_number = len(near) / len(stems), SETS_NUMBER.search(line) is not None
-    least = NUMBER_SHARE if is_number and search.question.wants_number else SETTING_SHARE
+    least = NUMBER_SHARE if is_number and search.question.wants(NUMBER) else SETTING_SHARE
     if (
         weight < OWN
         or not called
         or _DESCRIBES.match(line)
         or share < least
-        or (search.question.wants_number and not is_number and len(called) < len(stems))
+        or (search.question.wants(NUMBER) and not is_number and len(called) < len(stems))
     ):
         return 0.0
     is_default = one.name.lower().startswith("default") or one.name.isupper()
-    worth = share + len(called) / len(stems) + DEFAULT * is_default + VALUE * bool(_VALUE.search(line))
+    worth = share + len(called) / len(stems) + DEFAULT * is_default + GIVEN * bool(_VALUE.search(line))
     return (worth - NOTHING * bool(_NO_VALUE.search(line.rstrip(" ,;{")))) * weight
 
 
@@ -326,12 +337,12 @@ def use_answer(search: Search) -> Answer:
     name is.
     """
     question = search.question
-    if not question.wants_uses:
+    if not question.wants(USES):
         return NONE
     subject = subject_of(search)
     name = subject.name or next((one.name for one in question.names), "")
     others = question.others((*subject.used, name), without=DEFINITION_WORDS | USE_WORDS)
-    if not name or (question.is_english and len(others) > 1):
+    if not name or (question.wants(ENGLISH) and len(others) > 1):
         return NONE
     uses = _lines(name, subject.definitions, search)
     if uses is None:

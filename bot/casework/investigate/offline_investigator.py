@@ -26,7 +26,7 @@ from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import Claim, EvidenceKind, EvidenceRef, InvestigatorReturn, Usage, in_paragraphs
 from bot.domain.search.passages import MemoryHit, is_quotable
-from bot.domain.search.questions import question_of
+from bot.domain.search.questions import ENGLISH, question_of
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.errors import ProviderError
@@ -185,7 +185,10 @@ def _composed(answer: Answer, notes: Sequence[MemoryHit], searched: str, asked: 
         f"`{word}`" for word in [*(one.name for one in question_of(asked).names), *question_of(asked).words][:5]
     )
     nothing = answer.said or f"I found nothing for {words or 'this'}."
-    silence = (f"{nothing} I searched {searched}. {HELPS}", *(() if question_of(asked).is_english else (ONLY_ENGLISH,)))
+    silence = (
+        f"{nothing} I searched {searched}. {HELPS}",
+        *(() if question_of(asked).wants(ENGLISH) else (ONLY_ENGLISH,)),
+    )
     return InvestigatorReturn(
         confidence="medium" if first and answer.is_certain else "low",
         confidence_reason="It was found by its name or text."
