@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -121,3 +121,10 @@ Finder = Callable[[Search], Answer]
 def of_lines(sentence: str, excerpt: Excerpt, *others: EvidenceRef) -> Finding:
     """Return quoted lines as a finding."""
     return Finding(sentence, (excerpt.cited_for(sentence), *others), excerpt.text)
+
+
+def naming_all(findings: Sequence[Finding], sentence: str, places: Iterable[str]) -> list[Finding]:
+    """Return findings, the first with a sentence that names the places of all of them where it has `{}`."""
+    named = ", ".join(f"`{one}`" for one in places)
+    refs = tuple(one.refs[0] for one in findings)
+    return [findings[0]._replace(sentence=sentence.format(named), refs=refs), *findings[1:]]

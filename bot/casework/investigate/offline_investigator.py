@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Final
 
 from bot.agent.codebases import Codebase
@@ -129,14 +130,12 @@ class OfflineInvestigator:
 
 def _with_others(findings: Sequence[Finding], finders: Sequence[Finder], search: Search) -> list[Finding]:
     """Return findings and, where they are fewer than may be shown, what other ways to search find."""
-    kept = list(findings[: 1 + CANDIDATES])
-    for finder in finders if findings else ():
+    kept: dict[str, Finding] = {}
+    for one in chain(findings, (one for finder in finders if findings for one in finder(search).findings)):
+        kept.setdefault(one.refs[0].ref, one)
         if len(kept) > CANDIDATES:
             break
-        for one in finder(search).findings:
-            if len(kept) <= CANDIDATES and not any(one.is_same(other) for other in kept):
-                kept.append(one)
-    return kept
+    return list(kept.values())
 
 
 def _questions(given: Assignment) -> list[tuple[str, str]]:
