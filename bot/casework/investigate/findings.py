@@ -127,4 +127,4 @@ def naming_all(findings: Sequence[Finding], sentence: str, places: Iterable[str]
     """Return findings, the first with a sentence that names the places of all of them where it has `{}`."""
     named = ", ".join(f"`{one}`" for one in places)
     refs = tuple(one.refs[0] for one in findings)
-    return [findings[0]._replace(sentence=sentence.format(named), refs=refs), *findings[1:]]
+    return [findings[0]._replace(sentence=sentence.replace("{}", named), refs=refs), *findings[1:]]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from itertools import chain
 from typing import Final
 
 from bot.agent.codebases import Codebase
@@ -115,27 +114,21 @@ class OfflineInvestigator:
     @staticmethod
     def _answer(search: Search) -> Answer:
         """Return the first answer, and behind its findings what other ways to search find."""
-        for number, finder in enumerate(FINDERS):
+        first, kept = NONE, dict[str, Finding]()
+        for finder in FINDERS:
             try:
-                answer = finder(search)
+                found = finder(search)
             except ProviderError:
-                if finder is passage_answer:
+                if finder is passage_answer and not first:
                     raise
                 log.warning("one way to search failed", extra={"action": "finder_failed"}, exc_info=True)
                 continue
-            if answer:
-                return answer._replace(findings=_with_others(answer.findings, FINDERS[number + 1 :], search))
-        return NONE
-
-
-def _with_others(findings: Sequence[Finding], finders: Sequence[Finder], search: Search) -> list[Finding]:
-    """Return findings and, where they are fewer than may be shown, what other ways to search find."""
-    kept: dict[str, Finding] = {}
-    for one in chain(findings, (one for finder in finders if findings for one in finder(search).findings)):
-        kept.setdefault(one.refs[0].ref, one)
-        if len(kept) > CANDIDATES:
-            break
-    return list(kept.values())
+            first = first or found
+            for one in found.findings:
+                kept.setdefault(one.refs[0].ref, one)
+            if (first and not first.findings) or len(kept) > CANDIDATES:
+                break
+        return first._replace(findings=list(kept.values())[: 1 + CANDIDATES])
 
 
 def _questions(given: Assignment) -> list[tuple[str, str]]:

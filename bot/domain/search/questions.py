@@ -112,7 +112,7 @@ class Named(NamedTuple):
 class Question(NamedTuple):
     """What is asked.
 
-    `text` is the message without mentions and addresses, `asked` the sentences of it that ask, and `words` their telling
+    `text` is the message without mentions and addresses, `asked` the sentences of it that ask, `words` their telling
     words in their order, as they are written; `names`, which are written as code, and `files`, like a file or folder,
     are those of the message.
     """
