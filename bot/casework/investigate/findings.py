@@ -33,10 +33,6 @@ class Finding(NamedTuple):
     refs: tuple[EvidenceRef, ...]
     shown: str
 
-    def is_same(self, other: Finding) -> bool:
-        """Whether both quote the same place."""
-        return self.refs[0].ref == other.refs[0].ref
-
 
 class Answer(NamedTuple):
     """Findings, best first; `is_certain`: a definition, an assignment, a trace or a commit was found, no mere likeness.
@@ -94,16 +90,13 @@ class Search:
     def share(self, text: str) -> float:
         """Return the share of the question's words that a text holds, rare ones counting more; one unknown most."""
         held = shared_stems(self.stems, text)
-        total = sum(map(self._weight, self.stems))
-        return sum(map(self._weight, held)) / total if total else 0.0
+        whole, part = (sum(self._weights.get(one, 1.0) for one in stems) for stems in (self.stems, held))
+        return part / whole if whole else 0.0
 
     def is_outdone(self, path: str, text: str) -> bool:
         """Whether the best passage holds so much more of the question than these lines that it is what is meant."""
         best = [one for one in self.passages[:1] if one.path != path or text not in one.text]
         return any(self.share(f"{one.path} {one.text}") > self.share(f"{path} {text}") + OUTDONE for one in best)
-
-    def _weight(self, one: str) -> float:
-        return self._weights.get(one, 1.0)
 
     @cached_property
     def _weights(self) -> Mapping[str, float]:

@@ -138,16 +138,14 @@ def _stems(search: Search) -> frozenset[str]:
 def _named(search: Search) -> str:
     """Return what was looked for, as the question has it."""
     question = search.question
-    told = [word for word in question.words if word.lower() not in HISTORY_WORDS and not question.is_deed(word)]
-    words = [*(one.name for one in question.names), *told][:4]
+    words = [word for word in question.told(without=HISTORY_WORDS) if not question.is_deed(word)][:4]
     return " ".join(f"`{one_line(word, 60).replace('`', '')}`" for word in words) or "that"
 
 
 def _by_message(search: Search, subject: Subject) -> Sequence[Commit]:  # noqa: ARG001 - a way like the others
     """Return the commits whose messages hold most of what was changed, those first that the index ranks first."""
     question, history, stems = search.question, GitHistory(search.repo), _stems(search)
-    words = " ".join((*(one.name for one in question.names), *question.words))
-    hits = search.index.commits(words, limit=LOOKED_AT) if stems else []
+    hits = search.index.commits(" ".join(question.told()), limit=LOOKED_AT) if stems else []
     found = [(hit, commit) for hit in hits for commit in history.commits(hit.id, limit=1)]
     ages = sorted(commit.committed_at for _, commit in found)
     deeds = frozenset(stem(word.lower()) for word in question.words if question.is_deed(word))

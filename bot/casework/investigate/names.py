@@ -246,8 +246,7 @@ def setting_answer(search: Search) -> Answer:
     is_type = bool(subject.definitions) and subject.definitions[0].kind is DefinitionKind.TYPE
     if is_type and not question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS):
         return NONE
-    told = [word for word in question.words if word.lower() not in VALUE_WORDS]
-    words = [*(one.name for one in question.names), *told]
+    words = question.told(without=VALUE_WORDS)
     stems = frozenset(found for word in words for found in text_stems(word))
     ranked = [
         (-worth, place, one)

@@ -161,36 +161,31 @@ def _composed(answer: Answer, notes: Sequence[MemoryHit], searched: str, asked: 
     Without a finding and an earlier answer that still holds there is no draft, but what was searched and would help.
     """
     strong = [
-        hit for hit in notes if hit.score >= STRONG_MEMORY and hit.is_settled and is_quotable(hit.title + hit.excerpt)
+        one for one in notes if one.score >= STRONG_MEMORY and one.is_settled and is_quotable(one.title + one.excerpt)
     ][:1]
-    first = list(answer.findings[:1])
-    refs = [ref for one in first for ref in one.refs]
+    first = answer.findings[0] if answer.findings else None
+    refs = first.refs if first else ()
+    cites = tuple(range(len(refs)))
     claims = [
-        Claim(text=f"An earlier answer is close to this: {hit.title} (`{hit.ref}`).", cites=(len(refs) + number,))
-        for number, hit in enumerate(strong)
+        Claim(text=f"An earlier answer is close to this: {one.title} (`{one.ref}`).", cites=(len(refs),))
+        for one in strong
     ]
-    for one in first:
-        claims.append(Claim(text=one.sentence, cites=tuple(range(len(refs)))))
-        claims.append(Claim(text=f"```\n{one.shown}\n```", cites=tuple(range(len(refs)))))
-    summary = claims[0].text if claims else f"Searched {searched} without a model and found nothing."
-    words = ", ".join(
-        f"`{word}`" for word in [*(one.name for one in question_of(asked).names), *question_of(asked).words][:5]
-    )
+    if first:
+        claims += (Claim(text=text, cites=cites) for text in (first.sentence, f"```\n{first.shown}\n```"))
+    question, is_certain = question_of(asked), first is not None and answer.is_certain
+    words = ", ".join(f"`{word}`" for word in question.told()[:5])
     nothing = answer.said or f"I found nothing for {words or 'this'}."
-    silence = (
-        f"{nothing} I searched {searched}. {HELPS}",
-        *(() if question_of(asked).wants(ENGLISH) else (ONLY_ENGLISH,)),
-    )
+    hint = "" if question.wants(ENGLISH) else f" {ONLY_ENGLISH}"
     return InvestigatorReturn(
-        confidence="medium" if first and answer.is_certain else "low",
-        confidence_reason="It was found by its name or text."
-        if first and answer.is_certain
-        else "It is the closest text.",
-        summary_for_orchestrator=one_line(summary, SHOWN_CHARS),
+        confidence="medium" if is_certain else "low",
+        confidence_reason="It was found by its name or text." if is_certain else "It is the closest text.",
+        summary_for_orchestrator=one_line(
+            claims[0].text if claims else f"Searched {searched} without a model and found nothing.", SHOWN_CHARS
+        ),
         draft_reply="",
-        evidence_refs=(*refs, *(_of_note(hit) for hit in (*strong, *(hit for hit in notes if hit not in strong)))),
-        candidates=tuple(one.refs[0] for one in answer.findings[1 : 1 + CANDIDATES]),
-        open_questions=() if claims else (" ".join(silence),),
+        evidence_refs=(*refs, *map(_of_note, (*strong, *(one for one in notes if one not in strong)))),
+        candidates=tuple(one.refs[0] for one in answer.findings[1:]),
+        open_questions=() if claims else (f"{nothing} I searched {searched}. {HELPS}{hint}",),
     ).with_claims(in_paragraphs(claims))
 
 

@@ -140,6 +140,10 @@ class Question(NamedTuple):
         """Whether a word says what was done: what a commit did is seldom told in the same one."""
         return _IS_DEED.match(word) is not None
 
+    def told(self, *, without: frozenset[str] = frozenset()) -> list[str]:
+        """Return its names, then its words but those that say nothing here, as they are written."""
+        return [*(one.name for one in self.names), *(word for word in self.words if word.lower() not in without)]
+
     def others(self, used: Sequence[str] = (), *, without: frozenset[str] = frozenset()) -> tuple[str, ...]:
         """Return the stems of its words but some that were `used` for a name and those that say nothing here.
 
