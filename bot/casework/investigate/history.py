@@ -85,7 +85,8 @@ def _without_commit(said: str, search: Search) -> Answer:
         if file_kind(one.path) is FileKind.CHANGELOG:
             found = search.quotes.best(one.path, one.start, one.end, Wanted(stems))
             if found and len(shared_stems(stems, found.text)) > MIN_SHARE_OF_LINES * len(stems):
-                return Answer([of_lines(f"{said} Closest in the changelog: `{found.ref}`.", found)], is_certain=False)
+                closest = of_lines(f"Closest in the changelog: `{found.ref}`.", found)
+                return Answer([closest._replace(sentence=f"{said} {closest.sentence}")], is_certain=False)
     return Answer(said=said)
 
 
