@@ -70,9 +70,8 @@ class Subject(NamedTuple):
 
     def holds(self, path: str) -> bool:
         """Whether a path lies in the files and folders that are named; every one does where none is."""
-        return not self.places or any(
-            path == one or (one.endswith("/") and path.startswith(one)) for one in self.places
-        )
+        folders = tuple(one for one in self.places if one.endswith("/"))
+        return not self.places or path in self.places or path.startswith(folders)
 
 
 def subject_of(search: Search) -> Subject:
@@ -112,30 +111,23 @@ def _fitting(named: Named, question: Question, index: PassageIndex, subject: Sub
     """Return the definitions of a name that fit what else the question says, best first."""
     found = [one for one in index.definitions(named.name) if subject.holds(one.path)]
     exact = [one for one in found if one.name == named.name] or ([] if named.name.isupper() else found)
-    qualified = [one for one in exact if _qualified(named, one)] if named.qualifiers else exact
     stems = frozenset(question.others([named.name]))
-    ranked = sorted(qualified or exact, key=lambda one: _rank(named, one, question, stems))
-    best = [one for one in ranked if _worth(one, question) == _worth(ranked[0], question)]
-    return tuple(best)
+
+    def fit(one: Definition) -> tuple[float, float]:
+        return _qualified(named, one), _worth(one, question)
+
+    def rank(one: Definition) -> tuple[object, ...]:
+        near = len(stems & text_stems(f"{one.path} {one.scope}"))
+        return *(-each for each in fit(one)), -near, len(one.scope.split(".")), one.path.count("/"), one.path, one.line
+
+    ranked = sorted(exact, key=rank)
+    return tuple(one for one in ranked if fit(one) == fit(ranked[0]))
 
 
 def _worth(one: Definition, question: Question) -> float:
     """Return how much a definition counts for the kind of its file and of itself."""
     lessened = 0.5 if _DECLARES_ONLY.search(one.path) or _BUILT.search(one.path) else 1.0
     return path_weight(one.path, question.text) * lessened * (0.9 if one.kind is DefinitionKind.VALUE else 1.0)
-
-
-def _rank(named: Named, one: Definition, question: Question, stems: frozenset[str]) -> tuple[object, ...]:
-    around = text_stems(f"{one.path} {one.scope}")
-    return (
-        -_qualified(named, one),
-        -_worth(one, question),
-        -len(stems & around),
-        one.scope.count(".") + bool(one.scope),
-        one.path.count("/"),
-        one.path,
-        one.line,
-    )
 
 
 def _qualified(named: Named, one: Definition) -> int:
