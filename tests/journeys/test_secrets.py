@@ -12,6 +12,7 @@ import pytest
 
 from blocks import ids
 from demo.control import Control
+from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, ENG, HELP, OPS
 from tests.domain.planted_secrets import value_of
@@ -139,7 +140,7 @@ def test_no_planted_credential_leaves_its_door(
     caplog.set_level(logging.INFO)
     caplog.set_level(logging.DEBUG, "bot")
     asked = office.ask(QUESTION)
-    office.card(asked, "[redacted", offering=ids.DISMISS)
+    assert "[redacted" in shown_text(office.draft(asked))
     control.edit(HELP.channel_id, asked, CHLOE.user_id, QUESTION + "\nThe second one is the right one.")
     office.ask(f"the new one is password={ASKED['password with an ampersand']}", user=BEN.user_id, thread=asked)
     office.card(asked, "changed since this draft")

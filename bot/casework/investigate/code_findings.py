@@ -22,7 +22,7 @@ from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
 from bot.casework.investigate.report_search import search_text
 from bot.casework.investigate.trace_places import find_suspects, trace_notes, trace_places
-from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn
+from bot.domain.returns import EvidenceKind
 from bot.domain.search.files import path_weight
 from bot.domain.search.passages import Passage
 from bot.domain.search.questions import question_of
@@ -57,64 +57,56 @@ def choose_codebase(question: str, codebases: Codebases, *, subject: str = "") -
     Raises:
         TriageError: as an index does.
     """
-    if len(codebases) == 1:
-        return codebases.first
     for hint in (_named, _framed, _with_paths, _defining):
-        found = hint(question, codebases)
+        found = hint(question, codebases) if len(codebases) > 1 else ()
         if 0 < len(found) < len(codebases):
             codebases = Codebases(found)
-        if len(codebases) == 1:
-            return codebases.first
-    return _ranked(question, codebases, subject)
+    return codebases.first if len(codebases) == 1 else _ranked(question, codebases, subject)
 
 
 def _named(question: str, codebases: Codebases) -> Sequence[Codebase]:
-    names = _named_codebases(question, [one.id for one in codebases])
-    return [one for one in codebases if one.id in names]
+    """Return the codebases that are named as places to look in: "in infra, where …"."""
+    return [one for one in codebases if _pattern(one.id).search(question[:MAX_CHARS])]
 
 
 def _framed(question: str, codebases: Codebases) -> Sequence[Codebase]:
     """Return the codebases in which most frames of a stack trace stand."""
     if not frames_in(question):
         return []
-    found = {one.id: len(trace_places(question, one.repo, one.index)) for one in _of_code(codebases)}
+    found = {one.id: len(trace_places(question, one.repo, one.index)) for one in codebases if not one.is_docs}
     most = max(found.values(), default=0)
-    return [one for one in _of_code(codebases) if most and found[one.id] == most]
+    return [one for one in codebases if most and found.get(one.id) == most]
 
 
 def _with_paths(question: str, codebases: Codebases) -> Sequence[Codebase]:
     """Return the codebases that have all files which are named with a folder or an ending."""
     files = question_of(question).files
-    return [one for one in codebases if files and all(one.index.places_called(path) for path in files)]
+    return [one for one in codebases if files and all(map(one.index.places_called, files))]
 
 
 def _defining(question: str, codebases: Codebases) -> Sequence[Codebase]:
     """Return the codebases that define what is surely a name of code, in code of their own."""
     names = [one.name for one in question_of(question).names]
-    return [one for one in _of_code(codebases) if names and all(_defines(one, name) for name in names)]
 
+    def defines(codebase: Codebase, name: str) -> bool:
+        found = codebase.index.definitions(name)
+        return any(one.name == name and path_weight(one.path, "") >= DEFINES for one in found)
 
-def _of_code(codebases: Codebases) -> Sequence[Codebase]:
-    return [one for one in codebases if not one.is_docs]
-
-
-def _defines(codebase: Codebase, name: str) -> bool:
-    found = codebase.index.definitions(name)
-    return any(one.name == name and path_weight(one.path, "") >= DEFINES for one in found)
+    return [one for one in codebases if names and not one.is_docs and all(defines(one, name) for name in names)]
 
 
 def _ranked(question: str, codebases: Codebases, subject: str) -> Codebase:
-    mentioned = _mentioned_codebases(question, [one.id for one in codebases])
+    """Return the likeliest codebase by its words and best passages; an id that is a word of the question raises it."""
+    words = {word.lower() for word in re.findall(r"[\w-]+", question[:MAX_CHARS])}
 
     def worth(one: Likely) -> float:
         best = one.codebase.index.search(question, limit=len(SHARES), subject=subject)
         total = sum(share * passage.score for share, passage in zip(SHARES, best, strict=False))
         size: float = max(one.size, 1) ** SIZE
-        return total * one.rescaling * (MENTIONED if one.codebase.id in mentioned else 1.0) / size
+        return total * one.rescaling * (MENTIONED if one.codebase.id in words else 1.0) / size
 
-    likely = codebases.likely(question, subject=subject)
-    others = [one for one in likely[LIKELY:] if one.codebase.id in mentioned]
-    return max([*likely[:LIKELY], *others], key=worth).codebase
+    likely = enumerate(codebases.likely(question, subject=subject))
+    return max((one for at, one in likely if at < LIKELY or one.codebase.id in words), key=worth).codebase
 
 
 def search_codebases(text: str, codebases: Codebases, *, limit: int) -> list[Passage]:
@@ -126,11 +118,8 @@ def search_codebases(text: str, codebases: Codebases, *, limit: int) -> list[Pas
         one = choose_codebase(text, codebases)
         found = search_text(text, one.repo, one.index, limit=limit)
         return [replace(passage, path=one.prefix + passage.path) for passage in found]
-    named = _named_codebases(text, [one.id for one in codebases])
-    return [
-        replace(passage, path=one.prefix + passage.path)
-        for one, passage in codebases.among(named).search(text, limit=limit)
-    ]
+    named = Codebases(_named(text, codebases) or codebases)
+    return [replace(passage, path=one.prefix + passage.path) for one, passage in named.search(text, limit=limit)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,60 +141,42 @@ class OneCodebaseInvestigator:
         members = self.codebases.among(assignment.codebases)
         if len(members) == 1:
             return members.first
-        readable = members.among(assignment.refreshed) if assignment.refreshed else _refreshed(members)
+        usable = assignment.refreshed or [one.id for one in members if _refreshed_index(one).commit]
         said = "\n".join((assignment.question, *(one.text for one in assignment.human_context)))
-        return choose_codebase(said, readable, subject="\n".join(assignment.earlier))
-
-
-def _refreshed(codebases: Codebases) -> Codebases:
-    """Return those whose index can be used, brought up to HEAD; all where none can."""
-    usable = []
-    for one in codebases:
-        try:
-            one.index.refresh()
-        except TriageError:
-            log.warning("left out of a search: %s", one.name, extra={"action": "codebase_unread"}, exc_info=True)
-            continue
-        usable.append(one)
-    return Codebases(usable or codebases)
+        return choose_codebase(said, members.among(usable), subject="\n".join(assignment.earlier))
 
 
 def qualified(found: Investigation, prefix: str) -> Investigation:
     """Return an investigation of one codebase as one of a team with several: each place begins with `prefix`."""
-    ledger = found.ledger and Ledger(
-        reads=[one.model_copy(update={"path": prefix + one.path}) for one in found.ledger.reads],
-        queries=found.ledger.queries,
-    )
-    return replace(found, ret=_qualified_return(found.ret, prefix), ledger=ledger)
+    ret, ledger = found.ret, found.ledger
+    bare = [
+        one
+        for one in (*ret.evidence_refs, *ret.candidates)
+        if one.kind is EvidenceKind.FILE and not one.ref.startswith(prefix)
+    ]
 
+    def named(text: str) -> str:
+        """Return words in which each place in a file has its codebase; code spans alone are places."""
+        for path in dict.fromkeys(one.ref.rpartition(":")[0] for one in bare):
+            text = text.replace(f"`{path}:", f"`{prefix}{path}:")
+        return text
 
-def _qualified_return(ret: InvestigatorReturn, prefix: str) -> InvestigatorReturn:
     refs, candidates = (
-        tuple(_qualified_ref(ref, prefix) for ref in given) for given in (ret.evidence_refs, ret.candidates)
+        tuple(
+            one.evolve(ref=prefix + one.ref, supports_claim=named(one.supports_claim)) if one in bare else one
+            for one in given
+        )
+        for given in (ret.evidence_refs, ret.candidates)
     )
-    claims, summary = ret.claims, ret.summary_for_orchestrator
-    for path in dict.fromkeys(one.ref.rpartition(":")[0] for one in ret.evidence_refs if _is_bare(one, prefix)):
-        claims = tuple(one.evolve(text=_qualified_text(one.text, path, prefix)) for one in claims)
-        summary = _qualified_text(summary, path, prefix)
+    summary = named(ret.summary_for_orchestrator)
     changed = ret.evolve(evidence_refs=refs, candidates=candidates, summary_for_orchestrator=summary)
-    return changed if claims == ret.claims else changed.with_claims(claims)
-
-
-def _qualified_ref(ref: EvidenceRef, prefix: str) -> EvidenceRef:
-    """Return a citation with its codebase in its place and in its sentence."""
-    if not _is_bare(ref, prefix):
-        return ref
-    said = _qualified_text(ref.supports_claim, ref.ref.rpartition(":")[0], prefix)
-    return ref.evolve(ref=prefix + ref.ref, supports_claim=said)
-
-
-def _is_bare(ref: EvidenceRef, prefix: str) -> bool:
-    return ref.kind is EvidenceKind.FILE and not ref.ref.startswith(prefix)
-
-
-def _qualified_text(text: str, path: str, prefix: str) -> str:
-    """Return words in which each place in a file has its codebase; code spans alone are places."""
-    return text.replace(f"`{path}:", f"`{prefix}{path}:")
+    claims = tuple(one.evolve(text=named(one.text)) for one in ret.claims)
+    reads = [one.model_copy(update={"path": prefix + one.path}) for one in ledger.reads] if ledger else []
+    return replace(
+        found,
+        ret=changed if claims == ret.claims else changed.with_claims(claims),
+        ledger=ledger and Ledger(reads=reads, queries=ledger.queries),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,17 +198,19 @@ class CodeFindings:
         aged = self.clones.before_investigation(self.cloned) if self.clones else ()
         members = self.codebases.among(assignment.codebases)
         # before, so that what is indexed meanwhile does not count as searched
-        looked = [(one, _refreshed_index(one, may_fail=len(self.codebases) > 1)) for one in members]
+        looked = [_refreshed_index(one) for one in members]
+        if len(self.codebases) == 1 and looked[0].unreadable:
+            raise looked[0].unreadable
         said = "\n\n".join((assignment.question, *(one.text for one in assignment.human_context)))
-        commits = [(one, index.commit) for one, index in looked if index.commit]
+        commits = [(one, index.commit) for one, index in zip(members, looked, strict=True) if index.commit]
         places, suspects = find_suspects(said, commits)
         refreshed = tuple(one.id for one, _ in commits)
         told = replace(assignment, trace_notes=trace_notes(places, suspects), refreshed=refreshed)
         found = self.investigator.investigate(told, run_id=run_id, on_progress=on_progress)
         told_by_code = {
             "aged_clones": aged or found.ret.aged_clones,
-            "not_searched": "; ".join(index.gaps for _, index in looked if index.gaps) or None,
-            "index_unfinished": any(index.is_unfinished for _, index in looked),
+            "not_searched": "; ".join(index.gaps for index in looked if index.gaps) or None,
+            "index_unfinished": any(index.is_unfinished for index in looked),
             "suspect_changes": suspects,
         }
         return replace(found, ret=found.ret.model_copy(update=told_by_code))
@@ -249,48 +222,25 @@ class _RefreshedIndex(NamedTuple):
     commit: str | None
     gaps: str
     is_unfinished: bool = False
+    unreadable: CodebaseUnreadable | None = None
 
 
-def _refreshed_index(codebase: Codebase, *, may_fail: bool) -> _RefreshedIndex:
+def _refreshed_index(codebase: Codebase) -> _RefreshedIndex:
+    """Bring an index up to HEAD and return what it has; what cannot be read or used stands in `gaps`."""
     try:
         report = codebase.index.refresh()
-    except TriageError as error:
-        if isinstance(error, CodebaseUnreadable) and not may_fail:
-            raise
-        if isinstance(error, NotCloned):
-            return _RefreshedIndex(None, f"{codebase.prefix} all, because it is not cloned yet", is_unfinished=True)
-        if isinstance(error, CodebaseUnreadable):
-            return _RefreshedIndex(None, f"{codebase.prefix} all, because git cannot read the repository")
-        log.warning("the index's gaps are not known", extra={"action": "gaps_unknown"}, exc_info=True)
-        return _RefreshedIndex(None, _in_codebase(codebase, NO_INDEX))
-    gaps = report.gaps
-    return _RefreshedIndex(report.commit, _in_codebase(codebase, gaps.words()), is_unfinished=gaps.waiting > 0)
-
-
-def _in_codebase(codebase: Codebase, words: str) -> str:
-    return f"{codebase.prefix} {words}" if words and codebase.prefix else words
-
-
-def _named_codebases(question: str, ids: Collection[str]) -> list[str]:
-    """Return the ids that a question names as places to look in, in their own order.
-
-    >>> _named_codebases("In infra, where is the queue scaled?", ["shop", "infra"])
-    ['infra']
-    >>> _named_codebases("what does the shop do with a full queue?", ["shop", "infra"])
-    []
-    """
-    text = question[:MAX_CHARS]
-    return [one for one in ids if _pattern(one).search(text)]
-
-
-def _mentioned_codebases(question: str, ids: Collection[str]) -> list[str]:
-    """Return the ids that stand in a question as words.
-
-    >>> _mentioned_codebases("what does the shop do with a full queue?", ["shop", "infra"])
-    ['shop']
-    """
-    words = {word.lower() for word in re.findall(r"[\w-]+", question[:MAX_CHARS])}
-    return [one for one in ids if one in words]
+    except NotCloned as error:
+        return _RefreshedIndex(None, f"{codebase.prefix} all, because it is not cloned yet", True, error)
+    except CodebaseUnreadable as error:
+        gaps = f"{codebase.prefix} all, because git cannot read the repository"
+        return _RefreshedIndex(None, gaps, unreadable=error)
+    except TriageError:
+        log.warning(
+            "the gaps of an index are not known: %s", codebase.name, extra={"action": "gaps_unknown"}, exc_info=True
+        )
+        return _RefreshedIndex(None, f"{codebase.prefix} {NO_INDEX}".lstrip())
+    words = report.gaps.words()
+    return _RefreshedIndex(report.commit, words and f"{codebase.prefix} {words}".lstrip(), report.gaps.waiting > 0)
 
 
 def _pattern(name: str) -> re.Pattern[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -103,27 +103,27 @@ class Search:
         """The passages closest to the text, best first."""
         if self.is_report:
             return search_text(self.text, self.repo, self.index, limit=MAX_PASSAGES)
-        named = " ".join(f"`{one.name}`" for one in self.question.names)
-        text = named if self.is_of_names else self.text
-        return self.index.search(text, limit=MAX_PASSAGES, subject=self.before.text)
+        if self.is_of_names:
+            named = " ".join(f"`{one.name}`" for one in self.question.names)
+            return self.index.search(named, limit=MAX_PASSAGES, subject=self.before.text)
+        asked, text = self.question.asked, self.question.text
+        around = self.before.text if asked == text else f"{self.before.text}\n{text}"
+        return self.index.search(asked, limit=MAX_PASSAGES, subject=around)
 
     def share(self, text: str) -> float:
         """Return the share of the question's words that a text holds, rare ones counting more; one unknown most."""
         held = shared_stems(self.stems, text)
-        total = sum(map(self._weight, self.stems))
-        return sum(map(self._weight, held)) / total if total else 0.0
+        whole, part = (sum(self._weights.get(one, 1.0) for one in stems) for stems in (self.stems, held))
+        return part / whole if whole else 0.0
 
     def is_outdone(self, path: str, text: str) -> bool:
         """Whether the best passage holds so much more of the question than these lines that it is what is meant."""
         best = [one for one in self.passages[:1] if one.path != path or text not in one.text]
         return any(self.share(f"{one.path} {one.text}") > self.share(f"{path} {text}") + OUTDONE for one in best)
 
-    def _weight(self, one: str) -> float:
-        return self._weights.get(one, 1.0)
-
     @cached_property
     def _weights(self) -> Mapping[str, float]:
-        counts = self.index.word_counts(self.text)
+        counts = self.index.word_counts(self.question.asked)
         found: dict[str, int] = {}
         for word, count in counts.found.items():
             found[stem(word)] = max(found.get(stem(word), 0), count)
@@ -137,3 +137,10 @@ Finder = Callable[[Search], Answer]
 def of_lines(sentence: str, excerpt: Excerpt, *others: EvidenceRef) -> Finding:
     """Return quoted lines as a finding."""
     return Finding(sentence, (excerpt.cited_for(sentence), *others), excerpt.text)
+
+
+def naming_all(findings: Sequence[Finding], sentence: str, places: Iterable[str]) -> list[Finding]:
+    """Return findings, the first with a sentence that names the places of all of them where it has `{}`."""
+    named = ", ".join(f"`{one}`" for one in places)
+    refs = tuple(one.refs[0] for one in findings)
+    return [findings[0]._replace(sentence=sentence.replace("{}", named), refs=refs), *findings[1:]]

@@ -11,18 +11,19 @@ import logging
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bot.agent.git.git_history import Commit, GitHistory
-from bot.casework.investigate.findings import NONE, Answer, Finding, Search
+from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
 from bot.casework.investigate.names import Subject, subject_of
+from bot.casework.investigate.quotes import Wanted
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.definitions import definition_end
-from bot.domain.search.files import is_secret_file
-from bot.domain.search.passages import is_quotable
-from bot.domain.search.questions import HISTORY_WORDS
+from bot.domain.search.files import FileKind, file_kind, is_secret_file
+from bot.domain.search.passages import CommitHit, is_quotable
+from bot.domain.search.questions import CHANGES, HISTORY, HISTORY_WORDS
 from bot.domain.search.tokens import shared_stems, stem, text_stems
 from bot.domain.text.sanitize import one_line
 from bot.errors import ProviderError
@@ -35,6 +36,10 @@ MAX_LINE_COMMITS: Final = 500
 MIN_SHARE: Final = 0.4
 """Of the words of what was changed, those few commits hold counting more, that a commit's message holds."""
 
+MAX_PASSAGES: Final = 200
+MIN_SHARE_OF_LINES: Final = 0.5
+"""Of these words that lines of a changelog hold more than, if no commit is found."""
+
 # What the choice of a commit counts besides the share of the words that its message holds.
 SUBJECT, DEED, NEWER, MERGE = 0.3, 0.2, 0.15, 0.5
 
@@ -45,10 +50,11 @@ HISTORY_S: Final = 8.0
 """How long git may look; after that the next way to find commits is taken."""
 
 _WHY: Final = re.compile(r"\bwhy\b", re.I)
+_LAST: Final = re.compile(r"\b(?:last|lately|latest|recent(?:ly)?|blame|touched|wrote|written|author)\b", re.I)
 _SPAN: Final = re.compile(
     r"\b(?:(?:last|past|this)\s+(?:(\d{1,3}|few|couple of)\s+)?(day|week|month|year)s?|(yesterday|today))\b", re.I
 )
-_DAYS: Final = {"day": 1, "week": 7, "month": 31, "year": 366}
+_DAYS: Final = {"day": 1, "week": 7, "month": 31, "year": 366, "today": 1, "yesterday": 2}
 _VERSION: Final = re.compile(
     r"\b(?:since|in|after|with)\s+(?:version\s+|release\s+)?v?(\d{1,4}(?:\.\d{1,4}){1,3})\b", re.I
 )
@@ -60,56 +66,67 @@ _DATE: Final = re.compile(
 )
 
 
+Way = Callable[[Search, Subject], Sequence[Commit]]
+
+
 def history_answer(search: Search) -> Answer:
     """Return who changed what the question names, when and why; says so where no commit is found."""
     question = search.question
-    if not question.wants_history:
+    if not question.wants(HISTORY):
         return NONE
     subject = subject_of(search)
+    is_last = not question.wants_origin and not _stems(search) - frozenset(question.others(subject.used))
+    of_code = (subject.definitions or subject.places) and (question.wants(_LAST) or is_last)
+    ways: Sequence[Way] = (_of_subject, _by_message) if of_code else (_by_message, _of_subject, _by_text)
+    for way in ways:
+        if findings := _findings(way, search, subject):
+            return Answer(findings)
+    return _without_commit(f"I found no commit for {_named(search)}.", search)
+
+
+def _without_commit(said: str, search: Search) -> Answer:
+    """Return that no commit was found, with the closest lines of a changelog where they hold enough of the question."""
     stems = _stems(search)
-    is_last = not question.wants_origin and not stems - frozenset(question.others(subject.used))
-    ways: tuple[Callable[[], Sequence[Commit]], ...] = (
-        lambda: _by_message(search, stems),
-        lambda: _of_subject(search, subject),
-        lambda: _by_text(search, subject),
-    )
-    if (subject.definitions or subject.places) and (question.wants(_LAST) or is_last):
-        ways = (ways[1], ways[0])
-    return _answer(search, ways, "") or Answer(said=f"I found no commit for {_named(search)}.")
-
-
-_LAST: Final = re.compile(r"\b(?:last|lately|latest|recent(?:ly)?|blame|touched|wrote|written|author)\b", re.I)
+    for one in search.index.search(search.question.asked, limit=MAX_PASSAGES):
+        if file_kind(one.path) is FileKind.CHANGELOG:
+            found = search.quotes.best(one.path, one.start, one.end, Wanted(stems))
+            if found and len(shared_stems(stems, found.text)) > MIN_SHARE_OF_LINES * len(stems):
+                closest = of_lines(f"Closest in the changelog: `{found.ref}`.", found)
+                return Answer([closest._replace(sentence=f"{said} {closest.sentence}")], is_certain=False)
+    return Answer(said=said)
 
 
 def change_answer(search: Search) -> Answer:
     """Return the newest commits of what the question names, or of the codebase, since the time it names."""
     question = search.question
-    if not question.wants_changes:
+    if not question.wants(CHANGES):
         return NONE
     subject = subject_of(search)
     since, words = _since(search)
     paths = [one.path for one in subject.definitions[:1]] or [*subject.places[:1]]
 
-    def commits() -> Sequence[Commit]:
-        if not paths and (stems := _stems(search)):
-            return _by_message(search, stems)
+    def commits(search: Search, subject: Subject) -> Sequence[Commit]:
+        if not paths and _stems(search):
+            return _by_message(search, subject)
         found = GitHistory(search.repo).commits(search.commit, limit=200, path=paths[0] if paths else None)
         return [one for one in found if since is None or one.committed_at >= since][:MAX_LISTED]
 
+    findings = _findings(commits, search, subject)
+    if not findings:
+        return _without_commit(f"I found no commit{words} for {_named(search)}.", search)
     what = f"`{paths[0]}`" if paths else "the codebase"
-    if found := _answer(search, (commits,), f"Newest commits{words} that changed {what}"):
-        return found
-    return Answer(said=f"I found no commit{words} for {_named(search)}.")
+    refs = tuple(one.refs[0] for one in findings)
+    shown = "\n".join(f"{_unmarked(ref.supports_claim)} {ref.quote}" for ref in refs)
+    last = refs[0].supports_claim.rpartition(" ")[2]
+    return Answer([Finding(f"Newest commits{words} that changed {what}, the last on {last}", refs, shown)])
 
 
 def _since(search: Search) -> tuple[datetime | None, str]:
     """Return from when on changes are asked for, and these words of the question; None where it names no time."""
     if found := _SPAN.search(search.question.text):
         number = 1 if not found[1] else int(found[1]) if found[1].isdigit() else 3
-        days = _DAYS[found[2].lower()] * number if found[2] else {"today": 1, "yesterday": 2}[found[3].lower()]
-        return search.now - timedelta(days=days), f" of the {found[0].lower()}" if found[
-            2
-        ] else f" since {found[3].lower()}"
+        days = _DAYS[(found[2] or found[3]).lower()] * number
+        return search.now - timedelta(days=days), f" of {'the ' if found[2] else ''}{found[0].lower()}"
     if (found := _DATE.search(search.question.text)) and (day := _day(found)):
         return day, f" since {day.date().isoformat()}"
     if found := _VERSION.search(search.question.text):
@@ -142,36 +159,31 @@ def _stems(search: Search) -> frozenset[str]:
 def _named(search: Search) -> str:
     """Return what was looked for, as the question has it."""
     question = search.question
-    told = [word for word in question.words if word.lower() not in HISTORY_WORDS and not question.is_deed(word)]
-    words = [*(one.name for one in question.names), *told][:4]
+    words = [word for word in question.told(without=HISTORY_WORDS) if not question.is_deed(word)][:4]
     return " ".join(f"`{one_line(word, 60).replace('`', '')}`" for word in words) or "that"
 
 
-def _by_message(search: Search, stems: frozenset[str]) -> Sequence[Commit]:
+def _by_message(search: Search, subject: Subject) -> Sequence[Commit]:  # noqa: ARG001 - a way like the others
     """Return the commits whose messages hold most of what was changed, those first that the index ranks first."""
-    if not stems:
-        return ()
-    words = " ".join((*(one.name for one in search.question.names), *search.question.words))
-    deeds = frozenset(stem(word.lower()) for word in search.question.words if search.question.is_deed(word))
-    history = GitHistory(search.repo)
-    hits = search.index.commits(words, limit=LOOKED_AT)
+    question, history, stems = search.question, GitHistory(search.repo), _stems(search)
+    hits = search.index.commits(" ".join(question.told()), limit=LOOKED_AT) if stems else []
     found = [(hit, commit) for hit in hits for commit in history.commits(hit.id, limit=1)]
     ages = sorted(commit.committed_at for _, commit in found)
+    deeds = frozenset(stem(word.lower()) for word in question.words if question.is_deed(word))
     counts = Counter(one for _, commit in found for one in _held(stems, commit.message))
     weights = {one: math.log(1 + (len(found) + 1) / (counts[one] + 0.5)) for one in stems}
 
-    def share_of(text: str) -> float:
+    def share(text: str) -> float:
         return sum(weights[one] for one in _held(stems, text)) / sum(weights.values())
 
-    ranked = []
-    for hit, one in found:
-        share = share_of(one.message)
-        worth = hit.score / hits[0].score + share + SUBJECT * share_of(one.subject)
-        worth += DEED * bool(_held(deeds, one.subject)) + NEWER * ages.index(one.committed_at) / len(found)
-        if share >= MIN_SHARE:
-            ranked.append((-(worth - MERGE * one.subject.startswith("Merge ")), one))
-    ranked.sort(key=lambda pair: pair[0])
-    return [one for _, one in ranked[:MAX_COMMITS]]
+    def worth(pair: tuple[CommitHit, Commit]) -> float:
+        hit, one = pair
+        told = hit.score / hits[0].score + share(one.message) + SUBJECT * share(one.subject)
+        told += DEED * bool(_held(deeds, one.subject)) + NEWER * ages.index(one.committed_at) / len(found)
+        return told - MERGE * one.subject.startswith("Merge ")
+
+    telling = [pair for pair in found if share(pair[1].message) >= MIN_SHARE]
+    return [one for _, one in sorted(telling, key=worth, reverse=True)[:MAX_COMMITS]]
 
 
 def _held(stems: frozenset[str], text: str) -> frozenset[str]:
@@ -207,31 +219,20 @@ def _by_text(search: Search, subject: Subject) -> Sequence[Commit]:
     return list(shown)[:MAX_COMMITS]
 
 
-def _answer(search: Search, ways: Sequence[Callable[[], Sequence[Commit]]], said: str) -> Answer:
-    """Return the commits of the first way that finds some, each as a finding; what git cannot do is passed over."""
-    for way in ways:
-        try:
-            findings = list(_findings(way(), search))
-        except ProviderError:
-            log.warning("git could not read the history", extra={"action": "history_unread"}, exc_info=True)
-            continue
-        if findings and said:
-            refs = tuple(one.refs[0] for one in findings)
-            shown = "\n".join(f"{_unmarked(ref.supports_claim)} {ref.quote}" for ref in refs)
-            last = refs[0].supports_claim.rpartition(" ")[2]
-            return Answer([Finding(f"{said}, the last on {last}", refs, shown)])
-        if findings:
-            return Answer(findings[:MAX_COMMITS])
-    return NONE
-
-
 def _unmarked(sentence: str) -> str:
     """Return what is said of a commit as it stands among code."""
     return sentence.removeprefix("Commit ").replace("`", "")
 
 
-def _findings(commits: Sequence[Commit], search: Search) -> Iterator[Finding]:
-    shallow = " This checkout is shallow: older commits are not in it." if commits and search.repo.is_shallow() else ""
+def _findings(way: Way, search: Search, subject: Subject) -> list[Finding]:
+    """Return the commits that one way finds, those that may be shown; none where git cannot read the history."""
+    try:
+        commits = way(search, subject)
+        shallow = " This checkout is shallow: older commits are not in it." if search.repo.is_shallow() else ""
+    except ProviderError:
+        log.warning("git could not read the history", extra={"action": "history_unread"}, exc_info=True)
+        return []
+    findings = []
     for one in commits:
         lines = one.message.split("\n")
         count = MAX_MESSAGE_LINES if search.question.wants(_WHY) else 1
@@ -240,4 +241,5 @@ def _findings(commits: Sequence[Commit], search: Search) -> Iterator[Finding]:
         if quote and is_quotable(author):
             ref = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=one.sha, commit=one.sha, quote=quote)
             sentence = f"Commit `{one.sha[:12]}` by {author} on {one.date}."
-            yield Finding(f"{sentence}{shallow}", (ref.evolve(supports_claim=sentence),), quote)
+            findings.append(Finding(f"{sentence}{shallow}", (ref.evolve(supports_claim=sentence),), quote))
+    return findings

@@ -8,14 +8,15 @@ for the one name of the index that is a slip away. A file or class in the questi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
 from bot.agent.git.git_history import GitHistory
-from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
+from bot.casework.investigate.findings import NONE, Answer, Finding, Search, naming_all, of_lines
 from bot.casework.investigate.quotes import SETS_NUMBER, Excerpt, Wanted
 from bot.domain.citations.comments import Scan
+from bot.domain.search import questions
 from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.search.files import is_prose, path_weight
 from bot.domain.search.passages import is_import
@@ -29,9 +30,6 @@ MAX_USES: Final = 400
 """A name on more lines is an ordinary word; a list of them answers nothing."""
 
 SHOWN_USES: Final = 3
-SHOWN_SETTINGS: Final = 1
-"""The places beside it are of other kinds: a passage of the code, a page."""
-
 MIN_SHARE: Final = 0.5
 """Of a question's other words that a definition holds, if it is the answer."""
 
@@ -39,11 +37,14 @@ SETTING_SHARE, NUMBER_SHARE = 0.5, 0.25
 """Of a question's words that a setting holds with what stands around it."""
 
 # What the choice of a setting counts besides the shares of the words that its name and its surroundings hold.
-DEFAULT, VALUE, NOTHING = 0.3, 0.2, 0.6
+DEFAULT, GIVEN, NOTHING = 0.3, 0.2, 0.6
 
 _VALUE: Final = re.compile(r"[=:,(]\s*(?:[-+]?\d|[rbuf]{0,2}[\"']|:)")
 _NO_VALUE: Final = re.compile(r"[=:]\s*[^\W\d]\w*$")
 _REMARK: Final = re.compile(r"\s(?:#|//)\s[^\"']*$")
+_LISTED: Final = re.compile(r"\s*\w+,?\s*")
+"""A line of an import or a list that holds a name and nothing else."""
+
 _DESCRIBES: Final = re.compile(r"\s*[:@](?:param|type|keyword|raises?)\b")
 OWN: Final = 0.5
 """The least weight of a file whose settings count: those of tests are others."""
@@ -70,9 +71,8 @@ class Subject(NamedTuple):
 
     def holds(self, path: str) -> bool:
         """Whether a path lies in the files and folders that are named; every one does where none is."""
-        return not self.places or any(
-            path == one or (one.endswith("/") and path.startswith(one)) for one in self.places
-        )
+        folders = tuple(one for one in self.places if one.endswith("/"))
+        return not self.places or path in self.places or path.startswith(folders)
 
 
 def subject_of(search: Search) -> Subject:
@@ -87,12 +87,11 @@ def _subject(question: Question, index: PassageIndex) -> Subject:
     places = _places(question.files, index)
     named = [one for one in question.names if not any(place.endswith(f".{one.name}") for place in places)]
     subject = Subject(places=places)
+    if found := _member(question, index, subject):
+        return found
     for one in named:
         if defined := _fitting(one, question, index, subject):
-            holder = subject._replace(name=defined[0].name, definitions=defined, used=one.qualifiers)
-            return _member(question, index, holder)
-    if found := _members(question, index, subject):
-        return found
+            return subject._replace(name=defined[0].name, definitions=defined, used=(*one.qualifiers, defined[0].name))
     for run in question.runs():
         if found := _of_words(run, question, index, subject):
             return found
@@ -113,30 +112,23 @@ def _fitting(named: Named, question: Question, index: PassageIndex, subject: Sub
     """Return the definitions of a name that fit what else the question says, best first."""
     found = [one for one in index.definitions(named.name) if subject.holds(one.path)]
     exact = [one for one in found if one.name == named.name] or ([] if named.name.isupper() else found)
-    qualified = [one for one in exact if _qualified(named, one)] if named.qualifiers else exact
     stems = frozenset(question.others([named.name]))
-    ranked = sorted(qualified or exact, key=lambda one: _rank(named, one, question, stems))
-    best = [one for one in ranked if _worth(one, question) == _worth(ranked[0], question)]
-    return tuple(best)
+
+    def fit(one: Definition) -> tuple[float, float]:
+        return _qualified(named, one), _worth(one, question)
+
+    def rank(one: Definition) -> tuple[object, ...]:
+        near = len(stems & text_stems(f"{one.path} {one.scope}"))
+        return *(-each for each in fit(one)), -near, len(one.scope.split(".")), one.path.count("/"), one.path, one.line
+
+    ranked = sorted(exact, key=rank)
+    return tuple(one for one in ranked if fit(one) == fit(ranked[0]))
 
 
 def _worth(one: Definition, question: Question) -> float:
     """Return how much a definition counts for the kind of its file and of itself."""
     lessened = 0.5 if _DECLARES_ONLY.search(one.path) or _BUILT.search(one.path) else 1.0
     return path_weight(one.path, question.text) * lessened * (0.9 if one.kind is DefinitionKind.VALUE else 1.0)
-
-
-def _rank(named: Named, one: Definition, question: Question, stems: frozenset[str]) -> tuple[object, ...]:
-    around = text_stems(f"{one.path} {one.scope}")
-    return (
-        -_qualified(named, one),
-        -_worth(one, question),
-        -len(stems & around),
-        one.scope.count(".") + bool(one.scope),
-        one.path.count("/"),
-        one.path,
-        one.line,
-    )
 
 
 def _qualified(named: Named, one: Definition) -> int:
@@ -146,28 +138,20 @@ def _qualified(named: Named, one: Definition) -> int:
     return sum(2 if part in scope else part in folders for part in map(str.lower, named.qualifiers))
 
 
-def _member(question: Question, index: PassageIndex, holder: Subject) -> Subject:
-    """Return the member of a named class or module that another word of the question names, else the holder."""
-    scopes = {(one.path, one.name) for one in holder.definitions}
-    for word in question.words:
-        found = [one for one in index.definitions(word) if (one.path, one.scope.rpartition(".")[2]) in scopes]
-        if found and word.lower() not in DEFINITION_WORDS | VALUE_WORDS:
-            used = (*holder.used, holder.name, word)
-            return holder._replace(name=found[0].name, definitions=tuple(found[:MAX_DEFINITIONS]), used=used)
-    return holder._replace(used=(*holder.used, holder.name))
+def _member(question: Question, index: PassageIndex, subject: Subject) -> Subject | None:
+    """Return what a word calls inside of a class or module that is named, else in one of another word or in a file.
 
-
-def _members(question: Question, index: PassageIndex, subject: Subject) -> Subject | None:
-    """Return what two plain words call, one inside of the other: "the mutes of the inhibitor", "send in client.py"."""
+    "The mutes of the inhibitor", "what does `Client` close?", "send in client.py".
+    """
     words = [word for word in question.words if word.lower() not in DEFINITION_WORDS | VALUE_WORDS]
-    lowered = {word.lower() for word in words}
+    holders = {one.lower() for one in ([named.name for named in question.names] or words)}
     for word in words:
         for one in sorted(index.definitions(word), key=lambda one: -_worth(one, question)):
             holder = one.scope.rpartition(".")[2]
-            in_holder = holder.lower() in lowered and holder.lower() != word.lower()
-            in_file = one.path in subject.places and one.kind is not DefinitionKind.VALUE
-            if in_holder or in_file:
-                return subject._replace(name=one.name, definitions=(one,), used=(word, holder), is_plain=True)
+            in_file = not question.names and one.path in subject.places and one.kind is not DefinitionKind.VALUE
+            if in_file or holder.lower() in holders - {word.lower()}:
+                used = (word, holder)
+                return subject._replace(name=one.name, definitions=(one,), used=used, is_plain=not question.names)
     return None
 
 
@@ -177,7 +161,7 @@ def _of_words(run: Sequence[str], question: Question, index: PassageIndex, subje
     if is_single and run[0].lower() in DEFINITION_WORDS | VALUE_WORDS | USE_WORDS:
         return None
     others = question.others(run, without=DEFINITION_WORDS | USE_WORDS)
-    is_asked_for = (question.wants_definition or question.wants_uses) and len(others) <= 1
+    is_asked_for = (question.wants(questions.DEFINITION) or question.wants(questions.USES)) and len(others) <= 1
     for name in dict.fromkeys(("".join(run), "_".join(run))):
         found = _fitting(Named(name), question, index, subject)
         if is_single:
@@ -194,7 +178,7 @@ def _respelt(named: Sequence[Named], question: Question, index: PassageIndex, su
     A plain word is looked at only where hardly another is asked for, and nothing in the codebase holds it.
     """
     written = [one.name for one in named]
-    if not named and question.wants_definition:
+    if not named and question.wants(questions.DEFINITION):
         written = [
             word
             for word in question.words
@@ -213,17 +197,21 @@ def definition_answer(search: Search) -> Answer:
     question, subject = search.question, subject_of(search)
     found = subject.definitions[:MAX_DEFINITIONS]
     others = question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS)
-    wanted = Wanted(frozenset(others), meaning=question.wants_meaning)
+    wanted = Wanted(frozenset(others), meaning=question.wants(questions.MEANING))
     quoted = [(one, excerpt) for one in found if (excerpt := search.quotes.of_definition(one, wanted))]
-    is_asked_for = question.wants_definition and not subject.is_plain
+    is_asked_for = question.wants(questions.DEFINITION) and not subject.is_plain
     if not quoted or not (is_asked_for or _holds(quoted[0][1], others)):
         return NONE
     if subject.is_plain and search.is_outdone(quoted[0][1].path, quoted[0][1].text):
         return NONE
     findings = [_as_finding(one, excerpt, subject) for one, excerpt in quoted]
-    if len(subject.definitions) > 1:
-        findings[0] = _naming_all(findings, quoted, subject)
-    return Answer(findings)
+    total = len(subject.definitions)
+    if total == 1:
+        return Answer(findings)
+    many = f"{total} definitions" if total <= len(quoted) else "Several definitions"
+    first = "" if total <= len(quoted) else ", the first"
+    places = (f"{excerpt.path}:{min(max(one.line, excerpt.start), excerpt.end)}" for one, excerpt in quoted)
+    return Answer(naming_all(findings, f"{many} of `{subject.name}`{first}: {{}}.", places))
 
 
 def _holds(excerpt: Excerpt, others: Sequence[str]) -> bool:
@@ -242,44 +230,29 @@ def _as_finding(one: Definition, excerpt: Excerpt, subject: Subject) -> Finding:
     return found._replace(sentence=f"Did you mean `{subject.name}`? {said}") if subject.written else found
 
 
-def _naming_all(findings: Sequence[Finding], quoted: Sequence[tuple[Definition, Excerpt]], subject: Subject) -> Finding:
-    """Return the first finding with a sentence that names every definition, or the first few of many."""
-    places = ", ".join(f"`{excerpt.path}:{min(max(one.line, excerpt.start), excerpt.end)}`" for one, excerpt in quoted)
-    total = len(subject.definitions)
-    many = (
-        f"{total} definitions of `{subject.name}`"
-        if total <= len(quoted)
-        else f"Several definitions of `{subject.name}`, the first"
-    )
-    return findings[0]._replace(sentence=f"{many}: {places}.", refs=tuple(one.refs[0] for one in findings))
-
-
 def setting_answer(search: Search) -> Answer:
     """Return the assignments of what the question asks the value of; NONE where it asks for none, or none fits."""
     question = search.question
-    if not question.wants_value:
+    if not question.wants(questions.VALUE):
         return NONE
     subject = subject_of(search)
     is_type = bool(subject.definitions) and subject.definitions[0].kind is DefinitionKind.TYPE
     if is_type and not question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS):
         return NONE
-    told = [word for word in question.words if word.lower() not in VALUE_WORDS]
-    words = [*(one.name for one in question.names), *told]
+    words = question.told(without=VALUE_WORDS)
     stems = frozenset(found for word in words for found in text_stems(word))
     ranked = [
         (-worth, place, one)
         for place, one in enumerate(search.index.settings(" ".join((*words, "default")), limit=60) if words else ())
         if subject.holds(one.path) and (worth := _worth_of(one, stems, search))
     ]
-    findings = []
     for _, _, one in sorted(ranked)[: 2 * MAX_DEFINITIONS]:
         line = search.quotes.lines(one.path)[one.line - 1].strip().rstrip(",;{")
         what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
         if excerpt := search.quotes.around(one.path, one.line, before=5, behind=6):
-            findings.append(of_lines(f"`{what}` is set in `{one.path}:{one.line}`.", excerpt))
-    if not findings or search.is_outdone(findings[0].refs[0].ref.rpartition(":")[0], findings[0].shown):
-        return NONE
-    return Answer(_distinct(findings)[:SHOWN_SETTINGS])
+            found = of_lines(f"`{what}` is set in `{one.path}:{one.line}`.", excerpt)
+            return NONE if search.is_outdone(one.path, excerpt.text) else Answer([found])
+    return NONE
 
 
 def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
@@ -291,25 +264,18 @@ def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
     called = shared_stems(stems, f"{one.name} {one.scope}")
     near = shared_stems(stems, " ".join((one.path, one.name, one.scope, *lines[max(0, one.line - 4) : one.line])))
     share, is_number = len(near) / len(stems), SETS_NUMBER.search(line) is not None
-    least = NUMBER_SHARE if is_number and search.question.wants_number else SETTING_SHARE
+    least = NUMBER_SHARE if is_number and search.question.wants(questions.NUMBER) else SETTING_SHARE
     if (
         weight < OWN
         or not called
         or _DESCRIBES.match(line)
         or share < least
-        or (search.question.wants_number and not is_number and len(called) < len(stems))
+        or (search.question.wants(questions.NUMBER) and not is_number and len(called) < len(stems))
     ):
         return 0.0
     is_default = one.name.lower().startswith("default") or one.name.isupper()
-    worth = share + len(called) / len(stems) + DEFAULT * is_default + VALUE * bool(_VALUE.search(line))
+    worth = share + len(called) / len(stems) + DEFAULT * is_default + GIVEN * bool(_VALUE.search(line))
     return (worth - NOTHING * bool(_NO_VALUE.search(_REMARK.sub("", line).rstrip(" ,;{")))) * weight
-
-
-def _distinct(findings: Iterable[Finding]) -> list[Finding]:
-    kept: dict[str, Finding] = {}
-    for one in findings:
-        kept.setdefault(one.refs[0].ref, one)
-    return list(kept.values())
 
 
 class _Use(NamedTuple):
@@ -327,12 +293,12 @@ def use_answer(search: Search) -> Answer:
     name is.
     """
     question = search.question
-    if not question.wants_uses:
+    if not question.wants(questions.USES):
         return NONE
     subject = subject_of(search)
     name = subject.name or next((one.name for one in question.names), "")
     others = question.others((*subject.used, name), without=DEFINITION_WORDS | USE_WORDS)
-    if not name or (question.is_english and len(others) > 1):
+    if not name or (question.wants(questions.ENGLISH) and len(others) > 1):
         return NONE
     uses = _lines(name, subject.definitions, search)
     if uses is None:
@@ -351,12 +317,9 @@ def use_answer(search: Search) -> Answer:
         if (excerpt := search.quotes.around(one.path, one.line, before=2, behind=2))
     ]
     findings = [of_lines(f"`{name}` is used in `{one.path}:{one.line}`.", excerpt) for one, excerpt in quoted]
-    if len(findings) > 1:
-        places = ", ".join(f"`{one.path}:{one.line}`" for one, _ in quoted)
-        more = ", and on further lines" if len(uses) > len(quoted) else ""
-        said = f"`{name}` is used in {places}{more}."
-        findings[0] = findings[0]._replace(sentence=said, refs=tuple(one.refs[0] for one in findings))
-    return Answer(_distinct(findings)) if findings else NONE
+    more = ", and on further lines" if len(uses) > len(quoted) else ""
+    places = (f"{one.path}:{one.line}" for one, _ in quoted)
+    return Answer(naming_all(findings, f"`{name}` is used in {{}}{more}.", places)) if findings else NONE
 
 
 def _lines(name: str, defined: Sequence[Definition], search: Search) -> list[_Use] | None:
@@ -378,12 +341,8 @@ def _of_file(name: str, path: str, lines: Sequence[str], defining: set[int]) -> 
     if is_prose(path) or not lines:
         return
     scan = Scan(path, lines)
-    word, importing = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])"), False
+    word = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
     for number, line in enumerate(lines, 1):
-        importing = importing or is_import(line)
-        found = None if importing or number in defining else word.search(line)
+        found = None if number in defining or is_import(line) or _LISTED.fullmatch(line) else word.search(line)
         if found and not scan.is_comment_at(number, found.start()):
             yield _Use(path, number, line[found.end() :].lstrip().startswith("("))
-        importing = importing and (
-            line.rstrip().endswith("\\") or not (re.search(r"[)}]", line) or re.search(r"\w;?\s*$", line))
-        )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from itertools import chain
 from typing import Final
 
 from bot.agent.codebases import Codebase
@@ -27,7 +26,7 @@ from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import Claim, EvidenceKind, EvidenceRef, InvestigatorReturn, Usage, in_paragraphs
 from bot.domain.search.passages import MemoryHit, is_quotable
-from bot.domain.search.questions import question_of
+from bot.domain.search.questions import CHANGES, ENGLISH, question_of
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.errors import ProviderError
@@ -115,33 +114,23 @@ class OfflineInvestigator:
     @staticmethod
     def _answer(search: Search) -> Answer:
         """Return the first answer, and behind its findings what other ways to search find."""
-        for number, finder in enumerate(FINDERS):
+        first, kept = NONE, list[Finding]()
+        for finder in FINDERS:
             try:
-                answer = finder(search)
+                found = finder(search)
             except ProviderError:
-                if finder is passage_answer:
+                if finder is passage_answer and not first:
                     raise
                 log.warning("one way to search failed", extra={"action": "finder_failed"}, exc_info=True)
                 continue
-            if answer:
-                return answer._replace(findings=_with_others(answer.findings, FINDERS[number + 1 :], search))
-        return NONE
-
-
-def _with_others(findings: Sequence[Finding], finders: Sequence[Finder], search: Search) -> list[Finding]:
-    """Return findings and, where they are fewer than may be shown, what other ways to search find.
-
-    Beside what has changed, nothing: no words say what else would be like it.
-    """
-    kept: list[Finding] = []
-    finders = finders if findings and not search.question.wants_changes else ()
-    others = (one for finder in finders for one in finder(search).findings)
-    for one in chain(findings, others):
-        if len(kept) > CANDIDATES:
-            break
-        if not any(one.is_same(other) for other in kept):
-            kept.append(one)
-    return kept
+            first = first or found
+            for one in found.findings:
+                if not any(one.is_same(other) for other in kept):
+                    kept.append(one)
+            is_alone = bool(first) and (not first.findings or search.question.wants(CHANGES))
+            if is_alone or len(kept) > CANDIDATES:
+                break
+        return first._replace(findings=kept[: 1 + CANDIDATES])
 
 
 def _questions(given: Assignment) -> list[tuple[str, str]]:
@@ -174,33 +163,31 @@ def _composed(answer: Answer, notes: Sequence[MemoryHit], searched: str, asked: 
     Without a finding and an earlier answer that still holds there is no draft, but what was searched and would help.
     """
     strong = [
-        hit for hit in notes if hit.score >= STRONG_MEMORY and hit.is_settled and is_quotable(hit.title + hit.excerpt)
+        one for one in notes if one.score >= STRONG_MEMORY and one.is_settled and is_quotable(one.title + one.excerpt)
     ][:1]
-    first = list(answer.findings[:1])
-    refs = [ref for one in first for ref in one.refs]
+    first = answer.findings[0] if answer.findings else None
+    refs = first.refs if first else ()
+    cites = tuple(range(len(refs)))
     claims = [
-        Claim(text=f"An earlier answer is close to this: {hit.title} (`{hit.ref}`).", cites=(len(refs) + number,))
-        for number, hit in enumerate(strong)
+        Claim(text=f"An earlier answer is close to this: {one.title} (`{one.ref}`).", cites=(len(refs),))
+        for one in strong
     ]
-    for one in first:
-        claims.append(Claim(text=one.sentence, cites=tuple(range(len(refs)))))
-        claims.append(Claim(text=f"```\n{one.shown}\n```", cites=tuple(range(len(refs)))))
-    summary = claims[0].text if claims else f"Searched {searched} without a model and found nothing."
-    words = ", ".join(
-        f"`{word}`" for word in [*(one.name for one in question_of(asked).names), *question_of(asked).words][:5]
-    )
+    if first:
+        claims += (Claim(text=text, cites=cites) for text in (first.sentence, f"```\n{first.shown}\n```"))
+    question, is_certain = question_of(asked), first is not None and answer.is_certain
+    words = ", ".join(f"`{word}`" for word in question.told()[:5])
     nothing = answer.said or f"I found nothing for {words or 'this'}."
-    silence = (f"{nothing} I searched {searched}. {HELPS}", *(() if question_of(asked).is_english else (ONLY_ENGLISH,)))
+    hint = "" if question.wants(ENGLISH) else f" {ONLY_ENGLISH}"
     return InvestigatorReturn(
-        confidence="medium" if first and answer.is_certain else "low",
-        confidence_reason="It was found by its name or text."
-        if first and answer.is_certain
-        else "It is the closest text.",
-        summary_for_orchestrator=one_line(summary, SHOWN_CHARS),
+        confidence="medium" if is_certain else "low",
+        confidence_reason="It was found by its name or text." if is_certain else "It is the closest text.",
+        summary_for_orchestrator=one_line(
+            claims[0].text if claims else f"Searched {searched} without a model and found nothing.", SHOWN_CHARS
+        ),
         draft_reply="",
-        evidence_refs=(*refs, *(_of_note(hit) for hit in (*strong, *(hit for hit in notes if hit not in strong)))),
-        candidates=tuple(one.refs[0] for one in answer.findings[1 : 1 + CANDIDATES]),
-        open_questions=() if claims else (" ".join(silence),),
+        evidence_refs=(*refs, *map(_of_note, (*strong, *(one for one in notes if one not in strong)))),
+        candidates=tuple(one.refs[0] for one in answer.findings[1:]),
+        open_questions=() if claims else (f"{nothing} I searched {searched}. {HELPS}{hint}",),
     ).with_claims(in_paragraphs(claims))
 
 

@@ -16,6 +16,7 @@ from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_
 from bot.casework.investigate.quotes import MAX_LINE_CHARS, Wanted
 from bot.casework.investigate.trace_places import trace_places
 from bot.domain.search.files import is_indexed, is_prose, path_weight
+from bot.domain.search.questions import NUMBER, OF_PEOPLE
 from bot.domain.search.report_parts import names_error
 from bot.domain.search.tokens import shared_stems
 
@@ -105,9 +106,9 @@ def _fragments(text: str) -> Iterator[str]:
 def passage_answer(search: Search) -> Answer:
     """Return the passages that hold most of the question, best first; NONE where none holds enough."""
     question = search.question
-    if question.is_of_people:
+    if question.wants(OF_PEOPLE):
         return NONE
-    wanted = Wanted(search.stems, tuple(one.name for one in question.names), question.wants_number)
+    wanted = Wanted(search.stems, tuple(one.name for one in question.names), question.wants(NUMBER))
     ranked = []
     for passage in search.passages[:RERANKED]:
         text = f"{passage.path} {passage.text}"

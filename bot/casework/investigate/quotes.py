@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from bot.domain.citations.citation_lines import CitedLines
 from bot.domain.citations.comments import Scan
-from bot.domain.returns import Claim, EvidenceKind, EvidenceRef
+from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.definitions import Definition, definition_end
 from bot.domain.search.files import is_prose
 from bot.domain.search.passages import first_attached, is_import, is_quotable
@@ -31,6 +31,7 @@ MAX_ATTACHED: Final = 6
 """Lines of comments and decorators above a definition that are quoted with it."""
 
 MAX_LOOKED_AT: Final = 800
+MAX_TRIED: Final = 20
 MAX_NOTICE: Final = 60
 
 # What the choice of lines counts, as shares of a word that stands on one line only.
@@ -67,14 +68,6 @@ class Excerpt:
         return EvidenceRef(
             kind=EvidenceKind.FILE, ref=self.ref, commit=self.commit, quote=self.text, supports_claim=claim
         )
-
-    def as_claim(self, number: int) -> Claim:
-        """Return the lines as a claim that rests on citation `number`, which is theirs."""
-        return Claim(text=f"```\n{self.text}\n```", cites=(number,))
-
-    def overlaps(self, other: Excerpt) -> bool:
-        """Whether both quote a line."""
-        return self.path == other.path and self.start <= other.end and other.start <= self.end
 
 
 class Wanted(NamedTuple):
@@ -136,24 +129,28 @@ class Quotes:
         lines = self.lines(path)
         first = max(start, _notice_end(path, lines) + 1)
         end = min(end, first + MAX_LOOKED_AT, len(lines))
-        held = [self._held(lines[number - 1], wanted) for number in range(first, end + 1)]
-        decides = [
-            bool(
-                SETS_NUMBER.search(lines[first + at - 1])
-                if wanted.number
-                else words and _DECIDES.search(lines[first + at - 1])
-            )
-            for at, words in enumerate(held)
-        ]
-        ranked = sorted(_windows(lines, first, end, held, decides, head), reverse=True)
-        for _, window_start, window_end in ranked[:20]:
-            if found := self._cut(path, -window_start, window_end):
-                return found
-        return None
+        span = range(first, end + 1)
+        held = {at: wanted.held_by(lines[at - 1]) for at in span if not is_import(lines[at - 1])}
+        counts = Counter(word for words in held.values() for word in words)
+        deciding = {
+            at
+            for at in span
+            if (SETS_NUMBER.search(lines[at - 1]) if wanted.number else held.get(at) and _DECIDES.search(lines[at - 1]))
+        }
 
-    @staticmethod
-    def _held(line: str, wanted: Wanted) -> frozenset[str]:
-        return frozenset() if is_import(line) else wanted.held_by(line)
+        def worth(window: tuple[int, int]) -> float:
+            """Return what a run of lines tells; a word counts less, the more lines hold it."""
+            inside = range(window[0], window[1] + 1)
+            told = [held[at] for at in inside if at in held]
+            repeated = sum(map(len, told)) / MAX_LINES
+            distinct = sum(1 / math.log2(1 + counts[word]) for word in frozenset[str]().union(*told))
+            bonus = HEAD * (window[0] == head) + AFTER_BLANK * (window[0] == 1 or not lines[window[0] - 2].strip())
+            return distinct + bonus + REPEATED * repeated + DECIDES * (not deciding.isdisjoint(inside))
+
+        windows = (_trimmed(lines, at, min(end, at + MAX_LINES - 1)) for at in span if lines[at - 1].strip())
+        telling = [one for one in windows if one[0] == head or any(held.get(at) for at in range(one[0], one[1] + 1))]
+        ranked = sorted(telling, key=worth, reverse=True)[:MAX_TRIED]
+        return next((found for one in ranked if (found := self._cut(path, *one))), None)
 
     def _cut(self, path: str, start: int, end: int) -> Excerpt | None:
         """Return lines with the rest of a comment or string that they cut, where that is short; None if refused."""
@@ -170,38 +167,6 @@ class Quotes:
                 found = Excerpt(path=path, start=first, end=last, commit=self.commit, text=text)
                 return None if found.ref in self._refused else found
         return None
-
-
-def _windows(
-    lines: Sequence[str],
-    first: int,
-    end: int,
-    held: Sequence[frozenset[str]],
-    decides: Sequence[bool],
-    head: int | None,
-) -> Iterator[tuple[float, int, int]]:
-    """Yield each run of lines with its worth and its negated start, so that of equals the first sorts last.
-
-    Args:
-        lines: The lines of the file.
-        first: The first line that may be quoted, from 1.
-        end: The last one.
-        held: What each of these lines holds of what is wanted; a word counts less, the more lines hold it.
-        decides: Whether each of them sets or returns something that is wanted.
-        head: The line that a quote may begin with though it holds nothing.
-    """
-    counts = Counter(word for line in held for word in line)
-    for start in range(first, end + 1):
-        if not lines[start - 1].strip():
-            continue
-        begin, last = _trimmed(lines, start, min(end, start + MAX_LINES - 1))
-        inside = slice(begin - first, last - first + 1)
-        distinct = frozenset[str]().union(*held[inside])
-        if not distinct and start != head:
-            continue
-        worth = sum(1 / math.log2(1 + counts[word]) for word in distinct) + (HEAD if start == head else 0.0)
-        worth += REPEATED * sum(map(len, held[inside])) / MAX_LINES + DECIDES * any(decides[inside])
-        yield worth + AFTER_BLANK * (start == 1 or not lines[start - 2].strip()), -begin, last
 
 
 def _trimmed(lines: Sequence[str], start: int, end: int, *, keep: int = 0) -> tuple[int, int]:

@@ -9,15 +9,15 @@ the error.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from bot.agent.codebases import Codebase
-from bot.agent.git.git_history import Commit, GitHistory
+from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.citations.citation_lines import CitedLines
 from bot.domain.returns import SuspectChange
-from bot.domain.search.definitions import Definition, definition_end, definitions_in
+from bot.domain.search.definitions import definition_end, definitions_in
 from bot.domain.search.files import FileKind, file_kind, is_indexed, path_weight
 from bot.domain.search.passages import is_quotable
 from bot.domain.search.stack_frames import StackFrame, best_path, frames_in, line_of
@@ -90,8 +90,10 @@ def trace_places(text: str, repo: GitRepo, index: PassageIndex, commit: str | No
 
 
 def _defined(frame: StackFrame, index: PassageIndex) -> TracePlace | None:
-    """Return where the function of a frame is defined, if that is in one file."""
-    defined = [] if frame.is_of_library else list(_definitions(frame, index))
+    """Return where the function of a frame is defined, if its name tells something and that is in one file."""
+    if frame.is_of_library or not frame.is_named:
+        return None
+    defined = [one for one in index.definitions(frame.function) if one.name == frame.function]
     return TracePlace(frame, defined[0].path, defined[0].line) if len({one.path for one in defined}) == 1 else None
 
 
@@ -126,45 +128,32 @@ def _enclosing(line: int, lines: Sequence[str], starts: Sequence[int]) -> int | 
     return next((start for start in reversed(starts) if start <= line <= definition_end(lines, start)), None)
 
 
-def _definitions(frame: StackFrame, index: PassageIndex) -> Iterator[Definition]:
-    """Yield what defines the function of a frame, where its name tells something."""
-    if frame.is_named:
-        yield from (one for one in index.definitions(frame.function) if one.name == frame.function)
-
-
 def suspect_changes(places: Sequence[TracePlace], repo: GitRepo, commit: str) -> tuple[SuspectChange, ...]:
-    """Return the newest commits that touched the lines of the innermost frames, the newest first; maybe none."""
+    """Return the newest commits that touched the lines of the innermost frames, the newest first; maybe none.
+
+    Words of theirs that hold a credential or would alert somebody are left out.
+    """
     found: dict[str, SuspectChange] = {}
-    for place in [one for one in places if one.line is not None][:MAX_FOLLOWED]:
-        lines = repo.lines_at(commit, place.path)
-        if not lines or place.line is None:
+    history = GitHistory(repo)
+    for path, line in [(one.path, one.line) for one in places if one.line is not None][:MAX_FOLLOWED]:
+        start, end = max(1, line - AROUND_LINES), min(len(repo.lines_at(commit, path) or ()), line + AROUND_LINES)
+        try:
+            commits = history.line_commits(commit, path, start, end, limit=MAX_SUSPECTS, timeout_s=HISTORY_S)
+        except ProviderError:
+            log.warning("git could not follow the lines", extra={"action": "line_history_failed"}, exc_info=True)
             continue
-        start, end = max(1, place.line - AROUND_LINES), min(len(lines), place.line + AROUND_LINES)
-        ref = str(CitedLines(place.path, start, end))
-        for number, one in enumerate(_commits(repo, commit, place.path, start, end)):
-            found.setdefault(one.sha, _suspect(one, ref, is_latest=number == 0))
+        for number, one in enumerate(commits):
+            author, subject = one_line(one.author, MAX_AUTHOR_CHARS), one_line(one.subject, MAX_SUBJECT_CHARS)
+            suspect = SuspectChange(
+                ref=str(CitedLines(path, start, end)),
+                commit=one.sha,
+                author=author if is_quotable(author) else "",
+                subject=subject if is_quotable(subject) else "",
+                changed_at=one.committed_at,
+                is_latest=number == 0,
+            )
+            found.setdefault(one.sha, suspect)
     return tuple(sorted(found.values(), key=lambda one: one.changed_at, reverse=True)[:MAX_SUSPECTS])
-
-
-def _commits(repo: GitRepo, commit: str, path: str, start: int, end: int) -> list[Commit]:
-    try:
-        return GitHistory(repo).line_commits(commit, path, start, end, limit=MAX_SUSPECTS, timeout_s=HISTORY_S)
-    except ProviderError:
-        log.warning("git could not follow the lines", extra={"action": "line_history_failed"}, exc_info=True)
-        return []
-
-
-def _suspect(commit: Commit, ref: str, *, is_latest: bool) -> SuspectChange:
-    """Return a commit as it may be shown; words that hold a credential or would alert somebody are left out."""
-    author, subject = one_line(commit.author, MAX_AUTHOR_CHARS), one_line(commit.subject, MAX_SUBJECT_CHARS)
-    return SuspectChange(
-        ref=ref,
-        commit=commit.sha,
-        author=author if is_quotable(author) else "",
-        subject=subject if is_quotable(subject) else "",
-        changed_at=commit.committed_at,
-        is_latest=is_latest,
-    )
 
 
 def trace_notes(places: Sequence[TracePlace], suspects: Sequence[SuspectChange]) -> str:
@@ -174,13 +163,11 @@ def trace_notes(places: Sequence[TracePlace], suspects: Sequence[SuspectChange])
         f"{one.ref} changed in {one.commit[:12]} of {one.changed_at:%Y-%m-%d %H:%M} UTC by {one.author}: {one.subject}"
         for one in suspects
     ]
-    if not frames:
-        return ""
-    heads = (
-        "Frames of the stack trace in this codebase as it is now, innermost first:",
-        "Newest changes of these lines:",
+    told = (
+        ("Frames of the stack trace in this codebase as it is now, innermost first:", frames),
+        ("Newest changes of these lines:", changes),
     )
-    return "\n".join([heads[0], *frames, *([heads[1], *changes] if changes else [])])
+    return "\n".join(line for head, lines in told if frames and lines for line in (head, *lines))
 
 
 def find_suspects(
@@ -188,22 +175,17 @@ def find_suspects(
 ) -> tuple[list[TracePlace], tuple[SuspectChange, ...]]:
     """Return where the frames of a text stand and what changed there, in the codebase in which most of them do.
 
-    Each codebase comes with the commit that its index is at; handbooks are left out, as their code is examples.
+    Each codebase comes with the commit that its index is at; handbooks are left out, as their code is examples. What
+    cannot be looked up ends no investigation.
     """
-    if not frames_in(said):
-        return [], ()
-    traced = (_traced(said, codebase, commit) for codebase, commit in commits if not codebase.is_docs)
-    return max(traced, key=lambda found: len(found[0]), default=([], ()))
-
-
-def _traced(said: str, codebase: Codebase, commit: str) -> tuple[list[TracePlace], tuple[SuspectChange, ...]]:
-    """Return places and suspects; none where they cannot be looked up, which ends no investigation."""
-    try:
-        places = trace_places(said, codebase.repo, codebase.index, commit)
-        suspects = suspect_changes(places, codebase.repo, commit)
-    except TriageError:
-        log.warning("the stack trace was not looked up", extra={"action": "trace_unread"}, exc_info=True)
-        return [], ()
-    prefix = codebase.prefix
-    named = tuple(one.model_copy(update={"ref": prefix + one.ref}) for one in suspects)
-    return [place._replace(path=prefix + place.path) for place in places], named
+    most: tuple[list[TracePlace], tuple[SuspectChange, ...]] = [], ()
+    for codebase, commit in commits if frames_in(said) else ():
+        try:
+            places = [] if codebase.is_docs else trace_places(said, codebase.repo, codebase.index, commit)
+            if len(places) > len(most[0]):
+                prefix, suspects = codebase.prefix, suspect_changes(places, codebase.repo, commit)
+                named = tuple(one.model_copy(update={"ref": prefix + one.ref}) for one in suspects)
+                most = [place._replace(path=prefix + place.path) for place in places], named
+        except TriageError:
+            log.warning("the stack trace was not looked up", extra={"action": "trace_unread"}, exc_info=True)
+    return most

@@ -1,4 +1,4 @@
-"""The parts of a report of a fault: its title, its opening, names of code, error messages, and the rest.
+"""The parts of a report of a fault: its title, its opening, error messages, and the rest.
 
 Pure, and linear in the text. People paste logs, lists of packages and the questions of a form; what they say themselves
 stands in the first sentences, and each part is searched for by itself, so that more text never hides it. The lines
@@ -31,7 +31,6 @@ MAX_ERRORS: Final = 10
 MAX_ERROR_CHARS: Final = 300
 
 _FENCE: Final = "```"
-_SPAN: Final = re.compile(r"(?<!`)`([^`\n]{1,200})`(?!`)")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?。？])\s")
 
 _TRACEBACK: Final = "Traceback (most recent call last)"
@@ -89,13 +88,12 @@ _ERROR, _NOISE, _CODE = (LinearPattern(pattern) for pattern in _LINES)
 class ReportParts(NamedTuple):
     """What a report says where; a part may be empty.
 
-    `title` is its first telling sentence, `opening` the first OPENING_WORDS of what somebody wrote, `names` the code
-    spans among that, `errors` the lines that name an error, `whole` all but what says nothing about the code.
+    `title` is its first telling sentence, `opening` the first OPENING_WORDS of what somebody wrote, `errors` the lines
+    that name an error, `whole` all but what says nothing about the code.
     """
 
     title: str
     opening: str
-    names: str
     errors: str
     whole: str
     is_report: bool
@@ -113,12 +111,10 @@ def parts_of(text: str) -> ReportParts:
     for line, is_code in _told_lines(_without_comments(readable_text(text))):
         (code if is_code else prose).append(line)
     words = " ".join(prose).split()[:MAX_WORDS]
-    said = " ".join(words)
     errors = dict.fromkeys(line[:MAX_ERROR_CHARS].strip() for line in (*prose, *code) if names_error(line))
     return ReportParts(
         title=_title(prose),
         opening=" ".join(words[:OPENING_WORDS]),
-        names=" ".join(dict.fromkeys(_SPAN.findall(said))),
         errors="\n".join(list(errors)[:MAX_ERRORS]),
         whole=" ".join([*words, *" ".join(code).split()][:MAX_WORDS]),
         is_report=len(words) > REPORT_WORDS or bool(code),
@@ -146,10 +142,8 @@ def _told_lines(text: str) -> Iterator[tuple[str, bool]]:
 
 def _without_comments(text: str) -> str:
     """Return a text without the comments of HTML that a form leaves in a report."""
-    kept = []
-    for number, part in enumerate(text.split("<!--")):
-        kept.append(part.partition("-->")[2] if number else part)
-    return "".join(kept)
+    before, *others = text.split("<!--")
+    return "".join((before, *(part.partition("-->")[2] for part in others)))
 
 
 def _title(prose: list[str]) -> str:

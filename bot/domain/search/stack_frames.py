@@ -159,7 +159,8 @@ def _frame(language: str, groups: dict[str, str], text: str, starts: Sequence[in
     function = groups.get("function") or ""
     number = bisect_right(starts, start)
     if language == "java":
-        path = _java_path(path, function)
+        # the file lies below the folders of its package: com.acme.Pay$Line.run in Pay.java is com/acme/Pay.java
+        path = "/".join([*(part for part in function.split(".")[:-1] if part[:1].islower()), path])
     elif language in ("go", "rust") and not function and number > 1:
         function = _called(text[starts[number - 2] : starts[number - 1]], language)
     source = ""
@@ -188,12 +189,6 @@ def _plain_path(written: str) -> str:
     return "/".join(part for part in path.split("/") if part not in (".", "..")).removeprefix("-/")
 
 
-def _java_path(file: str, function: str) -> str:
-    """Return the file below the folders of its package: `com.acme.Pay$Line.run` in Pay.java is com/acme/Pay.java."""
-    package = [part for part in function.split(".")[:-1] if part[:1].islower()]
-    return "/".join([*package, file])
-
-
 def _called(line: str, language: str) -> str:
     """Return the function that Go and Rust name on the line above the place."""
     said = line.strip()
@@ -215,18 +210,17 @@ def _last_name(function: str) -> str:
 
 
 def _ends_library(parts: Sequence[str], number: int) -> bool:
-    """Whether what follows a part of a path is the path inside somebody else's package."""
+    """Whether what follows a part of a path is the path inside somebody else's package.
+
+    As behind `site-packages`, `python3.11`, `requests-2.3.0-py2.7.egg`.
+    """
     before = parts[max(0, number - 2) : number]
     is_of_go = parts[number] == "src" and any(part.startswith("go") or part == "x64" for part in before)
     if is_of_go and number + 1 < len(parts) and parts[number + 1] in _TABLES.go_packages:
         return True
-    is_of_ruby = before[-1:] == ["ruby"] and parts[number][:1].isdigit()
-    return is_of_ruby or _is_library(parts[number])
-
-
-def _is_library(part: str) -> bool:
-    """Whether a folder holds other people's code: `site-packages`, `python3.11`, `requests-2.3.0-py2.7.egg`."""
-    return part in _TABLES.libraries or part.endswith(".egg") or _RUNTIME.fullmatch(part) is not None
+    part = parts[number]
+    is_of_ruby = before[-1:] == ["ruby"] and part[:1].isdigit()
+    return is_of_ruby or part in _TABLES.libraries or part.endswith(".egg") or _RUNTIME.fullmatch(part) is not None
 
 
 def best_path(frame: StackFrame, paths: Sequence[str]) -> str | None:

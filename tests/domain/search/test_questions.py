@@ -1,5 +1,6 @@
 """What a question names and what it asks for, by its form."""
 
+from bot.domain.search import questions
 from bot.domain.search.questions import Named, question_of
 from tests.tables import each_row
 
@@ -42,7 +43,7 @@ def test_a_form_is_told_by_its_words(text: str, forms: set[str]) -> None:
     """Each of them leads to a way of its own to search."""
     found = question_of(text)
     kinds = ("history", "changes", "value", "number", "uses", "definition")
-    assert {kind for kind in kinds if getattr(found, f"wants_{kind}")} == forms
+    assert {kind for kind in kinds if found.wants(getattr(questions, kind.upper()))} == forms
 
 
 def test_neighbouring_words_may_be_one_name() -> None:
@@ -50,3 +51,13 @@ def test_neighbouring_words_may_be_one_name() -> None:
     runs = list(question_of("where is the order service?").runs())
     assert ("order", "service") in runs
     assert runs.index(("order", "service")) < runs.index(("order",))
+
+
+def test_what_is_pasted_beside_a_question_is_not_asked() -> None:
+    """Its names are kept, and a short remark belongs to the question."""
+    asked = "how often do we retry the payment gateway?"
+    found = question_of(f"{asked} I tried curl with bearer, session, postgres, shop, address, password, `Gate.open`")
+    assert (found.asked, found.words) == (asked, ("retry", "payment", "gateway"))
+    assert found.names == (Named("open", ("Gate",)),)
+    remark = question_of("how long does the login cookie stay valid? never set anything")
+    assert remark.asked == remark.text

@@ -25,7 +25,6 @@ def test_each_part_holds_what_it_is_called_after() -> None:
     """The title is the first telling sentence; comments, check boxes, headings of forms and versions are nowhere."""
     parts = parts_of(REPORT)
     assert parts.title == "The cart forgets its discount."
-    assert parts.names == "apply_coupon"
     assert parts.errors == "ValueError: no coupon"
     assert parts.opening.startswith("Hi all! The cart")
     assert "ValueError" not in parts.opening
