@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.adapters.search.index_build import bring_up_to
-from bot.adapters.search.passage_store import Damaged, PassageStore
+from bot.adapters.search.passage_store import PassageStore
 from bot.agent.git.git_repo import GitRepo
 from bot.errors import TriageError
 
@@ -99,12 +99,7 @@ def index(root: Path, database: Path, secrets: Collection[str]) -> None:
     """Bring the index of a checkout up to HEAD, after whoever else is at it; raises what `bring_up_to` raises."""
     repo, store = GitRepo(root), PassageStore(database)
     with store.building(waits=True):
-        commit, known = repo.head(), [secret.encode() for secret in secrets]
-        try:
-            bring_up_to(commit, repo, store, known)
-        except Damaged:
-            store.delete()
-            bring_up_to(commit, repo, store, known)
+        store.whole(lambda: bring_up_to(repo.head(), repo, store, secrets))
 
 
 def _end_with_parent() -> None:

@@ -1,21 +1,19 @@
-"""How a file is cut into passages, what a search over code and memory returns, and which lines are worth quoting. Pure.
+"""How a file is cut into passages, and what a search over code and memory returns. Pure.
 
 A definition with its comments and decorators is one passage; a long one is divided by what is defined in it, else at
 blank lines; what stands between definitions is one passage, too. Prose is divided by its headings. Each passage knows
-the names it stands under. Lines that would leave their code fence or hold a credential are never chosen.
+the names it stands under.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from bot.domain.search.definitions import Defined, DefinitionKind
-from bot.domain.search.tokens import shared_stems
 from bot.domain.secrets import find_secrets
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
@@ -34,10 +32,6 @@ _ATTACHED = re.compile(r"\s*(?:@|#|//|/?\*|--|\[\[?\w)")
 _HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*$|\.\.\s+(?:[a-z]+:)?[a-z]+::\s*(?P<directive>[\w.]+)\s*(?:\(.*)?$")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 _UNDERLINE = re.compile(r"([=\-~^\"'#*+`.:])\1{2,}\s*$")
-
-FIRST_LINE = 0.4
-AFTER_BLANK = 0.2
-REPEATED = 0.25
 
 _IMPORT = re.compile(r"\s*(?:import\b|from\s+\S+\s+import\b|#include\b|use\s+[\w:]+::|(?:const|var)\s.*require\()")
 _UNQUOTABLE = re.compile(r"```|\[redacted\b", re.I)
@@ -182,48 +176,6 @@ def is_import(line: str) -> bool:
     return _IMPORT.match(line) is not None
 
 
-def best_lines(lines: Sequence[str], stems: frozenset[str], size: int) -> tuple[int, int] | None:
-    """Return the run of at most `size` lines (0-based, end excluded) that answers best; None if none does.
-
-    >>> best_lines(["def a():", "    pass", "", "def retry():", "    wait()"], frozenset({"retr", "wait"}), 2)
-    (3, 5)
-    >>> best_lines(["def retry():", "    wait()", "", "@property"], frozenset({"retr", "wait"}), 4)
-    (0, 2)
-    """
-    found = [frozenset() if is_import(line) else shared_stems(stems, line) for line in lines]
-    counts = Counter(stem for line in found for stem in line)
-    windows = [_trimmed(lines, start, min(start + size, end)) for start, end in _quotable_from(lines)]
-    telling = [window for window in windows if any(found[slice(*window)])]
-    ranked = sorted(telling, key=lambda window: (-_worth(lines, found, counts, *window), window))
-    return next((window for window in ranked if is_quotable("\n".join(lines[slice(*window)]))), None)
-
-
-def _quotable_from(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield, for each line a quote may start with, the line and the end of what may follow it."""
-    safe = not find_secrets("\n".join(lines))
-    end = len(lines)
-    for at in range(len(lines) - 1, -1, -1):
-        if _UNQUOTABLE.search(lines[at]) or not (safe or is_quotable(lines[at] or "-")):
-            end = at
-        elif lines[at].strip():
-            yield at, end
-
-
-def _trimmed(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
-    """Return a run without blank lines and decorators at its end, which belong to what follows."""
-    while end > start + 1 and (not (last := lines[end - 1].strip()) or last.startswith("@")):
-        end -= 1
-    return start, end
-
-
-def _worth(lines: Sequence[str], found: Sequence[frozenset[str]], counts: Counter[str], start: int, end: int) -> float:
-    """Return how much lines `start` to `end` say: distinct words most, repeated ones a little, a clean start a bit."""
-    distinct = len(frozenset().union(*found[start:end]))
-    repeated = sum(1 / counts[stem] for line in found[start:end] for stem in line)
-    opening = FIRST_LINE if start == 0 else AFTER_BLANK if not lines[start - 1].strip() else 0.0
-    return distinct + REPEATED * repeated + opening
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Passage:
     """A run of lines of one tracked file at one commit; `text` is those lines verbatim, joined by newlines.
@@ -271,14 +223,7 @@ class IndexGaps:
 
     def words(self) -> str:
         """Return what was not searched as one line; empty where nothing is missing."""
-        kinds = (
-            (self.unreadable, "file", " that git cannot read"),
-            (self.lfs, "file", " whose text is in Git LFS only"),
-            (self.submodules, "submodule", ""),
-            (self.oversized, "file", " over 1 MB"),
-            (self.history, "history", " that git cannot list"),
-        )
-        parts = [_named(paths, what, why) for paths, what, why in kinds if paths]
+        parts = [_named(paths, *words) for kind, words in GAP_WORDS.items() if (paths := getattr(self, kind))]
         if self.waiting:
             parts.insert(0, f"{self.waiting:,} of {self.total:,} files, because the index is not finished")
         return "; ".join(parts)
@@ -293,6 +238,16 @@ class IndexGaps:
 
 
 NO_GAPS: Final = IndexGaps()
+
+
+GAP_WORDS: Final = {
+    "unreadable": ("file", " that git cannot read"),
+    "lfs": ("file", " whose text is in Git LFS only"),
+    "submodules": ("submodule", ""),
+    "oversized": ("file", " over 1 MB"),
+    "history": ("history", " that git cannot list"),
+}
+"""What each kind of gap is called, and what is said behind that."""
 
 
 def _named(paths: Sequence[str], what: str, why: str) -> str:
