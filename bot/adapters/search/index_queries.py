@@ -129,14 +129,11 @@ def file_at(connection: sqlite3.Connection, path: str) -> Place | None:
 def definitions(connection: sqlite3.Connection, name: str) -> list[Definition]:
     """Return the first MAX_DEFINITIONS definitions of a name, however it is capitalised, in the order of the index."""
     found = connection.execute(
-        "SELECT name, scope, kind, path, definition.id & ?, last FROM definition"
+        "SELECT name, scope, path, definition.id & ?, last, kind FROM definition"
         " JOIN file ON file.id = definition.id >> ? WHERE name = ? COLLATE NOCASE ORDER BY definition.id LIMIT ?",
         (_NUMBER, FILE_BITS, name, MAX_DEFINITIONS),
     )
-    return [
-        Definition(name=known, scope=scope, path=path, line=line, end=end, kind=DefinitionKind(kind))
-        for known, scope, kind, path, line, end in found
-    ]
+    return [Definition(*row[:-1], kind=DefinitionKind(row[-1])) for row in found]
 
 
 def settings(connection: sqlite3.Connection, words: str, limit: int) -> list[Setting]:
@@ -145,16 +142,13 @@ def settings(connection: sqlite3.Connection, words: str, limit: int) -> list[Set
     By how many of the words its name and scope hold and how rare these are, and by what kind of file it stands in.
     """
     found = connection.execute(
-        "SELECT setting.name, setting.scope, path, line, -rank FROM set_words"
+        "SELECT setting.name, setting.scope, path, line, rank FROM set_words"
         " JOIN setting ON setting.id = set_words.rowid JOIN file ON file.id = setting.id >> ?"
         " WHERE set_words MATCH ? AND rank MATCH 'bm25(4.0, 1.0)' ORDER BY rank LIMIT ?",
         (FILE_BITS, _any_of(question_words(words)), LOOKED_AT),
     )
-    ranked = [
-        (-score * path_weight(path, words), Setting(name=name, scope=scope, path=path, line=line))
-        for name, scope, path, line, score in found
-    ]
-    return [one for _, one in sorted(ranked, key=lambda pair: pair[0])[:limit]]
+    ranked = sorted(found, key=lambda row: row[-1] * path_weight(row[2], words))
+    return [Setting(*row[:-1]) for row in ranked[:limit]]
 
 
 def commits(connection: sqlite3.Connection, words: str, limit: int) -> list[CommitHit]:
@@ -185,13 +179,7 @@ def near_names(connection: sqlite3.Connection, name: str, limit: int) -> list[st
 
 def _is_used(connection: sqlite3.Connection, name: str) -> bool:
     """Whether a file that is not gone has a name."""
-    found = connection.execute(
-        "SELECT 1 FROM definition JOIN file ON file.id = definition.id >> ? WHERE definition.name = ? UNION ALL"
-        " SELECT 1 FROM set_words JOIN setting ON setting.id = set_words.rowid"
-        " JOIN file ON file.id = setting.id >> ? WHERE set_words MATCH ? AND setting.name = ? LIMIT 1",
-        (FILE_BITS, name, FILE_BITS, _phrase(name), name),
-    )
-    return found.fetchone() is not None
+    return bool(definitions(connection, name)) or any(one.name == name for one in settings(connection, name, LOOKED_AT))
 
 
 def places_called(connection: sqlite3.Connection, name: str) -> list[str]:

@@ -17,10 +17,10 @@ from typing import Final
 
 from bot.agent.git.git_history import Message
 from bot.agent.git.git_repo import EntryKind, TreeEntry, is_pointer
-from bot.domain.search.definitions import Defined, definitions_in
+from bot.domain.search.definitions import Definition, definitions_in
 from bot.domain.search.files import file_lines, is_indexed, is_prose, may_hold_text, path_weight
 from bot.domain.search.passages import GAP_WORDS, Chunk, IndexGaps, split_into_chunks
-from bot.domain.search.settings import Assigned, settings_in
+from bot.domain.search.settings import Setting, settings_in
 from bot.domain.search.tokens import extra_words
 from bot.domain.secrets import redact_lines
 
@@ -158,7 +158,7 @@ def _searched(path: str, lines: Sequence[str], one: Chunk) -> tuple[str, str, st
 
 
 def _put_names(
-    connection: sqlite3.Connection, file: int, defined: Sequence[Defined], assigned: Sequence[Assigned]
+    connection: sqlite3.Connection, file: int, defined: Sequence[Definition], assigned: Sequence[Setting]
 ) -> None:
     first = file << FILE_BITS
     connection.executemany(
@@ -166,7 +166,9 @@ def _put_names(
         [(one.name, first + one.line, one.scope, one.kind, one.end) for one in defined],
     )
     numbered = list(enumerate(assigned, first))
-    connection.executemany("INSERT INTO setting VALUES (?, ?, ?, ?)", [(at, *one) for at, one in numbered])
+    connection.executemany(
+        "INSERT INTO setting VALUES (?, ?, ?, ?)", [(at, one.name, one.scope, one.line) for at, one in numbered]
+    )
     connection.executemany(
         "INSERT INTO set_words (rowid, name, scope) VALUES (?, ?, ?)",
         [(at, _with_parts(one.name), _with_parts(one.scope)) for at, one in numbered],

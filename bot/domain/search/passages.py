@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from bot.domain.search.definitions import Defined, DefinitionKind
+from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.secrets import find_secrets
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
@@ -55,18 +55,18 @@ class _Part(NamedTuple):
     name: str
 
 
-def split_into_chunks(lines: Sequence[str], defined: Sequence[Defined] = (), *, prose: bool = False) -> list[Chunk]:
+def split_into_chunks(lines: Sequence[str], defined: Sequence[Definition] = (), *, prose: bool = False) -> list[Chunk]:
     """Return the passages of a file, in order; blank ones are left out. `defined` is what `definitions_in` returned.
 
-    >>> split_into_chunks(["def one():", "    return 1"], [Defined("one", "", 1, 2, DefinitionKind.FUNCTION)])
-    [Chunk(start=1, end=2, names=('one',), scope=())]
+    >>> split_into_chunks(["def f():", "    return 1"], [Definition("f", "", "a.py", 1, 2, DefinitionKind.FUNCTION)])
+    [Chunk(start=1, end=2, names=('f',), scope=())]
     """
     parts = _sections(lines) if prose else _parts(lines, defined)
     found = _divided(lines, Chunk(0, len(lines)), parts, 0)
     return [trimmed for one in _joined(found) if (trimmed := _without_blank_ends(lines, one)) is not None]
 
 
-def _parts(lines: Sequence[str], defined: Sequence[Defined]) -> list[_Part]:
+def _parts(lines: Sequence[str], defined: Sequence[Definition]) -> list[_Part]:
     """Return the definitions that are worth a passage, with what is attached above them."""
     return [
         _Part(first_attached(lines, one.line - 1), one.end, one.name)
