@@ -7,7 +7,7 @@ temporary table and read batch by batch, those most likely to hold an answer fir
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from bot.adapters.search import index_rows as rows
@@ -37,12 +37,12 @@ def bring_up_to(
     secrets: Collection[str],
     *,
     on_progress: Progress | None = None,
-    at_most: int | None = None,
+    leaves: Callable[[int], bool] = lambda _: False,
 ) -> int | None:
-    """Index what a commit changed; returns how many blobs were read, or None if that is more than `at_most` files.
+    """Index what a commit changed; returns how many blobs were read, or None if they are left to others.
 
-    What could not be read before is read again. A file that holds one of `secrets` is skipped. Where it is left to
-    others how many files wait is written down.
+    `leaves` is asked that once it is known, and written down, how many files wait. What could not be read before is
+    read again. A file that holds one of `secrets` is skipped.
 
     Raises:
         CodebaseUnreadable: git cannot list the commit.
@@ -54,7 +54,7 @@ def bring_up_to(
         with transaction(connection):
             _list_files(connection, commit, repo)
         todo = rows.counts(connection).get("waiting", 0)
-        if at_most is not None and todo > at_most:
+        if leaves(todo):
             return None
         done = read = 0
         for batch in _batches(connection):

@@ -133,7 +133,9 @@ def definitions(connection: sqlite3.Connection, name: str) -> list[Definition]:
         " JOIN file ON file.id = definition.id >> ? WHERE name = ? COLLATE NOCASE ORDER BY definition.id LIMIT ?",
         (_NUMBER, FILE_BITS, name, MAX_DEFINITIONS),
     )
-    return [Definition(*row[:-1], kind=DefinitionKind(row[-1])) for row in found]
+    return [
+        Definition(known, scope, path, line, end, DefinitionKind(kind)) for known, scope, path, line, end, kind in found
+    ]
 
 
 def settings(connection: sqlite3.Connection, words: str, limit: int) -> list[Setting]:
@@ -142,9 +144,8 @@ def settings(connection: sqlite3.Connection, words: str, limit: int) -> list[Set
     By how many of the words its name and scope hold and how rare these are, and by what kind of file it stands in.
     """
     found = connection.execute(
-        "SELECT setting.name, setting.scope, path, line, rank FROM set_words"
-        " JOIN setting ON setting.id = set_words.rowid JOIN file ON file.id = setting.id >> ?"
-        " WHERE set_words MATCH ? AND rank MATCH 'bm25(4.0, 1.0)' ORDER BY rank LIMIT ?",
+        "SELECT name, scope, path, line, rank FROM setting JOIN file ON file.id = setting.rowid >> ?"
+        " WHERE setting MATCH ? AND rank MATCH 'bm25(4.0, 1.0, 4.0, 1.0)' ORDER BY rank LIMIT ?",
         (FILE_BITS, _any_of(question_words(words)), LOOKED_AT),
     )
     ranked = sorted(found, key=lambda row: row[-1] * path_weight(row[2], words))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -50,8 +49,9 @@ CREATE TABLE definition (
     name TEXT COLLATE NOCASE NOT NULL, id INTEGER NOT NULL, scope TEXT NOT NULL, kind INTEGER NOT NULL,
     last INTEGER NOT NULL, PRIMARY KEY (name, id)
 ) WITHOUT ROWID;
-CREATE TABLE setting (id INTEGER PRIMARY KEY, name TEXT NOT NULL, scope TEXT NOT NULL, line INTEGER NOT NULL);
-CREATE VIRTUAL TABLE set_words USING fts5 (name, scope, tokenize = 'porter unicode61', content = '');
+CREATE VIRTUAL TABLE setting USING fts5 (
+    name, scope, name_parts, scope_parts, line UNINDEXED, tokenize = 'porter unicode61'
+);
 CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT UNIQUE COLLATE NOCASE NOT NULL);
 CREATE VIRTUAL TABLE grams USING fts5 (text, tokenize = 'trigram', content = '');
 CREATE TRIGGER name_grams AFTER INSERT ON name
@@ -106,39 +106,36 @@ def is_oversized(entry: TreeEntry) -> bool:
     return entry.size > MAX_FILE_BYTES and may_hold_text(entry.path)
 
 
-def shown_lines(content: bytes, changed: str) -> list[str]:
+def shown_lines(content: bytes, changed: str, secrets: Collection[str]) -> list[str]:
     """Return the lines of a file as they may be shown; `changed` is what the index says of the file."""
-    lines, other = _text_lines(content), json.loads(changed)
+    lines, other = _text_lines(content, secrets), json.loads(changed)
     return [other.get(str(at), line) for at, line in enumerate(lines)] if other else lines
 
 
-def _text_lines(content: bytes) -> list[str]:
-    """Return the lines of a text a human wrote: not most of it in long lines, though it may hold one."""
-    lines = (file_lines(content) or []) if len(content) <= MAX_FILE_BYTES and not is_pointer(content) else []
+def _text_lines(content: bytes, secrets: Collection[str]) -> list[str]:
+    """Return the lines of a text a human wrote: not most of it in long lines, though it may hold one.
+
+    None of a file that holds one of `secrets`, the process's own.
+    """
+    if len(content) > MAX_FILE_BYTES or any(secret.encode() in content for secret in secrets):
+        return []
+    lines = file_lines(content) or []
     in_long = sum(len(line) for line in lines if len(line) > MAX_LINE_CHARS)
     return lines if 2 * in_long <= sum(map(len, lines)) else []
-
-
-def holds_any(content: bytes, secrets: Collection[str]) -> bool:
-    """Whether a file holds one of the process's own secrets."""
-    return any(secret.encode() in content for secret in secrets)
 
 
 def put_file(
     connection: sqlite3.Connection, file: int, path: str, content: bytes | None, secrets: Collection[str]
 ) -> None:
     """Store what a waiting file holds; of one that cannot be read, or whose text is elsewhere, only that."""
-    gap = "unreadable" if content is None else "lfs" if is_pointer(content) else ""
-    found = [] if gap or not content or holds_any(content, secrets) else _text_lines(content)
+    gap = "unreadable" if content is None else "lfs" if is_pointer(content) else None
+    found = [] if gap or content is None else _text_lines(content, secrets)
+    became = gap if gap and may_hold_text(path) else "searched" if found or content == b"" else "skipped"
     shown = redact_lines(found)
     lines = [line if len(line) <= MAX_LINE_CHARS else "" for line in shown]
     defined = definitions_in(path, lines)
     chunks = split_into_chunks(lines, defined, prose=is_prose(path))
     changed = {at: text for at, text in enumerate(shown) if text != found[at]}
-    if gap:
-        became = gap if may_hold_text(path) else "skipped"
-    else:
-        became = "searched" if found or content == b"" else "skipped"
     connection.execute(
         "UPDATE file SET state = ?, changed = ?, passages = ?, spans = ? WHERE id = ?",
         (became, json.dumps(changed), len(chunks), json.dumps([(one.start, one.end) for one in chunks]), file),
@@ -153,8 +150,8 @@ def put_file(
 
 def _searched(path: str, lines: Sequence[str], one: Chunk) -> tuple[str, str, str, str]:
     """Return what a passage is found by: what it defines, its path, its text; parts of names and what encloses it."""
-    scope, text = " ".join(one.scope), "\n".join(lines[one.start - 1 : one.end])
-    return _with_parts(" ".join(one.names)), path, text, f"{extra_words(text)} {scope} {extra_words(scope)}"
+    names, scope, text = " ".join(one.names), " ".join(one.scope), "\n".join(lines[one.start - 1 : one.end])
+    return f"{names} {extra_words(names)}", path, text, f"{extra_words(text)} {scope} {extra_words(scope)}"
 
 
 def _put_names(
@@ -165,21 +162,15 @@ def _put_names(
         "INSERT OR IGNORE INTO definition VALUES (?, ?, ?, ?, ?)",
         [(one.name, first + one.line, one.scope, one.kind, one.end) for one in defined],
     )
-    numbered = list(enumerate(assigned, first))
     connection.executemany(
-        "INSERT INTO setting VALUES (?, ?, ?, ?)", [(at, one.name, one.scope, one.line) for at, one in numbered]
-    )
-    connection.executemany(
-        "INSERT INTO set_words (rowid, name, scope) VALUES (?, ?, ?)",
-        [(at, _with_parts(one.name), _with_parts(one.scope)) for at, one in numbered],
+        "INSERT INTO setting (rowid, name, scope, name_parts, scope_parts, line) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (at, one.name, one.scope, extra_words(one.name), extra_words(one.scope), one.line)
+            for at, one in enumerate(assigned, first)
+        ],
     )
     names = dict.fromkeys([*(one.name for one in defined), *(one.name for one in assigned)])
     connection.executemany("INSERT OR IGNORE INTO name (text) VALUES (?)", zip(names, strict=True))
-
-
-@lru_cache(10_000)
-def _with_parts(name: str) -> str:
-    return f"{name} {extra_words(name)}"
 
 
 def put_commits(connection: sqlite3.Connection, found: Iterable[Message], known: Collection[str]) -> None:

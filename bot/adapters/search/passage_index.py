@@ -19,7 +19,7 @@ from bot.adapters.search.index_process import IndexProcess
 from bot.adapters.search.passage_store import PassageStore
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.search.definitions import Definition
-from bot.domain.search.passages import CommitHit, IndexGaps, IndexReport, Passage
+from bot.domain.search.passages import CommitHit, IndexReport, Passage
 from bot.domain.search.ranking import Ranked, WordCounts
 from bot.domain.search.settings import Setting
 from bot.ports import Progress
@@ -94,18 +94,10 @@ class SqlitePassageIndex:
             gaps=gaps,
         )
 
-    def start(self) -> None:
-        """Begin to bring the index up to HEAD without waiting for it; raises what `refresh` raises."""
-        self.refresh(waits=False)
-
     def close(self) -> None:
         """End the process that builds the index, if there is one; what it has finished is kept."""
         if self._beside is not None:
             self._beside.close()
-
-    def gaps(self) -> IndexGaps:
-        """Return what is not searched now, without waiting; raises what `refresh` raises."""
-        return self.refresh(waits=False).gaps
 
     def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
         """Return the best passages at the indexed commit, best first; empty where there is nothing like it.
@@ -178,14 +170,15 @@ class SqlitePassageIndex:
         if self._beside is not None and self._beside.is_running:
             return None  # whoever lists the files again keeps it waiting
         with self._store.building() as is_ours:
-            at_most = None if self._beside is None else self._at_once
-            read = self._build(commit, on_progress, at_most) if is_ours else None
-        if is_ours and read is None and not (self._beside and self._beside.start()):
-            return self._build(commit, on_progress, None)
-        return read
+            if not is_ours:
+                return None
+            return bring_up_to(
+                commit, self._repo, self._store, self._secrets, on_progress=on_progress, leaves=self._leaves
+            )
 
-    def _build(self, commit: str, on_progress: Progress | None, at_most: int | None) -> int | None:
-        return bring_up_to(commit, self._repo, self._store, self._secrets, on_progress=on_progress, at_most=at_most)
+    def _leaves(self, waiting: int) -> bool:
+        """Whether so many files are left to the process beside, which goes on once nobody else is at it."""
+        return self._beside is not None and waiting > self._at_once and self._beside.start()
 
     def _may_wait(self, commit: str) -> bool:
         """Whether whoever needs the index of a commit waits for it a little longer."""
@@ -224,7 +217,7 @@ class SqlitePassageIndex:
         """Return the lines of each file as they may be shown; without files that git cannot read any more."""
         blobs = self._repo.readable_blobs(list(dict.fromkeys(place.blob for place in places)))
         return {
-            place.path: rows.shown_lines(blobs[place.blob], place.changed)
+            place.path: rows.shown_lines(blobs[place.blob], place.changed, self._secrets)
             for place in places
-            if place.blob in blobs and not rows.holds_any(blobs[place.blob], self._secrets)
+            if place.blob in blobs
         }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from bot.adapters.storage.files.atomic_write import create_private
 from bot.domain.credentials.secret_forms import VERSION as CREDENTIAL_FORMS
 from bot.errors import ConfigError, DiskRefused, StoreError
 
-LAYOUT: Final = 10
+LAYOUT: Final = 11
 VERSION: Final = LAYOUT + 1_000 * CREDENTIAL_FORMS
 """Of the rows: another layout, or other rules for what is blacked out, and the index is built anew."""
 
@@ -79,16 +78,13 @@ class PassageStore:
         With `waits`, wait until nobody else does.
         """
         create_private(self._database.parent)
-        handle = os.open(f"{self._database}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-        try:
+        with Path(f"{self._database}.lock").open("ab") as handle:
+            is_ours = True
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
             except BlockingIOError:
-                yield False
-            else:
-                yield True
-        finally:
-            os.close(handle)
+                is_ours = False
+            yield is_ours
 
     def whole(self, step: Callable[[], _T]) -> _T:
         """Return what `step` returns; a damaged database is deleted and the step taken once more.

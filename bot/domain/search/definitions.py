@@ -22,11 +22,6 @@ _COMMENTS: Final = ("#", "//")
 _LABEL: Final = re.compile(r"(?!(?:try|else|finally)\b)\w+:\s*$")
 """Where a jump leads; it stands at the margin, and what it is in goes on."""
 
-_PYTHON_STRING: Final = re.compile(
-    r"#[^\n]*|(?P<long>\"\"\"(?:[^\\]|\\.)*?(?:\"\"\"|\Z)|'''(?:[^\\]|\\.)*?(?:'''|\Z))|\"(?:[^\"\\\n]|\\.)*|'(?:[^'\\\n]|\\.)*",
-    re.S,
-)
-_PYTHON_SUFFIXES: Final = (".py", ".pyi", ".pyx")
 _OVERLOAD: Final = re.compile(r"@(?:\w+\.)?overload\b")
 _NO_SCOPE: Final = frozenset({"", "exports", "module"})
 
@@ -59,33 +54,8 @@ def definitions_in(path: str, lines: Sequence[str]) -> list[Definition]:
     language = language_of(path)
     if language.defining is None:
         return []
-    text = "\n".join(lines)
-    found = list(language.defining.finditer(text))
-    if path.lower().endswith(_PYTHON_SUFFIXES):
-        quoted = _quoted(text, [match.start() for match in found])
-        found = [match for match in found if match.start() not in quoted]
-    return list(_scoped(path, lines, [(match.start(), language.groups(match)) for match in found]))
-
-
-def _quoted(text: str, starts: Sequence[int]) -> frozenset[int]:
-    """Return those places of a Python text that lie in a string of several lines."""
-    if not _may_be_quoted(text, starts):
-        return frozenset()
-    longs = [match.span() for match in _PYTHON_STRING.finditer(text) if match["long"]]
-    begins = [start for start, _ in longs]
-    return frozenset(at for at in starts if (one := bisect_right(begins, at)) and longs[one - 1][1] > at)
-
-
-def _may_be_quoted(text: str, starts: Sequence[int]) -> bool:
-    """Whether one of these places has an odd number of marks before it; counting is faster than reading strings."""
-    before, double, single = 0, 0, 0
-    for at in starts:
-        double += text.count('"""', before, at)
-        single += text.count("'''", before, at)
-        before = at
-        if double % 2 or single % 2:
-            return True
-    return False
+    found = language.defining.finditer("\n".join(lines))
+    return list(_scoped(path, lines, ((match.start(), language.groups(match)) for match in found if match.lastgroup)))
 
 
 class _Enclosing(NamedTuple):
@@ -106,8 +76,10 @@ def _scoped(path: str, lines: Sequence[str], found: Iterable[tuple[int, Mapping[
         indent = len(groups.get("indent", ""))
         while enclosing and enclosing[-1].indent >= indent:
             enclosing.pop()
-        has_methods = bool(enclosing) and enclosing[-1].has_methods
-        if _is_none(groups, in_type=has_methods) or (line > 1 and _OVERLOAD.search(lines[line - 2])):
+        is_call = "method" in groups and not (enclosing and enclosing[-1].has_methods)
+        if is_call or groups["name"] in KEYWORDS or len(groups["name"]) > MAX_NAME_CHARS:
+            continue
+        if line > 1 and _OVERLOAD.search(lines[line - 2]):
             continue
         outer = [*(one.name for one in enclosing), *({groups.get("scope", "")} - _NO_SCOPE)]
         kind = _kind(groups)
@@ -116,11 +88,6 @@ def _scoped(path: str, lines: Sequence[str], found: Iterable[tuple[int, Mapping[
             yield Definition(groups["name"], ".".join(outer), path, line, end, kind)
         if kind is not DefinitionKind.VALUE:
             enclosing.append(_Enclosing(indent, groups["name"], "holder" in groups or kind is DefinitionKind.TYPE))
-
-
-def _is_none(groups: Mapping[str, str], *, in_type: bool) -> bool:
-    """Whether a match defines nothing: a keyword, or a call that looks like a method."""
-    return groups["name"] in KEYWORDS or len(groups["name"]) > MAX_NAME_CHARS or ("method" in groups and not in_type)
 
 
 def _kind(groups: Mapping[str, str]) -> DefinitionKind:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.secrets import find_secrets
@@ -47,14 +47,6 @@ class Chunk:
     scope: tuple[str, ...] = ()
 
 
-class _Part(NamedTuple):
-    """Lines from `start` up to `end` (0-based, excluded) that have a name."""
-
-    start: int
-    end: int
-    name: str
-
-
 def split_into_chunks(lines: Sequence[str], defined: Sequence[Definition] = (), *, prose: bool = False) -> list[Chunk]:
     """Return the passages of a file, in order; blank ones are left out. `defined` is what `definitions_in` returned.
 
@@ -63,19 +55,24 @@ def split_into_chunks(lines: Sequence[str], defined: Sequence[Definition] = (), 
     """
     parts = _sections(lines) if prose else _parts(lines, defined)
     found = _divided(lines, Chunk(0, len(lines)), parts, 0)
-    return [trimmed for one in _joined(found) if (trimmed := _without_blank_ends(lines, one)) is not None]
+    chunks = []
+    for one in _joined(found):
+        filled = [at for at in range(one.start, one.end) if lines[at].strip()]
+        if filled:
+            chunks.append(replace(one, start=filled[0] + 1, end=filled[-1] + 1))
+    return chunks
 
 
-def _parts(lines: Sequence[str], defined: Sequence[Definition]) -> list[_Part]:
+def _parts(lines: Sequence[str], defined: Sequence[Definition]) -> list[Chunk]:
     """Return the definitions that are worth a passage, with what is attached above them."""
     return [
-        _Part(first_attached(lines, one.line - 1), one.end, one.name)
+        Chunk(first_attached(lines, one.line - 1), one.end, (one.name,))
         for one in defined
         if one.kind is not DefinitionKind.VALUE or one.end - one.line >= MIN_LINES
     ]
 
 
-def _sections(lines: Sequence[str]) -> list[_Part]:
+def _sections(lines: Sequence[str]) -> list[Chunk]:
     """Return the sections of Markdown and reStructuredText."""
     heads: list[tuple[int, str]] = []
     in_code = False
@@ -87,10 +84,10 @@ def _sections(lines: Sequence[str]) -> list[_Part]:
         elif at and lines[at - 1].strip() and _UNDERLINE.fullmatch(line) and not _UNDERLINE.fullmatch(lines[at - 1]):
             heads.append((at - 1, lines[at - 1].strip()))
     ends = [at for at, _ in heads[1:]] + [len(lines)]
-    return [_Part(at, end, name) for (at, name), end in zip(heads, ends, strict=False)]
+    return [Chunk(at, end, (name,)) for (at, name), end in zip(heads, ends, strict=False)]
 
 
-def _divided(lines: Sequence[str], whole: Chunk, parts: Sequence[_Part], depth: int) -> Iterator[Chunk]:
+def _divided(lines: Sequence[str], whole: Chunk, parts: Sequence[Chunk], depth: int) -> Iterator[Chunk]:
     """Yield the pieces of some lines (here 0-based, the end excluded): its parts, and what stands between them."""
     at, number, names = whole.start, 0, whole.names
     inside = (*whole.scope, *whole.names)
@@ -105,9 +102,9 @@ def _divided(lines: Sequence[str], whole: Chunk, parts: Sequence[_Part], depth: 
         if start < end:
             yield from _pieces(lines, Chunk(at, start, names, inside))
             if end - start <= MAX_LINES or not inner or depth == MAX_DEPTH:
-                yield from _pieces(lines, Chunk(start, end, (part.name, *(each.name for each in inner)), inside))
+                yield from _pieces(lines, Chunk(start, end, (*part.names, *(each.names[0] for each in inner)), inside))
             else:
-                yield from _divided(lines, Chunk(start, end, (part.name,), inside), inner, depth + 1)
+                yield from _divided(lines, Chunk(start, end, part.names, inside), inner, depth + 1)
             at, names = end, ()
     yield from _pieces(lines, Chunk(at, whole.end, names, inside))
 
@@ -139,16 +136,6 @@ def _joined(chunks: Iterable[Chunk]) -> list[Chunk]:
 def _both(one: Chunk, other: Chunk) -> Chunk:
     names, scope = (tuple(dict.fromkeys(each)) for each in ((*one.names, *other.names), (*one.scope, *other.scope)))
     return Chunk(one.start, other.end, names, scope)
-
-
-def _without_blank_ends(lines: Sequence[str], one: Chunk) -> Chunk | None:
-    """Return lines without the blank ones at their ends, counted from 1; None where no other is left."""
-    start, end = one.start, one.end
-    while start < end and not lines[start].strip():
-        start += 1
-    while start < end and not lines[end - 1].strip():
-        end -= 1
-    return replace(one, start=start + 1, end=end) if start < end else None
 
 
 def first_attached(lines: Sequence[str], at: int) -> int:
@@ -228,17 +215,6 @@ class IndexGaps:
             parts.insert(0, f"{self.waiting:,} of {self.total:,} files, because the index is not finished")
         return "; ".join(parts)
 
-    def progress(self) -> str:
-        """Return how far the index is; empty where it is finished.
-
-        >>> IndexGaps(waiting=38_000, total=50_000).progress(), IndexGaps(total=50_000).progress()
-        ('12,000 of 50,000 files indexed', '')
-        """
-        return f"{self.total - self.waiting:,} of {self.total:,} files indexed" if self.waiting else ""
-
-
-NO_GAPS: Final = IndexGaps()
-
 
 GAP_WORDS: Final = {
     "unreadable": ("file", " that git cannot read"),
@@ -267,7 +243,7 @@ class IndexReport:
     read: int
     skipped: int
     seconds: float
-    gaps: IndexGaps = NO_GAPS
+    gaps: IndexGaps = IndexGaps()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
