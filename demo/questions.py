@@ -17,7 +17,7 @@ from bot.agent.git.git_repo import GitRepo, TreeEntry, split_lines
 from bot.casework.investigate.assignment import Assignment
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.returns import EvidenceRef
-from bot.domain.search.definitions import Defined, DefinitionKind, definitions_in
+from bot.domain.search.definitions import Definition, DefinitionKind, definitions_in
 from bot.domain.search.files import FileKind, file_kind
 from bot.domain.search.passages import first_attached
 from bot.domain.search.tokens import is_identifier
@@ -97,7 +97,7 @@ def _is_program(entry: TreeEntry) -> bool:
     return is_source and entry.size <= MAX_BYTES
 
 
-def _is_public(one: Defined, path: str) -> bool:
+def _is_public(one: Definition, path: str) -> bool:
     """Whether it is a type, or a function that stands by itself and is no macro, and meant for others."""
     is_hidden = one.name.startswith("_") or (path.endswith(".go") and not one.name[:1].isupper())
     is_function = one.kind is DefinitionKind.FUNCTION and not one.scope and not one.name.isupper()

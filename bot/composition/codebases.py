@@ -26,7 +26,7 @@ from bot.config.settings import Settings
 from bot.domain.citations.links import CodeHost, LinkTo
 from bot.domain.search.files import is_indexed
 from bot.domain.search.passages import IndexReport
-from bot.errors import CodebaseUnreadable, ConfigError, InputError, ProviderError
+from bot.errors import CodebaseUnreadable, ConfigError, InputError
 from bot.ports import Clock, Store
 from bot.runtime.clone_service import CloneService
 
@@ -278,10 +278,5 @@ def _open(name: str, settings: CodebaseSettings, clones: CloneService) -> GitRep
 
 
 def _refuse_empty(repo: GitRepo) -> None:
-    head = repo.head()
-    try:
-        is_empty = not any(is_indexed(entry.path) for entry in repo.each_entry(head))
-    except ProviderError:  # a clone without blobs, or damage
-        is_empty = not any(is_indexed(entry.path) for entry in repo.tree(head))
-    if is_empty:
+    if not any(is_indexed(entry.path) for entry in repo.each_entry(repo.head())):
         raise ConfigError(f"codebase: {repo.root} has no text file committed; there is nothing to quote")

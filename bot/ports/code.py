@@ -14,7 +14,6 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 from bot.domain.fixes.fixes import NewPullRequest, PullRequest
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.returns import AgedClone
-from bot.domain.search.passages import IndexGaps
 from bot.domain.text.humanize import counted, time_ago
 from bot.ports.collections import CLONES, INDEX, CollectionSpec, read_value
 from bot.ports.collections import Collection as Stored
@@ -94,7 +93,7 @@ class CodebaseStanding(BaseModel):
         """
         if self.problem is not None:
             return f"the code cannot be searched: {self.problem}"
-        return IndexGaps(waiting=self.waiting, total=self.total).progress()
+        return f"{self.total - self.waiting:,} of {self.total:,} files indexed" if self.waiting else ""
 
     def line(self, name: str) -> str:
         """Return where one of several codebases stands.

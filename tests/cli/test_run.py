@@ -132,7 +132,7 @@ def count_files(database: Path) -> int:
     """Return how many files are indexed; 0 before there is a table."""
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         try:
-            return int(connection.execute("SELECT count(*) FROM file").fetchone()[0])
+            return int(connection.execute("SELECT count(*) FROM file WHERE state = 'searched'").fetchone()[0])
         except sqlite3.OperationalError:
             return 0
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.adapters.search.index_build import bring_up_to
-from bot.adapters.search.passage_store import Damaged, PassageStore
+from bot.adapters.search.passage_store import PassageStore
 from bot.agent.git.git_repo import GitRepo
 from bot.errors import TriageError
 
@@ -38,15 +37,10 @@ class IndexProcess:
     def start(self) -> bool:
         """Start it unless it runs; False where it cannot be started, or was closed."""
         with self._lock:
-            if self._is_closed:
-                return False
-            if self.is_running:
-                return True
-            try:
-                self._process = self._spawn()
-            except OSError:
-                return False
-            return True
+            if not (self._is_closed or self.is_running):
+                with suppress(OSError):
+                    self._process = self._spawn()
+            return self.is_running
 
     @property
     def is_running(self) -> bool:
@@ -57,33 +51,28 @@ class IndexProcess:
         """End it, for good; what it has finished is kept."""
         with self._lock:
             self._is_closed = True
-            process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            assert process.stdin is not None
-            process.stdin.close()
-            with suppress(subprocess.TimeoutExpired):  # the disk holds it; the kernel ends it once that answers
-                process.wait(_STOP_S)
+            if self._process is not None:
+                self._process.kill()
+                with suppress(subprocess.TimeoutExpired):  # the disk holds it; the kernel ends it once that answers
+                    self._process.communicate(timeout=_STOP_S)
 
     def _spawn(self) -> subprocess.Popen[bytes]:
-        environment = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR", "PYTHONPATH") if key in os.environ}
         process = subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-m", __name__],
+            bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             cwd=Path(__file__).parents[3],
-            env=environment,
+            env={key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR", "PYTHONPATH") if key in os.environ},
+            start_new_session=True,  # a terminal interrupts the whole group
         )
         assert process.stdin is not None
         process.stdin.write(json.dumps(self._request).encode() + b"\n")
-        process.stdin.flush()
         return process
 
 
 def main() -> int:
     """Index what the line on standard input names; exit code 1, with the reason on stderr, where that fails."""
-    for number in (signal.SIGINT, signal.SIGHUP):  # a terminal sends these to the whole group
-        signal.signal(number, signal.SIG_IGN)
     os.nice(NICENESS)
     request = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -99,12 +88,7 @@ def index(root: Path, database: Path, secrets: Collection[str]) -> None:
     """Bring the index of a checkout up to HEAD, after whoever else is at it; raises what `bring_up_to` raises."""
     repo, store = GitRepo(root), PassageStore(database)
     with store.building(waits=True):
-        commit, known = repo.head(), [secret.encode() for secret in secrets]
-        try:
-            bring_up_to(commit, repo, store, known)
-        except Damaged:
-            store.delete()
-            bring_up_to(commit, repo, store, known)
+        store.whole(lambda: bring_up_to(repo.head(), repo, store, secrets))
 
 
 def _end_with_parent() -> None:

@@ -10,22 +10,18 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
-from bot.adapters.search import name_rows as names
-from bot.adapters.search import passage_rows as rows
-from bot.adapters.search import passage_search
-from bot.adapters.search.commit_rows import commits
+from bot.adapters.search import index_queries as queries
+from bot.adapters.search import index_rows as rows
 from bot.adapters.search.index_build import bring_up_to
 from bot.adapters.search.index_process import IndexProcess
-from bot.adapters.search.passage_rows import holds_any, shown_lines
-from bot.adapters.search.passage_store import Damaged, PassageStore
+from bot.adapters.search.passage_store import PassageStore
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.search.definitions import Definition
-from bot.domain.search.passages import CommitHit, IndexGaps, IndexReport, Passage
+from bot.domain.search.passages import CommitHit, IndexReport, Passage
 from bot.domain.search.ranking import Ranked, WordCounts
 from bot.domain.search.settings import Setting
-from bot.errors import StoreError
 from bot.ports import Progress
 
 AGAIN_S = 60.0
@@ -40,13 +36,6 @@ AT_ONCE = 1_000
 POLL_S = 0.2
 
 _T = TypeVar("_T")
-
-
-class _Wait(NamedTuple):
-    """Until when anybody waits for the index of a commit."""
-
-    commit: str
-    until_s: float
 
 
 class SqlitePassageIndex:
@@ -68,9 +57,9 @@ class SqlitePassageIndex:
     ) -> None:
         self._repo, self._monotonic_s = repo, monotonic_s
         self._beside, self._at_once, self._wait_s = beside, at_once, wait_s
-        self._retried_at_s: float | None = None
-        self._wait: _Wait | None = None
-        self._secrets = [secret.encode() for secret in secrets]
+        self._retried_at_s = -AGAIN_S
+        self._waits_until_s: dict[str, float] = {}
+        self._secrets = secrets
         self._store = PassageStore(database)
 
     def refresh(self, on_progress: Progress | None = None, *, waits: bool = True) -> IndexReport:
@@ -90,27 +79,25 @@ class SqlitePassageIndex:
         """
         started = time.perf_counter()
         commit = self._repo.head()
-        while (read := self._whole(lambda: self._bring_up_to(commit, on_progress))) is None:
+        while (read := self._store.whole(lambda: self._bring_up_to(commit, on_progress))) is None:
             if not (waits and self._may_wait(commit)):
                 break
             time.sleep(POLL_S)
         with self._store.open() as connection:
-            (files, skipped), gaps = rows.counts(connection), rows.gaps(connection)
-        seconds = time.perf_counter() - started
-        return IndexReport(commit=commit, files=files, read=read or 0, skipped=skipped, seconds=seconds, gaps=gaps)
-
-    def start(self) -> None:
-        """Begin to bring the index up to HEAD without waiting for it; raises what `refresh` raises."""
-        self.refresh(waits=False)
+            files, gaps = rows.counts(connection), rows.gaps(connection)
+        return IndexReport(
+            commit=commit,
+            files=files.get("searched", 0),
+            read=read or 0,
+            skipped=sum(files.get(state, 0) for state in ("skipped", "oversized", "unreadable", "lfs")),
+            seconds=time.perf_counter() - started,
+            gaps=gaps,
+        )
 
     def close(self) -> None:
         """End the process that builds the index, if there is one; what it has finished is kept."""
         if self._beside is not None:
             self._beside.close()
-
-    def gaps(self) -> IndexGaps:
-        """Return what is not searched now, without waiting; raises what `refresh` raises."""
-        return self.refresh(waits=False).gaps
 
     def search(self, question: str, *, limit: int = 8, subject: str = "") -> list[Passage]:
         """Return the best passages at the indexed commit, best first; empty where there is nothing like it.
@@ -119,46 +106,44 @@ class SqlitePassageIndex:
         An index that is not finished, and that nobody else is building, is built first; raises what `refresh` raises.
         """
         return self._read_whole(
-            lambda connection: self._shown(connection, passage_search.find(connection, question, subject, limit))
+            lambda connection: self._shown(connection, queries.find(connection, question, subject, limit))
         )
 
     def word_counts(self, question: str, *, subject: str = "") -> WordCounts:
         """Return how common the words of a question are here; raises StoreError as `search` does."""
-        return self._read(lambda connection: passage_search.count_words(connection, question or subject))
+        return self._read(lambda connection: queries.count_words(connection, question or subject))
 
     def similar(self, text: str, *, limit: int) -> list[Passage]:
         """Return the passages that share the most telling words with a text, best first; raises as `search` does."""
-        return self._read_whole(
-            lambda connection: self._shown(connection, passage_search.similar(connection, text, limit))
-        )
+        return self._read_whole(lambda connection: self._shown(connection, queries.similar(connection, text, limit)))
 
     def definitions(self, name: str) -> list[Definition]:
         """Return what defines a name, however it is capitalised, at most MAX_DEFINITIONS.
 
         Of an index that was never built nothing; raises StoreError as `search` does.
         """
-        return self._read(lambda connection: names.definitions(connection, name))
+        return self._read(lambda connection: queries.definitions(connection, name))
 
     def lines(self, path: str) -> list[str]:
         """Return the lines of a searched file as they may be shown; none of any other. Raises StoreError."""
-        place = self._read(lambda connection: rows.file_at(connection, path))
+        place = self._read(lambda connection: queries.file_at(connection, path))
         return self._lines([place]).get(path, []) if place else []
 
     def places_called(self, name: str) -> list[str]:
         """Return the files a name means, then the folders, which end in a slash; raises StoreError."""
-        return self._read(lambda connection: names.places_called(connection, name))
+        return self._read(lambda connection: queries.places_called(connection, name))
 
     def settings(self, words: str, *, limit: int = 20) -> list[Setting]:
         """Return what is given a value and is called by the words, best first; raises StoreError."""
-        return self._read(lambda connection: names.settings(connection, words, limit))
+        return self._read(lambda connection: queries.settings(connection, words, limit))
 
     def commits(self, words: str, *, limit: int = 10) -> list[CommitHit]:
         """Return the commits whose messages hold the words, best first, the newer of two alike; raises StoreError."""
-        return self._read(lambda connection: commits(connection, words, limit))
+        return self._read(lambda connection: queries.commits(connection, words, limit))
 
     def near_names(self, name: str, *, limit: int = 3) -> list[str]:
         """Return names of the index one slip away, or two from a long name, nearest first; raises StoreError."""
-        return self._read(lambda connection: names.near_names(connection, name, limit))
+        return self._read(lambda connection: queries.near_names(connection, name, limit))
 
     def _read_whole(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
         """Read an index that is finished, or that somebody else is building."""
@@ -173,20 +158,7 @@ class SqlitePassageIndex:
             with self._store.open() as connection:
                 return query(connection)
 
-        return self._whole(step)
-
-    def _whole(self, step: Callable[[], _T]) -> _T:
-        """Return what `step` returns; a damaged database is deleted and the step taken once more."""
-        try:
-            return step()
-        except Damaged:
-            self._store.delete()
-        try:
-            return step()
-        except Damaged as error:
-            raise StoreError(
-                "index: the database is damaged again right after it was rebuilt; check the disk"
-            ) from error
+        return self._store.whole(step)
 
     def _bring_up_to(self, commit: str, on_progress: Progress | None) -> int | None:
         """Return how many blobs were read, or None where somebody else is at it."""
@@ -198,26 +170,27 @@ class SqlitePassageIndex:
         if self._beside is not None and self._beside.is_running:
             return None  # whoever lists the files again keeps it waiting
         with self._store.building() as is_ours:
-            at_most = None if self._beside is None else self._at_once
-            read = self._build(commit, on_progress, at_most) if is_ours else None
-        if is_ours and read is None and not (self._beside and self._beside.start()):
-            return self._build(commit, on_progress, None)
-        return read
+            if not is_ours:
+                return None
+            return bring_up_to(
+                commit, self._repo, self._store, self._secrets, on_progress=on_progress, leaves=self._leaves
+            )
 
-    def _build(self, commit: str, on_progress: Progress | None, at_most: int | None) -> int | None:
-        return bring_up_to(commit, self._repo, self._store, self._secrets, on_progress=on_progress, at_most=at_most)
+    def _leaves(self, waiting: int) -> bool:
+        """Whether so many files are left to the process beside, which goes on once nobody else is at it."""
+        return self._beside is not None and waiting > self._at_once and self._beside.start()
 
     def _may_wait(self, commit: str) -> bool:
         """Whether whoever needs the index of a commit waits for it a little longer."""
         now_s = self._monotonic_s()
-        if self._wait is None or self._wait.commit != commit:
-            self._wait = _Wait(commit, now_s + self._wait_s)
-        return now_s < self._wait.until_s
+        if commit not in self._waits_until_s:
+            self._waits_until_s = {commit: now_s + self._wait_s}
+        return now_s < self._waits_until_s[commit]
 
     def _may_try_again(self) -> bool:
         """Whether what could not be read is worth another look: somebody may have fetched or mended it."""
         now_s, last_s = self._monotonic_s(), self._retried_at_s
-        if last_s is not None and now_s - last_s < AGAIN_S:
+        if now_s - last_s < AGAIN_S:
             return False
         self._retried_at_s = now_s
         return True
@@ -225,7 +198,7 @@ class SqlitePassageIndex:
     def _shown(self, connection: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Passage]:
         """Return the passages with their lines; without those of files that git cannot read any more."""
         commit = rows.state(connection, "target") or ""
-        found = [(one, rows.place(connection, one.passage)) for one in ranked]
+        found = [(one, queries.place(connection, one.passage)) for one in ranked]
         lines = self._lines([place for _, place in found]) if found else {}
         return [
             Passage(
@@ -240,11 +213,11 @@ class SqlitePassageIndex:
             if len(lines.get(place.path, ())) >= place.end
         ]
 
-    def _lines(self, places: Sequence[rows.Place]) -> dict[str, list[str]]:
+    def _lines(self, places: Sequence[queries.Place]) -> dict[str, list[str]]:
         """Return the lines of each file as they may be shown; without files that git cannot read any more."""
         blobs = self._repo.readable_blobs(list(dict.fromkeys(place.blob for place in places)))
         return {
-            place.path: shown_lines(blobs[place.blob], place.changed)
+            place.path: rows.shown_lines(blobs[place.blob], place.changed, self._secrets)
             for place in places
-            if place.blob in blobs and not holds_any(blobs[place.blob], self._secrets)
+            if place.blob in blobs
         }

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-from bot.adapters.search import commit_rows, name_rows
+from bot.adapters.search.index_rows import SCHEMA
 from bot.adapters.storage.files.atomic_write import create_private
 from bot.domain.credentials.secret_forms import VERSION as CREDENTIAL_FORMS
 from bot.errors import ConfigError, DiskRefused, StoreError
 
-LAYOUT: Final = 9
+LAYOUT: Final = 11
 VERSION: Final = LAYOUT + 1_000 * CREDENTIAL_FORMS
 """Of the rows: another layout, or other rules for what is blacked out, and the index is built anew."""
 
@@ -29,17 +28,8 @@ _DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _OF_THE_DISK: Final = frozenset(
     {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 )
-# hashsize: the bytes of words that FTS5 holds before it writes them; its own choice of 1 MiB costs more merging.
-_SCHEMA: Final = """
-CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE file (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT UNIQUE NOT NULL, blob TEXT NOT NULL, skipped INTEGER NOT NULL,
-    changed TEXT NOT NULL, passages INTEGER NOT NULL, spans TEXT NOT NULL
-);
-CREATE TABLE gap (path TEXT PRIMARY KEY, kind TEXT NOT NULL) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5 (names, path, body, parts, tokenize = 'porter unicode61', content = '');
-INSERT INTO words (words, rank) VALUES ('hashsize', 16777216);
-"""
+
+_T = TypeVar("_T")
 
 
 class Damaged(Exception):
@@ -88,18 +78,32 @@ class PassageStore:
         With `waits`, wait until nobody else does.
         """
         create_private(self._database.parent)
-        handle = os.open(f"{self._database}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-        try:
+        with Path(f"{self._database}.lock").open("ab") as handle:
+            is_ours = True
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
             except BlockingIOError:
-                yield False
-            else:
-                yield True
-        finally:
-            os.close(handle)
+                is_ours = False
+            yield is_ours
 
-    def delete(self) -> None:
+    def whole(self, step: Callable[[], _T]) -> _T:
+        """Return what `step` returns; a damaged database is deleted and the step taken once more.
+
+        Raises:
+            StoreError: it is damaged again.
+        """
+        try:
+            return step()
+        except Damaged:
+            self._delete()
+        try:
+            return step()
+        except Damaged as error:
+            raise StoreError(
+                "index: the database is damaged again right after it was rebuilt; check the disk"
+            ) from error
+
+    def _delete(self) -> None:
         """Remove the file, so that the next `connect` starts an empty one."""
         for suffix in ("", "-wal", "-shm", "-journal"):
             Path(f"{self._database}{suffix}").unlink(missing_ok=True)
@@ -124,9 +128,8 @@ def _prepare(connection: sqlite3.Connection) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version not in (0, VERSION):
         raise Damaged(f"version {version}")
-    for schema in (_SCHEMA, name_rows.SCHEMA, commit_rows.SCHEMA) if version == 0 else ():
-        for statement in schema.strip().split(";\n"):
-            connection.execute(statement)
+    for statement in SCHEMA.strip().split(";\n") if version == 0 else ():
+        connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
 

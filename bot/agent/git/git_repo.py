@@ -191,21 +191,23 @@ class GitRepo:
 
     def tree(self, commit: str) -> list[TreeEntry]:
         """Return every regular file of `commit`: no symbolic links, no submodules. Raises CodebaseUnreadable."""
-        try:
-            entries = list(_entries(self._git("ls-tree", "-r", "-z", "-l", "--full-tree", commit)))
-        except ProviderError:  # sizes of a clone without blobs would have to be fetched
-            try:
-                entries = self._tree_without_blobs(commit)
-            except ProviderError as error:
-                raise damaged(self.root, f"the files of commit {commit[:10]} cannot be listed") from error
-        return [entry for entry in entries if entry.kind is EntryKind.FILE]
+        return [entry for entry in self.each_entry(commit) if entry.kind is EntryKind.FILE]
 
     def each_entry(self, commit: str) -> Iterator[TreeEntry]:
         """Yield every file, symbolic link and submodule of `commit`, however many there are.
 
         Raises:
-            ProviderError: git failed, as it does in a clone without blobs, whose sizes it does not know.
+            CodebaseUnreadable: git failed.
         """
+        try:
+            if self.promisor():  # git would fetch what it does not have for its size
+                yield from self._tree_without_blobs(commit)
+            else:
+                yield from self._listed_entries(commit)
+        except ProviderError as error:
+            raise damaged(self.root, f"the files of commit {commit[:10]} cannot be listed") from error
+
+    def _listed_entries(self, commit: str) -> Iterator[TreeEntry]:
         process = self.process.start("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
         with process:
             assert process.stdout is not None

@@ -114,7 +114,7 @@ def search_codebases(text: str, codebases: Codebases, *, limit: int) -> list[Pas
 
     A report is searched for in the codebase that it is about. Raises as `search_text` does.
     """
-    if len(codebases) == 1 or parts_of(text).is_report or frames_in(text):
+    if parts_of(text).is_report or frames_in(text):
         one = choose_codebase(text, codebases)
         found = search_text(text, one.repo, one.index, limit=limit)
         return [replace(passage, path=one.prefix + passage.path) for passage in found]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bot.adapters.git.clones import Clone, clone_path
 from bot.adapters.git.network import GitNetwork
-from bot.adapters.search.passage_rows import is_oversized
+from bot.adapters.search.index_rows import is_oversized
 from bot.agent.git.git_repo import MAX_POINTER_BYTES, GitRepo, is_pointer
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, well, wrong
 from bot.composition.codebases import checkout_path

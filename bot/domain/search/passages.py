@@ -1,21 +1,19 @@
-"""How a file is cut into passages, what a search over code and memory returns, and which lines are worth quoting. Pure.
+"""How a file is cut into passages, and what a search over code and memory returns. Pure.
 
 A definition with its comments and decorators is one passage; a long one is divided by what is defined in it, else at
 blank lines; what stands between definitions is one passage, too. Prose is divided by its headings. Each passage knows
-the names it stands under. Lines that would leave their code fence or hold a credential are never chosen.
+the names it stands under.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 
-from bot.domain.search.definitions import Defined, DefinitionKind
-from bot.domain.search.tokens import shared_stems
+from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.secrets import find_secrets
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
@@ -35,10 +33,6 @@ _HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*$|\.\.\s+(?:[a-z]+:)?[a-z]+::\s*(?P
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 _UNDERLINE = re.compile(r"([=\-~^\"'#*+`.:])\1{2,}\s*$")
 
-FIRST_LINE = 0.4
-AFTER_BLANK = 0.2
-REPEATED = 0.25
-
 _IMPORT = re.compile(r"\s*(?:import\b|from\s+\S+\s+import\b|#include\b|use\s+[\w:]+::|(?:const|var)\s.*require\()")
 _UNQUOTABLE = re.compile(r"```|\[redacted\b", re.I)
 
@@ -53,35 +47,32 @@ class Chunk:
     scope: tuple[str, ...] = ()
 
 
-class _Part(NamedTuple):
-    """Lines from `start` up to `end` (0-based, excluded) that have a name."""
-
-    start: int
-    end: int
-    name: str
-
-
-def split_into_chunks(lines: Sequence[str], defined: Sequence[Defined] = (), *, prose: bool = False) -> list[Chunk]:
+def split_into_chunks(lines: Sequence[str], defined: Sequence[Definition] = (), *, prose: bool = False) -> list[Chunk]:
     """Return the passages of a file, in order; blank ones are left out. `defined` is what `definitions_in` returned.
 
-    >>> split_into_chunks(["def one():", "    return 1"], [Defined("one", "", 1, 2, DefinitionKind.FUNCTION)])
-    [Chunk(start=1, end=2, names=('one',), scope=())]
+    >>> split_into_chunks(["def f():", "    return 1"], [Definition("f", "", "a.py", 1, 2, DefinitionKind.FUNCTION)])
+    [Chunk(start=1, end=2, names=('f',), scope=())]
     """
     parts = _sections(lines) if prose else _parts(lines, defined)
     found = _divided(lines, Chunk(0, len(lines)), parts, 0)
-    return [trimmed for one in _joined(found) if (trimmed := _without_blank_ends(lines, one)) is not None]
+    chunks = []
+    for one in _joined(found):
+        filled = [at for at in range(one.start, one.end) if lines[at].strip()]
+        if filled:
+            chunks.append(replace(one, start=filled[0] + 1, end=filled[-1] + 1))
+    return chunks
 
 
-def _parts(lines: Sequence[str], defined: Sequence[Defined]) -> list[_Part]:
+def _parts(lines: Sequence[str], defined: Sequence[Definition]) -> list[Chunk]:
     """Return the definitions that are worth a passage, with what is attached above them."""
     return [
-        _Part(first_attached(lines, one.line - 1), one.end, one.name)
+        Chunk(first_attached(lines, one.line - 1), one.end, (one.name,))
         for one in defined
         if one.kind is not DefinitionKind.VALUE or one.end - one.line >= MIN_LINES
     ]
 
 
-def _sections(lines: Sequence[str]) -> list[_Part]:
+def _sections(lines: Sequence[str]) -> list[Chunk]:
     """Return the sections of Markdown and reStructuredText."""
     heads: list[tuple[int, str]] = []
     in_code = False
@@ -93,10 +84,10 @@ def _sections(lines: Sequence[str]) -> list[_Part]:
         elif at and lines[at - 1].strip() and _UNDERLINE.fullmatch(line) and not _UNDERLINE.fullmatch(lines[at - 1]):
             heads.append((at - 1, lines[at - 1].strip()))
     ends = [at for at, _ in heads[1:]] + [len(lines)]
-    return [_Part(at, end, name) for (at, name), end in zip(heads, ends, strict=False)]
+    return [Chunk(at, end, (name,)) for (at, name), end in zip(heads, ends, strict=False)]
 
 
-def _divided(lines: Sequence[str], whole: Chunk, parts: Sequence[_Part], depth: int) -> Iterator[Chunk]:
+def _divided(lines: Sequence[str], whole: Chunk, parts: Sequence[Chunk], depth: int) -> Iterator[Chunk]:
     """Yield the pieces of some lines (here 0-based, the end excluded): its parts, and what stands between them."""
     at, number, names = whole.start, 0, whole.names
     inside = (*whole.scope, *whole.names)
@@ -111,9 +102,9 @@ def _divided(lines: Sequence[str], whole: Chunk, parts: Sequence[_Part], depth: 
         if start < end:
             yield from _pieces(lines, Chunk(at, start, names, inside))
             if end - start <= MAX_LINES or not inner or depth == MAX_DEPTH:
-                yield from _pieces(lines, Chunk(start, end, (part.name, *(each.name for each in inner)), inside))
+                yield from _pieces(lines, Chunk(start, end, (*part.names, *(each.names[0] for each in inner)), inside))
             else:
-                yield from _divided(lines, Chunk(start, end, (part.name,), inside), inner, depth + 1)
+                yield from _divided(lines, Chunk(start, end, part.names, inside), inner, depth + 1)
             at, names = end, ()
     yield from _pieces(lines, Chunk(at, whole.end, names, inside))
 
@@ -147,16 +138,6 @@ def _both(one: Chunk, other: Chunk) -> Chunk:
     return Chunk(one.start, other.end, names, scope)
 
 
-def _without_blank_ends(lines: Sequence[str], one: Chunk) -> Chunk | None:
-    """Return lines without the blank ones at their ends, counted from 1; None where no other is left."""
-    start, end = one.start, one.end
-    while start < end and not lines[start].strip():
-        start += 1
-    while start < end and not lines[end - 1].strip():
-        end -= 1
-    return replace(one, start=start + 1, end=end) if start < end else None
-
-
 def first_attached(lines: Sequence[str], at: int) -> int:
     """Return the first of the decorator and comment lines that stand directly above line `at` (both from 0)."""
     while at and _ATTACHED.match(lines[at - 1]) and lines[at - 1].strip():
@@ -180,48 +161,6 @@ def is_import(line: str) -> bool:
     (True, False)
     """
     return _IMPORT.match(line) is not None
-
-
-def best_lines(lines: Sequence[str], stems: frozenset[str], size: int) -> tuple[int, int] | None:
-    """Return the run of at most `size` lines (0-based, end excluded) that answers best; None if none does.
-
-    >>> best_lines(["def a():", "    pass", "", "def retry():", "    wait()"], frozenset({"retr", "wait"}), 2)
-    (3, 5)
-    >>> best_lines(["def retry():", "    wait()", "", "@property"], frozenset({"retr", "wait"}), 4)
-    (0, 2)
-    """
-    found = [frozenset() if is_import(line) else shared_stems(stems, line) for line in lines]
-    counts = Counter(stem for line in found for stem in line)
-    windows = [_trimmed(lines, start, min(start + size, end)) for start, end in _quotable_from(lines)]
-    telling = [window for window in windows if any(found[slice(*window)])]
-    ranked = sorted(telling, key=lambda window: (-_worth(lines, found, counts, *window), window))
-    return next((window for window in ranked if is_quotable("\n".join(lines[slice(*window)]))), None)
-
-
-def _quotable_from(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield, for each line a quote may start with, the line and the end of what may follow it."""
-    safe = not find_secrets("\n".join(lines))
-    end = len(lines)
-    for at in range(len(lines) - 1, -1, -1):
-        if _UNQUOTABLE.search(lines[at]) or not (safe or is_quotable(lines[at] or "-")):
-            end = at
-        elif lines[at].strip():
-            yield at, end
-
-
-def _trimmed(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
-    """Return a run without blank lines and decorators at its end, which belong to what follows."""
-    while end > start + 1 and (not (last := lines[end - 1].strip()) or last.startswith("@")):
-        end -= 1
-    return start, end
-
-
-def _worth(lines: Sequence[str], found: Sequence[frozenset[str]], counts: Counter[str], start: int, end: int) -> float:
-    """Return how much lines `start` to `end` say: distinct words most, repeated ones a little, a clean start a bit."""
-    distinct = len(frozenset().union(*found[start:end]))
-    repeated = sum(1 / counts[stem] for line in found[start:end] for stem in line)
-    opening = FIRST_LINE if start == 0 else AFTER_BLANK if not lines[start - 1].strip() else 0.0
-    return distinct + REPEATED * repeated + opening
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -271,28 +210,20 @@ class IndexGaps:
 
     def words(self) -> str:
         """Return what was not searched as one line; empty where nothing is missing."""
-        kinds = (
-            (self.unreadable, "file", " that git cannot read"),
-            (self.lfs, "file", " whose text is in Git LFS only"),
-            (self.submodules, "submodule", ""),
-            (self.oversized, "file", " over 1 MB"),
-            (self.history, "history", " that git cannot list"),
-        )
-        parts = [_named(paths, what, why) for paths, what, why in kinds if paths]
+        parts = [_named(paths, *words) for kind, words in GAP_WORDS.items() if (paths := getattr(self, kind))]
         if self.waiting:
             parts.insert(0, f"{self.waiting:,} of {self.total:,} files, because the index is not finished")
         return "; ".join(parts)
 
-    def progress(self) -> str:
-        """Return how far the index is; empty where it is finished.
 
-        >>> IndexGaps(waiting=38_000, total=50_000).progress(), IndexGaps(total=50_000).progress()
-        ('12,000 of 50,000 files indexed', '')
-        """
-        return f"{self.total - self.waiting:,} of {self.total:,} files indexed" if self.waiting else ""
-
-
-NO_GAPS: Final = IndexGaps()
+GAP_WORDS: Final = {
+    "unreadable": ("file", " that git cannot read"),
+    "lfs": ("file", " whose text is in Git LFS only"),
+    "submodules": ("submodule", ""),
+    "oversized": ("file", " over 1 MB"),
+    "history": ("history", " that git cannot list"),
+}
+"""What each kind of gap is called, and what is said behind that."""
 
 
 def _named(paths: Sequence[str], what: str, why: str) -> str:
@@ -312,7 +243,7 @@ class IndexReport:
     read: int
     skipped: int
     seconds: float
-    gaps: IndexGaps = NO_GAPS
+    gaps: IndexGaps = IndexGaps()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

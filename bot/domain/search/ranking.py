@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bot.domain.search.files import path_weight
 
@@ -21,8 +21,7 @@ COVERAGE_WORTH = 2.0
 ENOUGH_COVERED = 0.5
 ENOUGH_WORDS = 5
 ENOUGH_SCORE = 0.45
-"""A passage answers that holds half of a question, or five words of a long one, or whose score is so many times the
-logarithm of the number of passages, which the rarity of a word grows with."""
+"""Times the logarithm of the number of passages, which the rarity of a word grows with; any of the three will do."""
 
 WORD_WORTH = 2.0
 """What any word of a question tells, beside how rare it is."""
@@ -31,16 +30,14 @@ BELIEF_FOUND = 5.0
 BELIEF_SIZE = 15.0
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A passage by its id, and its score."""
 
     passage: int
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class WordCounts:
+class WordCounts(NamedTuple):
     """How many passages there are, and how many of them hold each word of a question, in one index or in several."""
 
     total: int
@@ -65,30 +62,26 @@ def rank(
         scores: How well each passage holds the words.
         held: The passages that hold each word.
         counts: How many passages hold each word of the question, none for some.
-        paths: The file of each passage; one without lies in a file that is gone.
+        paths: The file of each passage that is looked at; those of files that are gone are not.
     """
-    whole = sum(WORD_WORTH + rarity(found, counts.total) for found in counts.found.values()) or 1.0
-    enough = ENOUGH_SCORE * math.log(counts.total + 1)
+    worth = {word: WORD_WORTH + rarity(found, counts.total) for word, found in counts.found.items()}
+    whole = sum(worth.values()) or 1.0
     weighed = []
-    for one, score in scores.items():
+    for one, path in paths.items():
         words = [word for word, passages in held.items() if one in passages]
-        share = sum(WORD_WORTH + rarity(counts.found[word], counts.total) for word in words) / whole
-        if one in paths:
-            covering = 1 - COVERAGE_SHARE + COVERAGE_SHARE * share
-            worth = (score + COVERAGE_WORTH * share) * covering * path_weight(paths[one], question)
-            if share >= ENOUGH_COVERED or len(words) >= ENOUGH_WORDS or worth >= enough:
-                weighed.append(Ranked(one, worth))
+        share = sum(map(worth.__getitem__, words)) / whole
+        covering = 1 - COVERAGE_SHARE + COVERAGE_SHARE * share
+        score = (scores[one] + COVERAGE_WORTH * share) * covering * path_weight(path, question)
+        is_enough = score >= ENOUGH_SCORE * math.log(counts.total + 1)
+        if share >= ENOUGH_COVERED or len(words) >= ENOUGH_WORDS or is_enough:
+            weighed.append(Ranked(one, score))
     taken = Counter[str]()
     spread = []
-    for ranked in sorted(weighed, key=_best_first):
-        path = paths[ranked.passage]
-        spread.append(Ranked(ranked.passage, ranked.score * SAME_FILE ** taken[path]))
+    for one, score in sorted(weighed, key=lambda one: -one.score):
+        path = paths[one]
+        spread.append(Ranked(one, score * SAME_FILE ** taken[path]))
         taken[path] += 1
-    return sorted(spread, key=_best_first)[:limit]
-
-
-def _best_first(one: Ranked) -> tuple[float, int]:
-    return -one.score, one.passage
+    return sorted(spread, key=lambda one: -one.score)[:limit]
 
 
 def joined(counts: Iterable[WordCounts]) -> WordCounts:

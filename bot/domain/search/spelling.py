@@ -30,21 +30,16 @@ def slips(one: str, other: str, at_most: int) -> int:
     >>> slips("lsiten", "listen", 2), slips("retry", "retries", 2), slips("abc", "xyz", 2) > 2
     (1, 3, True)
     """
-    if abs(len(one) - len(other)) > at_most:
+    if one == other:
+        return 0
+    if one[:1] == other[:1]:
+        return slips(one[1:], other[1:], at_most)
+    if at_most <= 0 or abs(len(one) - len(other)) > at_most:
         return at_most + 1
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for at, letter in enumerate(one, 1):
-        above, row = row, [at]
-        for to, wanted in enumerate(other, 1):
-            best = min(above[to] + 1, row[to - 1] + 1, above[to - 1] + (letter != wanted))
-            if at > 1 and to > 1 and letter == other[to - 2] and one[at - 2] == wanted:
-                best = min(best, before[to - 2] + 1)
-            row.append(best)
-        if min(row) > at_most:
-            return at_most + 1
-        before = above
-    return row[-1]
+    ways = [(one[1:], other), (one, other[1:]), (one[1:], other[1:])]
+    if one[:2] == other[1::-1]:
+        ways.append((one[2:], other[2:]))
+    return 1 + min(slips(*way, at_most - 1) for way in ways)
 
 
 def trigrams(word: str) -> list[str]:

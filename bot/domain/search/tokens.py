@@ -17,9 +17,6 @@ from bot.domain.tables import Words, WordSet, read_table
 MAX_QUESTION_CHARS = 40_000
 MAX_WORDS = 40
 
-MIN_AKIN = 4
-"""Letters that two words of one family share at least."""
-
 _MARKUP = re.compile(r"\[redacted[^\]\n]{0,80}\]|<[@!#][^>]*>|https?://[^\s|>]+|:[a-z0-9_+-]+:(?!:)", re.I)
 _WORD = re.compile(r"\w+(?:\.\w+)*")
 _CODE_SPAN = re.compile(r"`([^`\n]{1,200})`")
@@ -149,20 +146,6 @@ def text_stems(text: str) -> frozenset[str]:
     """Return the stems of every word and part of an identifier in a text."""
     words = (part for token in _WORD.findall(text) for part in (split_identifier(token) or [token.lower()]))
     return frozenset(stem(word) for word in words) | frozenset(pairs(text))
-
-
-def akin_stems(stems: frozenset[str], others: frozenset[str]) -> frozenset[str]:
-    """Return the stems that are among others, or begin as one of them does.
-
-    >>> sorted(akin_stems(frozenset({"validator", "api"}), frozenset({"validat", "apis"})))
-    ['validator']
-    """
-    return frozenset(
-        one
-        for one in stems
-        if one in others
-        or any(min(len(one), len(other)) >= MIN_AKIN and one.startswith(other[: len(one)]) for other in others)
-    )
 
 
 def shared_stems(stems: frozenset[str], text: str) -> frozenset[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.search import passage_search
+from bot.adapters.search import index_queries
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
 from tests.gitrepo import commit_files, make_repo
@@ -38,8 +38,8 @@ def test_the_best_passage_is_the_same_where_common_words_choose_none(
     """The rare ones choose."""
     index = index_of(tmp_path, FILES)
     every = index.search(question)
-    monkeypatch.setattr(passage_search, "COMMON", 9)
-    monkeypatch.setattr(passage_search, "MIN_WORDS", 2)
+    monkeypatch.setattr(index_queries, "COMMON", 9)
+    monkeypatch.setattr(index_queries, "MIN_WORDS", 2)
     assert index.search(question)[0].path == every[0].path
 
 

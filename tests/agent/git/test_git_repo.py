@@ -363,7 +363,7 @@ def test_entries_are_listed_one_by_one(tmp_path: Path) -> None:
     entries = list(repo.each_entry(repo.head()))
     assert [one for one in entries if one.kind is EntryKind.FILE] == repo.tree(repo.head())
     assert [one.path for one in entries if one.kind is EntryKind.SUBMODULE] == repo.submodules(repo.head())
-    with pytest.raises(ProviderError):
+    with pytest.raises(CodebaseUnreadable):
         list(repo.each_entry("0" * 40))
 
 

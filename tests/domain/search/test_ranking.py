@@ -14,7 +14,8 @@ CART = WordCounts(1_000, {"cart": 20, "host": 3})
 def best(scores: dict[int, float], paths: dict[int, str], held: dict[str, set[int]] | None = None) -> list[int]:
     """Return the passages in the order of their rank; by default each holds every word."""
     held = {word: set(scores) for word in CART.found} if held is None else held
-    return [one.passage for one in rank(scores, held, CART, paths, question="cart", limit=8)]
+    looked_at = {one: paths[one] for one in scores}
+    return [one.passage for one in rank(scores, held, CART, looked_at, question="cart", limit=8)]
 
 
 @given(st.lists(st.tuples(st.floats(1, 50), st.sampled_from(("src/a.py", "src/b.py", "tests/c.py"))), max_size=20))

@@ -13,8 +13,8 @@ WORDS = st.text("abcd", min_size=5, max_size=9)
 @given(WORDS, WORDS)
 def test_slips_count_the_same_both_ways_and_one_change_is_one(one: str, other: str) -> None:
     """Dropped, doubled and exchanged letters are one slip each."""
-    assert slips(one, other, 20) == slips(other, one, 20)
-    assert (slips(one, other, 20) == 0) == (one == other)
+    assert min(slips(one, other, 3), 4) == min(slips(other, one, 3), 4)
+    assert (slips(one, other, 3) == 0) == (one == other)
     assert slips(one, one[:2] + one[3:], 2) == slips(one, one[:2] + "x" + one[2:], 2) == 1
     exchanged = one[:2] + one[3] + one[2] + one[4:]
     assert slips(one, exchanged, 2) == (one != exchanged)
