@@ -26,7 +26,7 @@ MAX_FRAGMENTS: Final = 6
 MIN_FRAGMENT_CHARS: Final = 10
 MAX_FRAGMENT_CHARS: Final = 120
 MAX_HITS: Final = 60
-MIN_SHARE, MIN_SHARE_OF_FEW = 0.33, 0.5
+MIN_SHARE, MIN_SHARE_OF_FEW = 0.45, 0.5
 FEW: Final = 2
 """Of a question's words, rare ones counting more, that a passage holds if it is an answer; a few words need more."""
 
