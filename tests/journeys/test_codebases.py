@@ -87,9 +87,9 @@ def test_each_question_has_its_own_repository(several: Office) -> None:
 
 def test_a_channel_of_one_repository_hears_of_no_other(several: Office) -> None:
     """The best passages of the other one do not count there."""
-    ts = several.ask("Where is the README, and what are the machines of the shop?", channel=ENG.channel_id)
+    ts = several.ask("How are orders exported, and what are the machines of the shop?", channel=ENG.channel_id)
     card = several.draft(ts, channel=ENG.channel_id)
-    assert "shop · README.md" in shown_text(card)
+    assert "shop · shop/export.py" in shown_text(card)
     assert "infra ·" not in shown_text(card)
 
 
