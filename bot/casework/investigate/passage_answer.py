@@ -25,6 +25,9 @@ MAX_FINDINGS: Final = 3
 MAX_FRAGMENTS: Final = 6
 MIN_FRAGMENT_CHARS: Final = 10
 MAX_FRAGMENT_CHARS: Final = 120
+MAX_MESSAGE_CHARS: Final = 300
+"""Of a line that names an error: what varies is cut out of it, which takes the square of its length."""
+
 MAX_HITS: Final = 60
 MIN_SHARE, MIN_SHARE_OF_FEW = 0.45, 0.5
 FEW: Final = 2
@@ -94,7 +97,7 @@ def _put_together(message: str, search: Search) -> Iterator[Finding]:
 
 def _fragments(text: str) -> Iterator[str]:
     """Yield the parts of the messages in a text that stand in code as they are, the longest first."""
-    lines = [line for line in text.split("\n") if names_error(line)]
+    lines = [line[:MAX_MESSAGE_CHARS] for line in text.split("\n") if names_error(line)]
     messages = [found[1] or found[2] for found in _QUOTED.finditer(text)]
     messages += [found[1] for line in text.split("\n") if (found := _BEHIND.search(line))] + lines
     parts = (part.strip()[:MAX_FRAGMENT_CHARS] for message in messages for part in _VARIES.split(message))

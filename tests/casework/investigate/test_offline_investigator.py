@@ -248,7 +248,10 @@ def test_a_history_that_git_cannot_read_ends_nothing(shop: Path, monkeypatch: py
     assert places(ask(shop, "where is `listen` defined?").ret)[0] == "shop/listen.py"
 
 
-@each_row("question", ["😀🎉", "busy " * 4_000, '"server (NEAR', "\ud83d busy", "`" * 500, "who " * 3_000])
+@each_row(
+    "question",
+    ["😀🎉", "busy " * 4_000, '"server (NEAR', "\ud83d busy", "`" * 500, "who " * 3_000, f"ValueError: {'a' * 40_000}"],
+)
 def test_any_text_can_be_asked(shop: Path, question: str) -> None:
     """Emoji, signs and very long messages get a return like any other, one that can be written to disk."""
     assert ask(shop, question).ret.model_dump_json()
