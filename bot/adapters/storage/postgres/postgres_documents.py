@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
@@ -16,7 +16,7 @@ from typing import Any, Final
 from bot.adapters.storage.files.file_documents import OF_PROCESS
 from bot.adapters.storage.postgres.database import Database
 from bot.domain.notes import RETIRED, KeptNote, StoredNote, check_note_path
-from bot.errors import Conflict, InputError
+from bot.errors import Conflict, InputError, StoreError
 from bot.ports import Documents
 from bot.ports.collections import NOTES, Collection
 from bot.ports.storage import DAMAGED, ArchivedDocument, DamagedDocument, Document
@@ -71,6 +71,24 @@ _ARCHIVE: Final = """
     SELECT namespace, collection, id, %s, version, content, written_at FROM gone
 """
 
+_RESTORE: Final = """
+    INSERT INTO triage_documents (namespace, collection, id, version, content, written_at)
+    VALUES (%(namespace)s, %(collection)s, %(id)s, %(version)s, %(content)s::json, %(written_at)s)
+    ON CONFLICT (namespace, collection, id) DO UPDATE
+    SET version = excluded.version, content = excluded.content, written_at = excluded.written_at
+"""
+_RESTORE_OVER: Final = """
+    UPDATE triage_archive SET version = %(version)s, content = %(content)s::json, written_at = %(written_at)s
+    WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s AND number = %(number)s
+    RETURNING number
+"""
+_RESTORE_ARCHIVED: Final = """
+    INSERT INTO triage_archive (namespace, collection, id, archived_for, version, content, written_at)
+    VALUES (
+        %(namespace)s, %(collection)s, %(id)s, %(archived_for)s, %(version)s, %(content)s::json, %(written_at)s
+    )
+"""
+
 _MEMORY: Final = "memory/"
 _RETIRED: Final = f"{_MEMORY}{RETIRED}/"
 
@@ -91,13 +109,17 @@ class PostgresDocuments:
         """Return every document of a collection, by id."""
         return [_document(*row) for row in self._database.read(f"{_SELECT} ORDER BY id", self._of(collection))]
 
+    def find(self, collection: str, field: str, value: str) -> Sequence[Document]:
+        """Return the documents that hold this text in a field of their own, by id."""
+        return [one for one in self.list(collection) if (one.value or {}).get(field) == value]
+
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Write a document if its version is still `version`, 0 where there must be none."""
         place = {"namespace": self._of(collection)[0], "collection": collection, "id": doc_id, "version": version}
         given = {**place, "content": as_json(_without_version(value))}
         _require(self._database.write(_INSERT if version == 0 else _UPDATE, given), doc_id)
 
-    def delete(self, collection: str, doc_id: str, *, version: int) -> None:
+    def remove(self, collection: str, doc_id: str, *, version: int) -> None:
         """Remove a document if its version is still `version`."""
         _require(self._database.write(_DELETE, [*self._of(collection), doc_id, version]), doc_id)
 
@@ -137,6 +159,25 @@ class PostgresDocuments:
         """Return an archived document, or None where it is gone."""
         rows = self._database.read(_READ_ARCHIVED, [*self._of(collection), int(archived.name)])
         return _document(*rows[0]) if rows else None
+
+    def restore(self, collection: str, document: Document, *, archived: ArchivedDocument | None = None) -> None:
+        """Write a row as it was elsewhere; raises StoreError, also where it holds nothing."""
+        if document.value is None:
+            raise StoreError(f"{document.id} of {collection} cannot be read")
+        given = {
+            "namespace": self._of(collection)[0],
+            "collection": collection,
+            "id": document.id,
+            "version": document.version,
+            "content": as_json(_without_version(document.value)),
+            "written_at": document.written_at,
+        }
+        if archived is None:
+            self._database.write(_RESTORE, given)
+            return
+        number = int(archived.name) if archived.name.isdigit() else 0
+        if not self._database.write(_RESTORE_OVER, {**given, "number": number}):
+            self._database.write(_RESTORE_ARCHIVED, {**given, "archived_for": archived.at})
 
     def _of(self, collection: str) -> tuple[str, str]:
         """Return in which namespace a collection is, and its name."""
@@ -227,6 +268,11 @@ class DocumentNotes:
         stored = _stored(whole).evolve(is_retired=is_retired)
         if not self._notes.add(check_note_path(path), stored):
             self._notes.change(path, lambda _: stored)
+
+    def stored(self) -> Iterator[tuple[str, str]]:
+        """Yield the path below memory/ and the whole of every note, retired ones too; raises StoreError."""
+        for path, note in self._notes.by_id().items():
+            yield f"{RETIRED}/{path}" if note.is_retired else path, note.whole
 
     def remove(self, ref: str) -> None:
         """Delete a note; raises InputError for no ref."""

@@ -12,7 +12,7 @@ from typing import Any, Final, LiteralString
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import as_json
 from bot.errors import StoreError
-from bot.ports.storage import Position
+from bot.ports.storage import Names, Position
 
 PAGE: Final = 500
 """How many records one statement reads; nothing is held open between two."""
@@ -76,6 +76,33 @@ class PostgresJournal:
         """Raise StoreError where the database does not answer."""
         self._last()
 
+    def lines(self) -> Iterator[bytes]:
+        """Yield every record as the line that it was in a file; one that was damaged there is a JSON string here."""
+        for _, text in self._after(0):
+            record = json.loads(text)
+            if isinstance(record, str):
+                yield record.encode("utf-8", "surrogateescape")
+            else:
+                yield text.replace("\n", " ").encode()
+
+    def restore(self, lines: Iterable[bytes], names: Names) -> None:
+        """Write lines into the empty journal, with the names of their records; raises StoreError."""
+        number = 0
+        with self._database.transaction() as connection:
+            for number, line in enumerate(lines, 1):
+                record = _record(line)
+                text = as_json(line.decode("utf-8", "surrogateescape")) if record is None else as_json(record)
+                connection.execute(
+                    "INSERT INTO triage_records (namespace, journal, number, record) VALUES (%s, %s, %s, %s::json)",
+                    [self._namespace, self._name, number, text],
+                )
+                if record is not None and (known := names_of(names(record))):
+                    connection.execute(
+                        "INSERT INTO triage_identities SELECT %s, %s, unnest(%s::text[]) ON CONFLICT DO NOTHING",
+                        [self._namespace, self._name, known],
+                    )
+            connection.execute("INSERT INTO triage_journals VALUES (%s, %s, %s)", [self._namespace, self._name, number])
+
     def _after(self, number: int, *, containing: str = "") -> Iterator[tuple[int, str]]:
         while rows := self._select(_FORWARDS, after=number, containing=containing, page=PAGE):
             yield from rows
@@ -110,6 +137,14 @@ class PostgresJournal:
             yield record
         else:
             self.bad_lines += 1
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def names_of(identities: Iterable[Sequence[str]]) -> list[str]:

@@ -107,6 +107,13 @@ class PostgresRunFolders:
             [self._namespace, list(folders)],
         )
 
+    def folders(self) -> list[str]:
+        """Return every folder that is stored, in order."""
+        rows = self._database.read(
+            "SELECT folder FROM triage_run_folders WHERE namespace = %s ORDER BY folder", [self._namespace]
+        )
+        return [folder for (folder,) in rows]
+
     def _touched_at(self, folder: str) -> datetime | None:
         rows = self._database.read(
             "SELECT touched_at FROM triage_run_folders WHERE namespace = %s AND folder = %s",
