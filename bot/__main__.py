@@ -44,11 +44,10 @@ _COMMANDS = {
     "why": ("bot.cli.investigate.why:command", "the history of one message, from the rules to the reply"),
     "verify": ("bot.cli.investigate.verify:command", "check every citation of a thread again, without a model"),
     "files": ("bot.cli.storage.files:command", "notes, decisions.md and what runs left: show, put"),
-    "schema": (
-        "bot.cli.storage.migrate:schema_command",
-        "the form of the stored files, and back to an earlier release",
+    "migrate": (
+        "bot.cli.storage.migrate:command",
+        "move all state into PostgreSQL and back, or to the form of an earlier release",
     ),
-    "migrate": ("bot.cli.storage.migrate:migrate_command", "move all state into PostgreSQL, or back into a directory"),
     "search": ("bot.cli.search:command", "rank the passages of a codebase for a text"),
     "eval": (
         "bot.cli.evaluation.command:command",
@@ -86,7 +85,8 @@ class _Commands(VerbGroup):
     def near(self, word: str, known: Sequence[str]) -> Sequence[str]:
         from bot.domain.commands.command_specs import REMOVED  # here: no other command waits for its tables
 
-        return (REMOVED[word],) if word in REMOVED else super().near(word, known)
+        removed = {**REMOVED, "schema": "migrate --schema"}
+        return (removed[word],) if word in removed else super().near(word, known)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         return command_of(name) if name in COMMANDS else None

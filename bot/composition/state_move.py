@@ -1,7 +1,8 @@
-"""Moves all state between a data directory and a database, while no process works on either.
+"""Moves all state between a data directory and a database through the ports, and back to the form of an earlier schema.
 
-The source stays as it is and gets a mark, so that no process goes on with an old copy and answers a second time. What
-is written to a database is one transaction; a directory that is being written holds the mark of an unfinished copy.
+No process works on either side meanwhile. The source stays as it is and gets a mark, so that none goes on with an old
+copy and answers a second time. A database is written in one transaction; a directory holds the mark of an unfinished
+copy until it is whole.
 """
 
 from __future__ import annotations
@@ -9,29 +10,53 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain, count
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from threading import Condition
+from typing import Any, Final, NamedTuple, TypeVar
 
-from bot.adapters.storage.files.directory_state import DirectoryState
-from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_engine import FileStore
-from bot.adapters.storage.files.file_leases import FileLeases
-from bot.adapters.storage.postgres.database import Database
-from bot.adapters.storage.postgres.database_state import moving
-from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
-from bot.adapters.storage.state_rows import MovableState, Row
+from bot.adapters.process.clocks import SystemClock
+from bot.adapters.storage.files.file_documents import FILES, OF_PROCESS
+from bot.adapters.storage.files.file_engine import HEAD, FileEngine
+from bot.config.environment import TEAMS, team_home
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.domain.events import names_of_record, record_key
+from bot.domain.notes import RETIRED
 from bot.errors import InputError, StoreError
-from bot.ports import Documents, Journal
-from bot.ports.collections import CLASSIFIED, EVENTS, HOME, MOVED, SingleDocument
+from bot.ports import ArchivedDocument, Document, Documents, Engine, JobQueue, Store
+from bot.ports.collections import (
+    CLASSIFIED,
+    CLONES,
+    DECISIONS,
+    EVENTS,
+    HANDED_OVER,
+    INDEX,
+    MOVED,
+    NOTES,
+    PRESENCE,
+    ROLLUPS,
+    THREADS,
+    SingleDocument,
+)
+from bot.ports.migrations import SCHEMA_VERSION, backward, newer_schema, schema_of
 
+Item = TypeVar("Item")
 Say = Callable[[str], object]
+
+STAYS: Final = frozenset({CLONES, INDEX, PRESENCE, ROLLUPS, MOVED})
+"""Collections that do not move: they tell of one machine, are made anew, or are the mark of a move."""
+
+CLOSED: Final = "closed threads"
+RUNS: Final = "folders of runs"
+JOBS: Final = "jobs"
 PROGRESS_S: Final = 1.0
-ROWS_PER_LOOK: Final = 100
-"""Rows between two looks at the clock."""
+_AGAIN: Final = "start triage once, stop it, and type this again"
+_RETIRED: Final = f"{RETIRED}/"
 
 
 class Counted(NamedTuple):
@@ -43,133 +68,259 @@ class Counted(NamedTuple):
     after: int
 
 
-def to_database(home: Path, database: Database, say: Say) -> list[Counted]:
-    """Move what a data directory holds into a database that holds nothing yet; return what was counted.
+class Moved(NamedTuple):
+    """What was counted, and the names of damaged documents, which stay where they were set aside."""
+
+    counted: list[Counted]
+    stays: list[str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _State:
+    """What one team keeps, or the process."""
+
+    store: Store
+    jobs: JobQueue
+    collections: list[str]
+
+    @property
+    def documents(self) -> Documents:
+        return self.store.documents
+
+    def count(self) -> Counter[str]:
+        """Count what moves."""
+        store = self.store
+        found = Counter({name: len(self.documents.list(name)) for name in self.collections})
+        found[CLOSED] = len(self.documents.archived(THREADS.name))
+        found[NOTES.name] = sum(1 for _ in store.notes.stored())
+        found[DECISIONS] = sum(bool(line.strip()) for line in store.decisions.text().removeprefix(HEAD).splitlines())
+        found.update({name: sum(1 for _ in store.journal(name).lines()) for name in store.journals()})
+        found[RUNS] = len(store.runs.folders())
+        found[f"{JOBS} waiting"], found[f"{JOBS} failed"] = len(self.jobs.unclaimed()), len(self.jobs.failed())
+        return +found
+
+    def everything(self) -> Iterator[tuple[str, ArchivedDocument | None, Document]]:
+        """Yield every document with its collection; what is archived comes last, in its order, with its entry."""
+        for name in self.collections:
+            for one in self.documents.list(name):
+                yield name, None, one
+        for entry in reversed(self.documents.archived(THREADS.name)):
+            if (ended := self.documents.read_archived(THREADS.name, entry)) is not None:
+                yield THREADS.name, entry, ended
+
+
+def to_database(home: Path, there: Engine, place: str, say: Say) -> Moved:
+    """Move what a data directory holds into a database that holds nothing yet; `place` is what people call that.
 
     Raises:
         ConfigError: the bot runs on one of the two.
-        InputError: the database holds something, or the directory's state moved elsewhere before; nothing was changed.
+        InputError: the database holds something, the directory's state moved elsewhere before, or something in it
+            cannot be read; nothing was changed.
         StoreError: one of the two cannot be used, or they differ in the end; nothing was changed.
     """
-    place, documents, is_marked = database.place(), FileDocuments(home), False
-    mark = SingleDocument(documents, MOVED)
-    lease = FileLeases(home).take(HOME)
-    try:
-        _refuse_moved(documents, place)
-        with moving(database, _identities) as there:
-            if not there.is_empty():
-                raise InputError(f"{place} holds state of triage already, and nothing was changed; name another one")
-            here = DirectoryState(home)
-            _refuse_unsorted(here)
-            counted = _copied(here, there, say)
-            is_marked = True
-            mark.update(_moved_to(place))
-    except BaseException:
-        if is_marked and _is_empty(database):  # where that cannot be told the mark stays, and says what to do
-            mark.clear()
-        raise
-    finally:
-        lease.release()
-    return counted
+    here, is_marked = FileEngine(home), False
+    mark = SingleDocument(here.store(home).documents, MOVED)
+    with here.alone():
+        _refuse_moved(here, home, place)
+        try:
+            with there.alone():
+                if not _is_empty(there, home):
+                    raise InputError(
+                        f"{place} holds state of triage already, and nothing was changed; name another one"
+                    )
+                for team in here.teams():
+                    if team_home(home, team) == home.resolve():  # it has what one team left, by a link
+                        SingleDocument(here.store(home).documents, HANDED_OVER).update({"to": team})
+                moved = _copied(here, there, home, say)
+                is_marked = True
+                mark.update(_moved_to(place))
+        except BaseException:
+            if is_marked:
+                with there.alone():  # where that cannot be told the mark stays, and says what to do
+                    if _is_empty(there, home):
+                        mark.clear()
+            raise
+    return moved
 
 
-def to_directory(database: Database, home: Path, say: Say) -> list[Counted]:
-    """Move what a database holds into a new or empty directory; return what was counted.
+def to_directory(there: Engine, place: str, home: Path, say: Say) -> Moved:
+    """Move what a database holds into a new or empty directory; `place` is what people call the database.
 
     Raises:
         ConfigError: the bot runs on one of the two.
-        InputError: the directory is not empty, or the database holds nothing, or its state moved elsewhere before.
+        InputError: the directory is not empty, the database holds nothing, its state moved elsewhere before, or
+            something in it cannot be read; nothing was changed.
         StoreError: one of the two cannot be used, or they differ in the end; nothing was changed.
     """
     if home.exists() and any(path.name != "lock" for path in home.iterdir()):
         raise InputError(f"{home} is not empty, and nothing was changed; name a new directory")
-    _refuse_moved(PostgresDocuments(database, DEFAULT_TEAM), str(home))
-    mark = SingleDocument(FileDocuments(home), MOVED)
-    lease = FileLeases(home).take(HOME)
+    here = FileEngine(home)
+    documents = here.store(home).documents
+    with here.alone():
+        try:
+            with there.alone():
+                _refuse_moved(there, home, str(home))
+                if _is_empty(there, home):
+                    raise InputError(f"{place} holds no state of triage; nothing was changed")
+                SingleDocument(documents, MOVED).update({"unfinished": True})
+                moved = _copied(there, here, home, say)
+                if team := SingleDocument(documents, HANDED_OVER).read().get("to"):
+                    (home / TEAMS).mkdir(mode=0o700, exist_ok=True)
+                    (home / TEAMS / str(team)).symlink_to("..", target_is_directory=True)
+                os.sync()
+                SingleDocument(there.store(home).documents, MOVED).update(_moved_to(str(home)))
+        except BaseException:
+            for path in home.iterdir():
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            raise
+        SingleDocument(documents, MOVED).clear()
+    return moved
+
+
+def rewrite(engine: Engine, home: Path, to: int) -> Counter[str]:
+    """Bring everything of a later schema to schema `to`; return how much was changed, by its collection.
+
+    In files it is one document after the other, each atomically: after a crash the same command continues.
+
+    Raises:
+        ConfigError: the bot runs.
+        NewerSchema: a later release wrote something, and only that one knows the way back; nothing was rewritten.
+        StoreError: the disk refuses; what was rewritten in files stays so.
+    """
+    changed = Counter[str]()
+    with engine.alone():
+        for _, state in _states(engine, home):
+            for name, _, one in state.everything():
+                _earlier(name, one.value or {}, to)
+        for _, state in _states(engine, home):
+            for name, entry, one in state.everything():
+                if one.value is not None and (earlier := _earlier(name, one.value, to)) != one.value:
+                    state.documents.restore(name, replace(one, value=earlier), archived=entry)
+                    changed[name if entry is None else CLOSED] += 1
+            changed[JOBS] += state.jobs.rewrite(lambda record: _earlier(JOBS, record, to))
+    return +changed
+
+
+def _earlier(collection: str, content: Mapping[str, Any], to: int) -> Mapping[str, Any]:
+    """Return a document or job in the form of schema `to`; raises NewerSchema."""
+    schema = schema_of(content)
+    if schema is not None and schema > SCHEMA_VERSION:
+        raise newer_schema(f"something in {collection}", schema)
+    return backward(collection, content, to)
+
+
+def _states(engine: Engine, home: Path) -> Iterator[tuple[str, _State]]:
+    """Yield the state of the process, also that of a team whose directory is a link to it, then the other teams'."""
+    for team in [DEFAULT_TEAM, *(team for team in engine.teams() if team_home(home, team) != home.resolve())]:
+        with _opened(engine, home, team) as state:
+            yield team, state
+
+
+@contextmanager
+def _opened(engine: Engine, home: Path, team: str) -> Iterator[_State]:
+    """Enter with what a team keeps; its jobs are those of a start, so what a process that died had claimed waits."""
+    is_own = team == DEFAULT_TEAM
+    at = home if is_own else team_home(home, team)
+    jobs = engine.jobs(at, SystemClock(), max_running=0, changed=Condition())
     try:
-        with moving(database, _identities) as there:
-            if there.is_empty():
-                raise InputError(f"{database.place()} holds no state of triage; nothing was changed")
-            mark.update({"unfinished": True})
-            counted = _copied(there, DirectoryState(home), say)
-            os.sync()
-            there.mark_moved(_moved_to(str(home)))
-    except BaseException:
-        for path in home.iterdir():
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-        raise
+        collections = [name for name in FILES if name not in STAYS and (is_own or name not in OF_PROCESS)]
+        yield _State(store=engine.store(at), jobs=jobs, collections=collections)
     finally:
-        lease.release()
-    mark.clear()
-    return counted
+        jobs.close()
 
 
-def _copied(source: MovableState, target: MovableState, say: Say) -> list[Counted]:
-    """Copy every namespace; raises StoreError where the other side then counts otherwise."""
-    counted = []
-    for namespace in source.namespaces():
-        before = source.count(namespace)
-        target.write(namespace, _told(source.rows(namespace), f"{namespace}: {{:,}} of {before.total():,}", say))
-        after = target.count(namespace)
-        counted += [Counted(namespace, what, before[what], after[what]) for what in sorted({*before, *after})]
+def _is_empty(engine: Engine, home: Path) -> bool:
+    """Whether no team keeps anything."""
+    return not [team for team, state in _states(engine, home) if state.count()]
+
+
+def _copied(source: Engine, target: Engine, home: Path, say: Say) -> Moved:
+    """Copy what every team keeps; raises StoreError where the other side then counts otherwise."""
+    moved = Moved([], [])
+    for team, here in _states(source, home):
+        with _opened(target, home, team) as there:
+            _copy(here, there, say)
+            before, after = here.count(), there.count()
+        moved.counted.extend(Counted(team, what, before[what], after[what]) for what in sorted({*before, *after}))
+        moved.stays.extend(sorted({one.name for name in here.collections for one in here.documents.damaged(name)}))
     if wrong := [
         f"{one.what} of {one.namespace}: {one.before} here, {one.after} there"
-        for one in counted
+        for one in moved.counted
         if one.before != one.after
     ]:
         raise StoreError(f"the two sides differ, and nothing was changed: {'; '.join(wrong)}")
-    return counted
+    return moved
 
 
-def _told(rows: Iterable[Row], line: str, say: Say) -> Iterator[Row]:
-    """Yield rows, and say once a second how many were."""
+def _copy(here: _State, there: _State, say: Say) -> None:
+    """Copy everything; raises InputError where something cannot be read."""
+    jobs = [*here.jobs.unclaimed(), *here.jobs.failed()]
+    _refuse_unfinished(here)
+    for name, entry, one in _told(say, "documents", here.everything()):
+        if one.value is None:
+            place = here.documents.place(name, one.id) if entry is None else f"the closed thread {entry.name}"
+            raise InputError(
+                f"{place} cannot be read, and nothing was changed. Move it away, or have triage set it aside: {_AGAIN}"
+            )
+        there.documents.restore(name, one, archived=entry)
+    for ref, whole in _told(say, NOTES.name, _notes(here.store)):
+        there.store.notes.put(ref, whole)
+    if decisions := here.store.decisions.text():
+        there.store.decisions.restore(decisions)
+    for name in here.store.journals():
+        lines = _told(say, name, here.store.journal(name).lines())
+        there.store.journal(name).restore(lines, names_of_record if name == EVENTS else lambda _: ())
+    for folder in _told(say, RUNS, here.store.runs.folders()):
+        here.store.runs.fetch(folder)  # both sides have it in the same directory
+        there.store.runs.publish(folder)
+    for job in jobs:
+        there.jobs.restore(job)
+
+
+def _notes(store: Store) -> Iterator[tuple[str, str]]:
+    """Yield refs and texts; a retired note whose name is in use gets another, for a database has one set of names."""
+    taken = set[str]()
+    for path, whole in sorted(store.notes.stored(), key=lambda note: note[0].startswith(_RETIRED)):
+        folder = _RETIRED if path.startswith(_RETIRED) else ""
+        stem = path.removeprefix(folder).removesuffix(".md")
+        name = next(free for free in chain([stem], (f"{stem}-{number}" for number in count(2))) if free not in taken)
+        taken.add(name)
+        yield f"memory/{folder}{name}.md", whole
+
+
+def _told(say: Say, what: str, items: Iterable[Item]) -> Iterator[Item]:
+    """Yield items, and say once a second how many were."""
     said_at = time.monotonic()
-    for number, row in enumerate(rows, 1):
-        if number % ROWS_PER_LOOK == 0 and time.monotonic() - said_at > PROGRESS_S:
+    for number, item in enumerate(items, 1):
+        if time.monotonic() - said_at > PROGRESS_S:
             said_at = time.monotonic()
-            say(line.format(number))
-        yield row
+            say(f"{what}: {number:,}")
+        yield item
 
 
-def _identities(journal: str, record: Mapping[str, Any]) -> Iterable[Sequence[str]]:
-    """Return under which names a delivery is known (bot/domain/events.py)."""
-    return names_of_record(record) if journal == EVENTS else ()
+def _refuse_unfinished(state: _State) -> None:
+    """Raise InputError where a start has something left to do that another engine would not know of."""
+    store, jobs = state.store, state.jobs
+    last = next(store.journal(CLASSIFIED).newest_first(), {})
+    journaled = next(filter(names_of_record, store.journal(EVENTS).newest_first()), None)
+    if journaled is not None and record_key(journaled) != record_key(last):
+        raise InputError(f"the last messages were journaled and not sorted before triage ended; {_AGAIN}")
+    if jobs.corrupt or jobs.lost_since_ms() is not None:
+        raise InputError(
+            f"a job in the queue of {store.files} cannot be read; it was set aside. To queue its message again, "
+            f"remove what ends in .corrupt there afterwards: {_AGAIN}"
+        )
 
 
-def _moved_to(place: str) -> dict[str, Any]:
+def _moved_to(place: str) -> Mapping[str, Any]:
     return {"to": place, "at": datetime.now(UTC).isoformat()}
 
 
-def _refuse_moved(documents: Documents, place: str) -> None:
+def _refuse_moved(engine: Engine, home: Path, place: str) -> None:
     """Raise InputError where the state moved elsewhere; to where it is to go now, it may not have arrived."""
+    documents = engine.store(home).documents
     mark = SingleDocument(documents, MOVED).read()
     if mark.get("unfinished"):
         raise InputError(f"this copy was not finished; remove it and start again: {documents.place(MOVED, MOVED)}")
     if mark.get("to", place) != place:
         raise InputError(f"this state moved to {mark['to']} on {str(mark.get('at'))[:10]}; move it from there")
-
-
-def _refuse_unsorted(directory: DirectoryState) -> None:
-    """Raise InputError where a start has something left to sort: with a database that is one step with journaling."""
-    for namespace in directory.namespaces():
-        store = FileStore(directory.home_of(namespace), is_reader=True)
-        if _has_unsorted(store.journal(EVENTS), store.journal(CLASSIFIED)):
-            raise InputError(
-                "the last messages were journaled and not sorted before triage ended; start it once, stop it, and type "
-                "this again. Nothing was changed"
-            )
-
-
-def _is_empty(database: Database) -> bool:
-    """Whether nothing was committed; raises StoreError where that cannot be told."""
-    with moving(database, _identities) as there:
-        return there.is_empty()
-
-
-def _has_unsorted(events: Journal, classified: Journal) -> bool:
-    """Whether a message was journaled last and not classified: a crash came between, and the next start does it."""
-    last = next(classified.newest_first(), {})
-    for record in events.newest_first():
-        if names_of_record(record):
-            return record_key(record) != record_key(last)
-    return False

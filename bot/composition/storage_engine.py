@@ -21,6 +21,7 @@ from bot.ports.collections import EVENTS, MOVED, SingleDocument
 from bot.ports.replicas import Replicas
 
 if TYPE_CHECKING:
+    from bot.adapters.storage.postgres.postgres_engine import PostgresEngine
     from bot.adapters.storage.postgres.postgres_replicas import DatabaseReport
 
 _OPENING = threading.Lock()
@@ -45,6 +46,19 @@ def open_store(environment: Environment, *, is_reader: bool = False) -> Store:
 def open_replicas(environment: Environment) -> Replicas | None:
     """Return who works on the same state, for a command; raises as `open_engine` does."""
     return _once(environment).replicas
+
+
+def open_database(url: str, home: Path, *, migrates: bool = True) -> PostgresEngine:
+    """Return the engine over a database, wherever its state is; `home` is the data directory of this process.
+
+    Raises:
+        ConfigError: the driver is not installed, or the address is none.
+        StoreError: the database does not answer, or (NewerSchema) a later release wrote it.
+    """
+    with _driver():
+        from bot.adapters.storage.postgres.database import Database
+        from bot.adapters.storage.postgres.postgres_engine import PostgresEngine
+    return PostgresEngine(Database(url, migrates=migrates), home)
 
 
 def look_at_database(environment: Environment) -> DatabaseReport | None:
@@ -76,10 +90,7 @@ def _open(environment: Environment, *, migrates: bool) -> Engine:
     if environment.database_url is None:
         _refuse_moved(FileDocuments(home, is_reader=True), home)
         return FileEngine(home)
-    with _driver():
-        from bot.adapters.storage.postgres.database import Database
-        from bot.adapters.storage.postgres.postgres_engine import PostgresEngine
-    engine = PostgresEngine(Database(environment.database_url.get_secret_value(), migrates=migrates), home)
+    engine = open_database(environment.database_url.get_secret_value(), home, migrates=migrates)
     try:
         store = engine.store(home, is_reader=True)
         _refuse_moved(store.documents, home)

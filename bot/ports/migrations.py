@@ -2,7 +2,7 @@
 
 A release may add fields with a default without a new version: releases of one version keep each other's fields. Any
 other change (a field with another meaning, a new word in a closed list, a new class of work) adds one entry to
-`MIGRATIONS`. Documents are converted when they are read and stored so when they next change; `triage schema --to`
+`MIGRATIONS`. Documents are converted when they are read and stored so when they next change; `triage migrate --schema`
 converts them back before an earlier release is installed again.
 """
 
@@ -183,5 +183,5 @@ def newer_schema(place: str, schema: int) -> NewerSchema:
     """Return the error for a file that a later version of triage wrote."""
     return NewerSchema(
         f"{place} has schema {schema}; triage {program_version()} reads schemas up to {SCHEMA_VERSION}. "
-        f"Start the later version of triage again, or type `triage schema --to {SCHEMA_VERSION}` with it first"
+        f"Start the later version of triage again, or type `triage migrate --schema {SCHEMA_VERSION}` with it first"
     )

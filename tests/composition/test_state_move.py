@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.retention import last_touched
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.adapters.storage.queued_jobs import decode_job
-from bot.adapters.storage.state_rows import STAYS
+from bot.composition.state_move import STAYS, Moved, to_database, to_directory
 from bot.composition.storage_engine import open_engine
 from bot.config.environment import Environment
 from bot.domain.events import names_of_record
@@ -35,9 +36,11 @@ from bot.ports.replicas import Role
 from tests.builders import an_event, some_work
 from tests.fakes import FakeClock
 from tests.postgres import driver, new_database
+from tests.tables import each_row
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.database import Database
+    from bot.adapters.storage.postgres.postgres_engine import PostgresEngine
 
 TEAM = "payments"
 COLLECTIONS = sorted(set(FILES) - STAYS - {"wakes"})
@@ -73,18 +76,26 @@ def sorted_all(home: Path) -> None:
         FileStore(home).journal("events-classified").append(last)
 
 
-def up(home: Path, database: Database) -> dict[str, tuple[int, int]]:
-    """Move a directory into a database; return what was counted."""
-    from bot.composition.state_move import to_database
+def engine_of(database: Database, home: Path) -> PostgresEngine:
+    """Return the engine of a replica."""
+    from bot.adapters.storage.postgres.postgres_engine import PostgresEngine
 
-    return {f"{one.namespace}/{one.what}": (one.before, one.after) for one in to_database(home, database, print)}
+    return PostgresEngine(database, home)
 
 
-def down(database: Database, home: Path) -> None:
+def up(home: Path, database: Database) -> Moved:
+    """Move a directory into a database."""
+    return to_database(home, engine_of(database, home), database.place(), print)
+
+
+def down(database: Database, home: Path) -> Moved:
     """Move a database into a directory."""
-    from bot.composition.state_move import to_directory
+    return to_directory(engine_of(database, home), database.place(), home, print)
 
-    to_directory(database, home, print)
+
+def counts(moved: Moved) -> dict[str, tuple[int, int]]:
+    """Return what was counted."""
+    return {f"{one.namespace}/{one.what}": (one.before, one.after) for one in moved.counted}
 
 
 def held(store: Store) -> dict[str, Any]:
@@ -96,8 +107,9 @@ def held(store: Store) -> dict[str, Any]:
     for one in documents.archived(THREADS.name):
         read = documents.read_archived(THREADS.name, one)
         found.setdefault("closed", []).append((one.doc_id, one.at, read and (read.version, read.value)))
-    found["set aside"] = [(one.doc_id, one.at) for one in documents.damaged(THREADS.name)]
     found["notes"] = [(note.ref, note.whole) for note in store.notes.all()]
+    found["all notes"] = sorted(whole for _, whole in store.notes.stored())
+    found["decisions"] = store.decisions.text()
     for name in (EVENTS, *JOURNALS):
         journal = store.journal(name)
         found[name] = list(journal.records()), list(journal.newest_first())[::-1]
@@ -111,7 +123,7 @@ def waiting(home: Path) -> list[tuple[str, dict[str, Any]]]:
     for folder in ("queue", "queue/running", "queue/failed"):
         for path in sorted((home / folder).glob("*_*_*.json"), key=lambda path: queue_order(path.name)):
             job = decode_job(json.loads(path.read_text()))
-            found.append((folder, job.model_dump(mode="json", exclude={"job_id"})))
+            found.append((folder, job.model_dump(mode="json", exclude={"job_id", "epoch_ms"})))
     return found
 
 
@@ -125,11 +137,9 @@ VALUES = st.recursive(
 )
 OBJECTS = st.dictionaries(TEXTS.filter(lambda key: key != "version"), VALUES, max_size=4)
 RUBBISH = st.binary(max_size=12).map(lambda raw: b"\xff{" + raw.replace(b"\n", b"")).filter(lambda raw: raw.strip())
-DOCUMENTS = st.dictionaries(
-    st.tuples(st.sampled_from(MANY), IDS), st.tuples(st.integers(1, 3), OBJECTS) | RUBBISH, max_size=6
-)
+DOCUMENTS = st.dictionaries(st.tuples(st.sampled_from(MANY), IDS), st.tuples(st.integers(1, 3), OBJECTS), max_size=6)
 SINGLE = st.dictionaries(st.sampled_from(sorted(set(COLLECTIONS) - set(MANY))), OBJECTS, max_size=3)
-CLOSED = st.lists(st.tuples(IDS, st.integers(0, 5 * 10**6), OBJECTS | RUBBISH), max_size=5)
+CLOSED = st.lists(st.tuples(IDS, st.integers(0, 5 * 10**6), OBJECTS), max_size=5)
 RECORDS = st.dictionaries(st.sampled_from(JOURNALS), st.lists(OBJECTS | RUBBISH, max_size=8), max_size=3)
 NOTES = st.dictionaries(
     st.sampled_from(["a.md", "retired/a.md", "retired/b.md", "shared/x/a.md"]), TEXTS.filter(str.strip), max_size=4
@@ -144,38 +154,34 @@ STEPS = st.lists(
 def homes(draw: st.DrawFn) -> Callable[[Path], None]:
     """Return what fills a data directory."""
     documents, single, closed = draw(DOCUMENTS), draw(SINGLE), draw(CLOSED)
-    records, steps, notes = draw(RECORDS), draw(STEPS), draw(NOTES)
+    records, steps, notes, lines = (
+        draw(RECORDS),
+        draw(STEPS),
+        draw(NOTES),
+        draw(st.lists(TEXTS.filter(str.strip), max_size=3)),
+    )
 
     def fill(home: Path) -> None:
-        for (collection, doc_id), held in documents.items():
-            if not (collection == "overrides" and isinstance(held, bytes)):
-                _keep(home, collection, doc_id, held)
+        store = FileStore(home)
+        for (collection, doc_id), (version, value) in documents.items():
+            for before in range(version):
+                store.documents.put(collection, doc_id, value, version=before)
         for collection, value in single.items():
-            _keep(home, collection, collection, (1, value))
-        for number, (doc_id, seconds, held) in enumerate(closed):
+            store.documents.put(collection, collection, value, version=0)
+        for number, (doc_id, seconds, value) in enumerate(closed):
             at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
-            content = held if isinstance(held, bytes) else json.dumps(held).encode()
             path = home / f"closed/{at:%Y-%m}/{doc_id}.{at:%Y-%m-%dT%H:%M:%SZ}.{number + 2}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        for name, lines in records.items():
-            _journal(home, name, lines)
+            path.write_text(json.dumps(value))
+        for name, kept in records.items():
+            _journal(home, name, kept)
         _queue(home, steps)
         for path, text in notes.items():
-            FileStore(home).notes.put(f"memory/{path}", text)
+            store.notes.put(f"memory/{path}", text)
+        for line in lines:
+            store.decisions.note(line, line)
 
     return fill
-
-
-def _keep(home: Path, collection: str, doc_id: str, held: tuple[int, dict[str, Any]] | bytes) -> None:
-    documents = FileStore(home).documents
-    if isinstance(held, bytes):
-        path = Path(documents.place(collection, doc_id))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(held)
-        return
-    for version in range(held[0]):
-        documents.put(collection, doc_id, held[1], version=version)
 
 
 def _journal(home: Path, name: str, lines: list[dict[str, Any] | bytes]) -> None:
@@ -220,9 +226,7 @@ def test_what_goes_there_and_back_is_the_same(
         of_team(home / team_home)
         for place in (home, home / team_home):
             sorted_all(place)
-        counted = up(home, wiped(database))
-        assert all(before == after for before, after in counted.values())
-        down(database, back)
+        assert counts(up(home, wiped(database))) == counts(down(database, back))
         for namespace, place in (("default", Path()), (TEAM, team_home)):
             before, there, after = (
                 held(store)
@@ -242,13 +246,13 @@ def test_what_goes_there_and_back_is_the_same(
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A small data directory after an orderly stop: a message, a job that was claimed when the process was killed."""
+    """A small data directory after an orderly stop: a message, a document and a job."""
     home = tmp_path / "home"
     store = FileStore(home)
     store.journal(EVENTS).append(an_event().model_dump(mode="json"))
     sorted_all(home)
     store.documents.put("briefs", "briefs", {"said_at": 1, "unknown": [2]}, version=0)
-    _queue(home, [("a", JobKind.USER, "run")])
+    _queue(home, [("a", JobKind.USER, "wait")])
     return home
 
 
@@ -260,10 +264,9 @@ def files(home: Path) -> dict[str, bytes]:
 
 def is_empty(database: Database) -> bool:
     """Whether a database holds no state."""
-    from bot.adapters.storage.postgres.database_state import moving
-
-    with moving(database, lambda *_: ()) as state:
-        return state.is_empty()
+    tables = ("triage_documents", "triage_archive", "triage_journals", "triage_records", "procrastinate_jobs")
+    with database.reading() as connection:
+        return not any(connection.execute(f"SELECT 1 FROM {table}".encode()).fetchone() for table in tables)
 
 
 @contextmanager
@@ -309,6 +312,7 @@ def test_a_job_that_was_claimed_when_the_process_died_is_returned_in_the_databas
     """It counts as a death alone and as no attempt, as a start on the files counts it."""
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
+    assert SpoolQueue(home / "queue", FakeClock()).claim() is not None
     up(home, wiped(database))
     queue = ProcrastinateQueue(database, "default", FakeClock())
     try:
@@ -366,22 +370,64 @@ def test_a_running_bot_is_named_and_nothing_moves(database: Database, home: Path
     assert files(tmp_path / "back") == {}
 
 
-def test_messages_that_a_crash_left_unsorted_do_not_move(database: Database, home: Path) -> None:
-    """Only a start on the files sorts them; replicas journal and sort in one step."""
+def a_damaged_document(home: Path) -> str:
+    (home / "paused.json").write_text("{half")
+    return "paused.json"
+
+
+def a_damaged_closed_thread(home: Path) -> str:
+    (home / "closed" / "2026-01").mkdir(parents=True)
+    (home / "closed" / "2026-01" / "T1.C1.1.2026-01-01T00:00:00Z.json").write_text("[1]")
+    return "T1.C1.1.2026-01-01T00:00:00Z.json"
+
+
+def a_damaged_document_of_many(home: Path) -> str:
+    (home / "overrides.json").write_text('{"api": 1}')
+    return "overrides.json"
+
+
+def a_message_that_was_not_sorted(home: Path) -> str:
     FileStore(home).journal(EVENTS).append(an_event(ts="1700000099.000100").model_dump(mode="json"))
-    with pytest.raises(InputError, match="not sorted"):
-        up(home, wiped(database))
-    assert is_empty(database)
+    return "not sorted"
 
 
-def test_a_move_that_fails_changes_nothing(database: Database, home: Path) -> None:
-    """A damaged job is met last, when all else is written; the directory is not marked."""
-    (home / "queue" / "user_1_2.json").write_text("{half")
-    before = files(home)
-    with pytest.raises(StoreError, match="start triage once"):
+@each_row(
+    "left", [a_damaged_document, a_damaged_closed_thread, a_damaged_document_of_many, a_message_that_was_not_sorted]
+)
+def test_what_only_a_start_or_a_person_can_settle_is_refused(
+    database: Database, home: Path, left: Callable[[Path], str]
+) -> None:
+    """It is named, and both sides stay as they are."""
+    name, before = left(home), files(home)
+    with pytest.raises(InputError, match=rf"{re.escape(name)}.* start triage once, stop it, and type this again"):
         up(home, wiped(database))
     assert is_empty(database)
     assert files(home) == before
+
+
+def test_a_damaged_job_is_refused_until_its_message_can_be_queued_again(database: Database, home: Path) -> None:
+    """It is set aside as a start does it; with its file here, the start knows from when on messages have no job."""
+    (home / "queue" / "user_1_2.json").write_text("{half")
+    for _ in range(2):
+        with pytest.raises(InputError, match="start triage once"):
+            up(home, wiped(database))
+    assert is_empty(database)
+    (home / "queue" / "user_1_2.json.corrupt").unlink()
+    up(home, database)
+
+
+def test_what_was_set_aside_stays_and_is_named(database: Database, home: Path, tmp_path: Path) -> None:
+    """In either direction."""
+    (home / "state").mkdir()
+    (home / "state" / "T1.C1.1.json.corrupt").write_text("{half")
+    assert up(home, wiped(database)).stays == ["T1.C1.1.json.corrupt"]
+    with database.writing() as connection:
+        connection.execute(
+            "INSERT INTO triage_damaged (namespace, collection, id, version, content, written_at) "
+            "VALUES ('default', 'threads', 'T1.C1.2', 1, '1', now())"
+        )
+    [stays] = down(database, tmp_path / "back").stays
+    assert stays.startswith("T1.C1.2.")
 
 
 def test_a_way_back_that_fails_leaves_an_empty_directory(database: Database, home: Path, tmp_path: Path) -> None:
@@ -389,7 +435,7 @@ def test_a_way_back_that_fails_leaves_an_empty_directory(database: Database, hom
     up(home, wiped(database))
     with database.writing() as connection:
         connection.execute("UPDATE procrastinate_jobs SET args = '{}', status = 'todo'")
-    with pytest.raises(StoreError, match="cannot be read"):
+    with pytest.raises(InputError, match="cannot be read"):
         down(database, tmp_path / "back")
     assert files(tmp_path / "back") == {}
     open_engine(Environment(home=home, database_url=SecretStr(database._url))).close()
@@ -424,7 +470,7 @@ def test_a_team_that_a_link_gave_the_first_state_has_it_again(database: Database
 
     (home / "teams").mkdir()
     (home / "teams" / TEAM).symlink_to("..", target_is_directory=True)
-    assert {key.partition("/")[0] for key in up(home, wiped(database))} == {"default"}
+    assert {one.namespace for one in up(home, wiped(database)).counted} == {"default"}
     assert PostgresDocuments(database, "default").get("handed_over", "handed_over").value["to"] == TEAM
     down(database, tmp_path / "back")
     assert (tmp_path / "back" / "teams" / TEAM).resolve() == tmp_path / "back"
@@ -440,7 +486,7 @@ def test_files_of_runs_move_in_chunks_and_keep_their_age(database: Database, hom
         (run / name).write_bytes(content)
     for path in (*run.rglob("*"), run):
         os.utime(path, (1.7e9, 1.7e9))
-    assert up(home, wiped(database))["default/files of runs"] == (3, 3)
+    assert counts(up(home, wiped(database)))["default/folders of runs"] == (1, 1)
     down(database, back := tmp_path / "back")
     fetched = PostgresStore(database, "default", tmp_path / "replica").runs.fetch("runs/T1.C1.1-r1")
     assert files(fetched) == files(back / "runs" / "T1.C1.1-r1") == files(run)
@@ -448,12 +494,12 @@ def test_files_of_runs_move_in_chunks_and_keep_their_age(database: Database, hom
 
 
 def test_every_table_moves_or_is_known_to_stay(database: Database) -> None:
-    """A new table has to be decided on: what holds state belongs to TABLES and to DatabaseState."""
-    from bot.adapters.storage.postgres.database_state import TABLES
+    """A new table has to be decided on: what holds state is locked, and belongs to a port that is copied."""
+    from bot.adapters.storage.postgres.postgres_engine import _TABLES
 
     stay = {"triage_migrations", "triage_leases", "triage_paces", "triage_replicas"}
     with database.reading() as connection:
         found = {
             name for (name,) in connection.execute("SELECT tablename FROM pg_tables WHERE tablename LIKE 'triage%'")
         }
-    assert found == {name for name in TABLES if name.startswith("triage")} | stay
+    assert found == {name for name in _TABLES if name.startswith("triage")} | stay
