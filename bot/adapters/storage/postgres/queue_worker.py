@@ -13,13 +13,13 @@ from collections.abc import Callable
 from typing import Final
 
 import psycopg
+from procrastinate.sql import queries
 from psycopg import sql
 
 from bot.adapters.storage.postgres import procrastinate_tables as tables
 from bot.adapters.storage.postgres.database import Database
 from bot.domain.jobs import Job
 from bot.errors import StoreError
-from bot.ports import Clock
 from bot.ports.migrations import NewerSchema
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,6 @@ class QueueWorker:
         self,
         database: Database,
         namespace: str,
-        clock: Clock,
         *,
         wake: Callable[[], object],
         on_given_up: Callable[[Job], object],
@@ -52,93 +51,99 @@ class QueueWorker:
         silent_s: float,
     ) -> None:
         """Take up what dead workers left; raises StoreError."""
-        self._database, self._namespace, self._clock = database, namespace, clock
+        self._database, self._namespace = database, namespace
         self._wake, self._on_given_up = wake, on_given_up
         self._beat_every_s, self._silent_s = beat_every_s, silent_s
         self._stopping = threading.Event()
-        self.register()
+        self._thread: threading.Thread | None = None
+        self._away: StoreError | None = None
         self.sweep()
-        self._thread = threading.Thread(target=self._live, name="queue", daemon=True)
-        self._thread.start()
+
+    def require_alive(self) -> None:
+        """Give signs of life from now on; who cannot would lose to others what it claims.
+
+        Raises:
+            StoreError: none can be given now; it is tried again every second.
+        """
+        if self._thread is None:
+            self.register()
+            self._thread = threading.Thread(target=self._live, name="queue", daemon=True)
+            self._thread.start()
+        if self._away is not None:
+            raise self._away
 
     def register(self) -> None:
-        """Become a new worker: at the start, and after others took this process for dead."""
+        """Become a new worker: at the first claim, and after others took this process for dead."""
         with self._database.writing() as connection:
-            tables.forget_workers(connection, silent_s=FORGOTTEN_S)
-            self.id = tables.register_worker(connection)
+            connection.execute(queries["prune_stalled_workers"], {"seconds_since_heartbeat": FORGOTTEN_S})
+            [(self.id,)] = connection.execute(queries["register_worker"])
 
     def sweep(self) -> None:
         """Return the jobs of dead workers to their places; each counts as a death, once, whoever sweeps."""
         given_up = []
         with self._database.transaction() as connection:
-            alone = connection.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [self._sweeping])
+            sweeping = f"triage sweep {self._namespace}"
+            alone = connection.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [sweeping])
             if alone.fetchone() != (True,):
                 return
-            found = dict(tables.stalled(connection, self._namespace, self._silent_s))
-            held = Counter(found.values())
-            for number, returns, args in tables.read(connection, list(found)):
+            found = tables.stalled(connection, self._namespace, self._silent_s)
+            held = Counter(row.worker for row in found)
+            for number, args, worker in found:
                 try:
-                    job = tables.decode(number, returns, args).job
+                    job = tables.decode(number, args)
                 except NewerSchema:  # for a replica of that release
                     continue
                 except ValueError:
-                    tables.give_up(connection, self._namespace, number, None)
+                    tables.keep_failed(connection, number)
                     continue
                 claimed = job.model_copy(update={"attempts": job.attempts + 1})
-                worker = found[number]
                 died = claimed.died(alone=worker is not None and held[worker] == 1)
+                tables.end(connection, self._namespace, number, died)
                 if died.has_failed:
-                    tables.give_up(connection, self._namespace, number, died)
                     given_up.append(died)
-                else:
-                    tables.put_back(connection, self._namespace, number, died, at=self._clock.now())
-            for dead in [worker for worker in held if worker is not None]:
-                tables.unregister_worker(connection, dead)
+            for dead in filter(None, held):
+                connection.execute(queries["unregister_worker"], {"worker_id": dead})
         for job in given_up:
             self._on_given_up(job)
 
     def close(self) -> None:
         """Stop; what is still claimed is returned by the next process that looks."""
+        if self._thread is None:
+            return
         self._stopping.set()
         with self._database.writing() as connection:
             tables.tell(connection, self._namespace)
         self._thread.join()
         with self._database.writing() as connection:
-            tables.unregister_worker(connection, self.id)
-
-    @property
-    def _sweeping(self) -> str:
-        return f"triage sweep {self._namespace}"
+            connection.execute(queries["unregister_worker"], {"worker_id": self.id})
 
     def _live(self) -> None:
-        sweep_at, is_told = time.monotonic(), False
+        sweep_at = time.monotonic()
         while not self._stopping.is_set():
             try:
                 with self._database.connect() as connection:
-                    channel = sql.Identifier(tables.channel_of(self._namespace))
-                    connection.execute(sql.SQL("LISTEN {}").format(channel))
-                    is_told = False
+                    self._away = None
                     self._attend(connection, sweep_at)
-            except (psycopg.Error, StoreError) as error:
-                if not is_told:  # once for each outage: it is tried again every second
-                    is_told = True
-                    log.warning(
-                        "the queue's database does not answer", extra={"action": "queue_deaf", "error": str(error)}
-                    )
-                self._stopping.wait(RECONNECT_S)
-                # After an outage everybody has been silent: the others need time for a sign of life, too.
-                sweep_at = time.monotonic() + self._silent_s
+            except StoreError as error:
+                self._away = error
+            self._stopping.wait(RECONNECT_S)
+            # After an outage everybody has been silent: the others need time for a sign of life, too.
+            sweep_at = time.monotonic() + self._silent_s
 
     def _attend(self, connection: tables.Connection, sweep_at: float) -> None:
-        """Beat, sweep and listen on one connection until the stop."""
-        beat_at = time.monotonic()
-        self._wake()  # of what came while nobody listened
-        while not self._stopping.is_set():
-            now = time.monotonic()
-            if now >= beat_at:
-                beat_at = now + self._beat_every_s
-                tables.beat(connection, self.id)
-                if now >= sweep_at:
-                    self.sweep()
-            for _ in connection.notifies(timeout=max(0.0, beat_at - time.monotonic()), stop_after=1):
-                self._wake()
+        """Beat, sweep and listen on one connection until the stop, or until it breaks."""
+        try:
+            connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(tables.channel_of(self._namespace))))
+            self._wake()  # of what came while nobody listened
+            beat_at = time.monotonic()
+            while not self._stopping.is_set():
+                now = time.monotonic()
+                if now >= beat_at:
+                    beat_at = now + self._beat_every_s
+                    connection.execute(queries["update_heartbeat"], {"worker_id": self.id})
+                    if now >= sweep_at:
+                        self.sweep()
+                for _ in connection.notifies(timeout=max(0.0, beat_at - time.monotonic()), stop_after=1):
+                    self._wake()
+        except (psycopg.Error, StoreError) as error:
+            log.info("the queue connects anew", extra={"action": "queue_deaf", "error": str(error)})

@@ -184,7 +184,7 @@ def test_a_killed_process_gives_its_jobs_back_once_it_is_silent() -> None:
     namespace, database = new_namespace(), shared_database()
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
-    queue = ProcrastinateQueue(database, namespace, FakeClock(), beat_every_s=0.2, silent_s=600, max_running=2)
+    queue = ProcrastinateQueue(database, namespace, FakeClock(), beat_every_s=0.2, silent_s=600)
     for key in ("a", "b"):
         queue.put(some_work(key))
     with started(HOLD, namespace, 0) as process:
