@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 
 from bot.adapters.storage.files.file_documents import OF_PROCESS
 from bot.adapters.storage.postgres.database import Database
@@ -22,53 +22,33 @@ from bot.ports.collections import NOTES, Collection
 from bot.ports.storage import DAMAGED, ArchivedDocument, DamagedDocument, Document
 
 _VERSION: Final = "version"
-
-_SELECT: Final = """
-    SELECT id, version, content, written_at FROM triage_documents WHERE namespace = %s AND collection = %s
-"""
-_INSERT: Final = """
-    INSERT INTO triage_documents (namespace, collection, id, version, content)
-    VALUES (%(namespace)s, %(collection)s, %(id)s, 1, %(content)s::json)
+_OF: Final = "WHERE namespace = %(namespace)s AND collection = %(collection)s"
+_SELECT: Final = f"SELECT id, version, content, written_at FROM triage_documents {_OF}"
+_ROW: Final = "(namespace, collection, id, version, content, written_at"
+_GIVEN: Final = "VALUES (%(namespace)s, %(collection)s, %(id)s, %(version)s, %(content)s::json, %(written_at)s"
+_INSERT: Final = f"""
+    INSERT INTO triage_documents {_ROW})
+    VALUES (%(namespace)s, %(collection)s, %(id)s, 1, %(content)s::json, clock_timestamp())
     ON CONFLICT DO NOTHING RETURNING id
 """
-_UPDATE: Final = """
-    UPDATE triage_documents
-    SET version = version + 1, content = %(content)s::json, written_at = clock_timestamp()
-    WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s AND version = %(version)s
-    RETURNING id
+_UPDATE: Final = f"""
+    UPDATE triage_documents SET version = version + 1, content = %(content)s::json, written_at = clock_timestamp()
+    {_OF} AND id = %(id)s AND version = %(version)s RETURNING id
 """
-_DELETE: Final = """
-    DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s AND version = %s RETURNING id
+_RESTORE: Final = f"""
+    INSERT INTO triage_documents {_ROW}) {_GIVEN}) ON CONFLICT (namespace, collection, id) DO UPDATE
+    SET version = excluded.version, content = excluded.content, written_at = excluded.written_at
 """
-_DAMAGED: Final = """
-    SELECT number, id, written_at FROM triage_damaged
-    WHERE namespace = %s AND collection = %s ORDER BY written_at, number
+_MOVE: Final = f"""
+    WITH gone AS (
+        DELETE FROM triage_documents {_OF} AND id = %(id)s
+        RETURNING namespace, collection, id, version, content, written_at
+    )
 """
-_ARCHIVED: Final = """
-    SELECT id, archived_for, number FROM triage_archive
-    WHERE namespace = %(namespace)s AND collection = %(collection)s
-    AND (%(id)s::text IS NULL OR id = %(id)s)
-    AND (%(since)s::timestamptz IS NULL OR archived_for >= %(since)s)
+_ARCHIVED: Final = f"""
+    SELECT id, archived_for, number::text FROM triage_archive {_OF}
+    AND (%(id)s::text IS NULL OR id = %(id)s) AND (%(since)s::timestamptz IS NULL OR archived_for >= %(since)s)
     ORDER BY archived_for DESC, number DESC
-"""
-_READ_ARCHIVED: Final = """
-    SELECT id, version, content, written_at FROM triage_archive
-    WHERE namespace = %s AND collection = %s AND number = %s
-"""
-_SET_ASIDE: Final = """
-    WITH gone AS (
-        DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s RETURNING *
-    )
-    INSERT INTO triage_damaged (namespace, collection, id, version, content, written_at)
-    SELECT namespace, collection, id, version, content, written_at FROM gone
-    RETURNING number
-"""
-_ARCHIVE: Final = """
-    WITH gone AS (
-        DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s RETURNING *
-    )
-    INSERT INTO triage_archive (namespace, collection, id, archived_for, version, content, written_at)
-    SELECT namespace, collection, id, %s, version, content, written_at FROM gone
 """
 
 _MEMORY: Final = "memory/"
@@ -84,30 +64,39 @@ class PostgresDocuments:
 
     def get(self, collection: str, doc_id: str) -> Document | None:
         """Return a document, or None where there is none."""
-        rows = self._database.read(f"{_SELECT} AND id = %s", [*self._of(collection), doc_id])
-        return _document(*rows[0]) if rows else None
+        return next(iter(self._select(f"{_SELECT} AND id = %(id)s", collection, id=doc_id)), None)
 
     def list(self, collection: str) -> Sequence[Document]:
         """Return every document of a collection, by id."""
-        return [_document(*row) for row in self._database.read(f"{_SELECT} ORDER BY id", self._of(collection))]
+        return self._select(f"{_SELECT} ORDER BY id", collection)
+
+    def find(self, collection: str, field: str, value: str) -> Sequence[Document]:
+        """Return every document whose field on the top level is that text, by id.
+
+        The server looks for the text alone: its operators on JSON refuse a whole document for one U+0000 in it.
+        """
+        query = f"{_SELECT} AND position(%(text)s IN content::text) > 0 ORDER BY id"
+        found = self._select(query, collection, text=as_json(value))
+        return [one for one in found if one.value is not None and one.value.get(field) == value]
 
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Write a document if its version is still `version`, 0 where there must be none."""
-        place = {"namespace": self._of(collection)[0], "collection": collection, "id": doc_id, "version": version}
-        given = {**place, "content": as_json(_without_version(value))}
-        _require(self._database.write(_INSERT if version == 0 else _UPDATE, given), doc_id)
+        changed = _UPDATE if version else _INSERT
+        _require(self._write(changed, collection, doc_id, version=version, content=_content(value)), doc_id)
 
-    def delete(self, collection: str, doc_id: str, *, version: int) -> None:
+    def remove(self, collection: str, doc_id: str, *, version: int) -> None:
         """Remove a document if its version is still `version`."""
-        _require(self._database.write(_DELETE, [*self._of(collection), doc_id, version]), doc_id)
+        delete = f"DELETE FROM triage_documents {_OF} AND id = %(id)s AND version = %(version)s RETURNING id"
+        _require(self._write(delete, collection, doc_id, version=version), doc_id)
 
     def place(self, collection: str, doc_id: str) -> str:
         """Return what names a document's row."""
-        return f"triage_documents: {'/'.join(self._of(collection))}/{doc_id}"
+        return f"triage_documents: {self._namespace_of(collection)}/{collection}/{doc_id}"
 
     def set_aside(self, collection: str, doc_id: str) -> str:
         """Move a document's row to triage_damaged; return what names it there."""
-        moved = self._database.write(_SET_ASIDE, [*self._of(collection), doc_id])
+        into = f"{_MOVE} INSERT INTO triage_damaged {_ROW}) SELECT * FROM gone RETURNING number"
+        moved = self._write(into, collection, doc_id)
         if not moved:
             return self.place(collection, doc_id)
         [(number,)] = moved
@@ -116,33 +105,52 @@ class PostgresDocuments:
 
     def damaged(self, collection: str) -> Sequence[DamagedDocument]:
         """Return everything that was ever set aside and still lies there, oldest first."""
+        query = f"SELECT number, id, written_at FROM triage_damaged {_OF} ORDER BY written_at, number"
         return [
             DamagedDocument(doc_id=doc_id, name=_damaged_name(doc_id, number), at=at, is_new=number in self._aside)
-            for number, doc_id, at in self._database.read(_DAMAGED, self._of(collection))
+            for number, doc_id, at in self._read(query, collection)
         ]
 
     def archive(self, collection: str, doc_id: str, *, at: datetime) -> None:
         """Move a document's row to triage_archive."""
-        self._database.write(_ARCHIVE, [*self._of(collection), doc_id, at])
+        into = f"{_MOVE} INSERT INTO triage_archive {_ROW}, archived_for) SELECT *, %(at)s FROM gone"
+        self._write(into, collection, doc_id, at=at)
 
     def archived(
         self, collection: str, doc_id: str | None = None, *, since: datetime | None = None
     ) -> Sequence[ArchivedDocument]:
         """Return what was archived, of all ids or of one, and since when; the newest first."""
-        given = {"namespace": self._of(collection)[0], "collection": collection, "id": doc_id, "since": since}
-        rows = self._database.read(_ARCHIVED, given)
-        return [ArchivedDocument(doc_id=one, at=at, name=str(number)) for one, at, number in rows]
+        return [ArchivedDocument(*row) for row in self._read(_ARCHIVED, collection, id=doc_id, since=since)]
 
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
         """Return an archived document, or None where it is gone."""
-        rows = self._database.read(_READ_ARCHIVED, [*self._of(collection), int(archived.name)])
-        return _document(*rows[0]) if rows else None
+        query = f"SELECT id, version, content, written_at FROM triage_archive {_OF} AND number = %(number)s"
+        return next(iter(self._select(query, collection, number=int(archived.name))), None)
 
-    def _of(self, collection: str) -> tuple[str, str]:
-        """Return in which namespace a collection is, and its name."""
-        if self._process is not None and collection in OF_PROCESS:
-            return self._process, collection
-        return self._namespace, collection
+    def restore(self, collection: str, document: Document, *, archived_at: datetime | None = None) -> None:
+        """Store a document as it was elsewhere, in the archive where `archived_at` is given."""
+        archive = f"INSERT INTO triage_archive {_ROW}, archived_for) {_GIVEN}, %(at)s)"
+        stored = {
+            "version": document.version,
+            "content": _content(document.value or {}),
+            "written_at": document.written_at,
+        }
+        self._write(archive if archived_at else _RESTORE, collection, document.id, at=archived_at, **stored)
+
+    def _namespace_of(self, collection: str) -> str:
+        return self._process if self._process is not None and collection in OF_PROCESS else self._namespace
+
+    def _given(self, collection: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"namespace": self._namespace_of(collection), "collection": collection, **given}
+
+    def _read(self, query: LiteralString, collection: str, **given: Any) -> Sequence[tuple[Any, ...]]:
+        return self._database.read(query, self._given(collection, given))
+
+    def _select(self, query: LiteralString, collection: str, **given: Any) -> Sequence[Document]:
+        return [_document(*row) for row in self._read(query, collection, **given)]
+
+    def _write(self, statement: LiteralString, collection: str, doc_id: str, **given: Any) -> Sequence[tuple[Any, ...]]:
+        return self._database.write(statement, self._given(collection, {"id": doc_id, **given}))
 
 
 def as_json(value: Any) -> str:
@@ -162,9 +170,9 @@ def _document(doc_id: str, version: int, content: Any, written_at: datetime) -> 
     return Document(id=doc_id, version=version, value=content, written_at=written_at)
 
 
-def _without_version(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what has a column of its own."""
-    return {key: held for key, held in value.items() if key != _VERSION}
+def _content(value: Mapping[str, Any]) -> str:
+    """Return what a row holds of a value: the version has a column of its own."""
+    return as_json({key: held for key, held in value.items() if key != _VERSION})
 
 
 def _damaged_name(doc_id: str, number: int) -> str:
@@ -190,26 +198,32 @@ class DocumentNotes:
         with self._lock:
             if (stored := self._notes.by_id()) != self._stored:
                 known = {note.ref: note for note in self._kept}
-                on_shelf = [(f"{_MEMORY}{path}", note.whole) for path, note in stored.items() if not note.is_retired]
+                shelf = [(_ref(path, note), note.whole) for path, note in stored.items() if not note.is_retired]
                 self._kept = tuple(
                     old if (old := known.get(ref)) and old.whole == whole else KeptNote.read(ref, whole)
-                    for ref, whole in on_shelf
+                    for ref, whole in shelf
                 )
                 self._stored = stored
             return self._kept
 
+    def stored(self) -> Iterator[tuple[str, str]]:
+        """Yield every note, retired ones too: its path below memory/ and its text; raises StoreError."""
+        for path, note in self._notes.by_id().items():
+            yield _ref(path, note).removeprefix(_MEMORY), note.whole
+
     def create(self, name: str, text: str) -> str | None:
         """Keep a note under a name that was never taken and return its ref, else None; raises StoreError."""
-        path = f"{name}.md"
-        return f"{_MEMORY}{path}" if self._notes.add(path, _stored(text)) else None
+        note = _stored(text)
+        return _ref(f"{name}.md", note) if self._notes.add(f"{name}.md", note) else None
 
     def find(self, name: str) -> str | None:
         """Return the ref of the note of that name, retired ones too; None if there is none."""
         note = self._notes.find(f"{name}.md")
-        return None if note is None else f"{_RETIRED if note.is_retired else _MEMORY}{name}.md"
+        return None if note is None else _ref(f"{name}.md", note)
 
     def retire(self, ref: str) -> str | None:
         """Put a note where no search looks and return its new ref; None if it is not there any more."""
+        path = ref.removeprefix(_MEMORY)
 
         def retired(note: StoredNote) -> StoredNote:
             if note.is_retired:
@@ -217,8 +231,7 @@ class DocumentNotes:
             return note.evolve(is_retired=True)
 
         with suppress(InputError):
-            self._notes.change(ref.removeprefix(_MEMORY), retired)
-            return f"{_RETIRED}{ref.removeprefix(_MEMORY)}"
+            return _ref(path, self._notes.change(path, retired))
         return None
 
     def put(self, ref: str, whole: str) -> None:
@@ -231,6 +244,10 @@ class DocumentNotes:
     def remove(self, ref: str) -> None:
         """Delete a note; raises InputError for no ref."""
         self._notes.remove(check_note_path(ref.removeprefix(_MEMORY)))
+
+
+def _ref(path: str, note: StoredNote) -> str:
+    return f"{_RETIRED if note.is_retired else _MEMORY}{path}"
 
 
 def _stored(text: str) -> StoredNote:
