@@ -162,6 +162,9 @@ class MemoryDocuments:
         with self._lock:
             return [self._read(collection, doc_id) for name, doc_id in sorted(self.texts) if name == collection]
 
+    def find(self, collection: str, field: str, value: str) -> Sequence[Document]:
+        return [one for one in self.list(collection) if (one.value or {}).get(field) == value]
+
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         meanwhile, self.meanwhile = self.meanwhile, None
         if meanwhile is not None:
@@ -173,7 +176,7 @@ class MemoryDocuments:
             self.texts[collection, doc_id] = version + 1, json.dumps(dict(value))
             self._faults.point(f"{collection}: after {what}")
 
-    def delete(self, collection: str, doc_id: str, *, version: int) -> None:
+    def remove(self, collection: str, doc_id: str, *, version: int) -> None:
         with self._lock:
             self._compare(collection, doc_id, version)
             self.texts.pop((collection, doc_id), None)

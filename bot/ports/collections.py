@@ -237,7 +237,7 @@ class Collection(Generic[Model]):
                 return before
             with suppress(Conflict):
                 if after == self._spec.default:
-                    self._documents.delete(self._spec.name, doc_id, version=version)
+                    self._documents.remove(self._spec.name, doc_id, version=version)
                 else:
                     self.put(doc_id, after, version=version)
                 return after
@@ -255,7 +255,7 @@ class Collection(Generic[Model]):
         """Remove a value; harmless where there is none."""
         while (document := self._documents.get(self._spec.name, self._spec.check_id(doc_id))) is not None:
             with suppress(Conflict):
-                self._documents.delete(self._spec.name, doc_id, version=document.version)
+                self._documents.remove(self._spec.name, doc_id, version=document.version)
 
     def parse(self, document: Document) -> Model | None:
         """Return a document as a value; None where it is none. Raises NewerSchema."""
@@ -374,7 +374,7 @@ class SingleDocument:
         """Remove the document; raises StoreError and changes nothing."""
         while (document := self._documents.get(self._name, self._name)) is not None:
             with suppress(Conflict):
-                self._documents.delete(self._name, self._name, version=document.version)
+                self._documents.remove(self._name, self._name, version=document.version)
 
     def _read(self) -> tuple[Mapping[str, Any], int]:
         document = self._documents.get(self._name, self._name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from bot.domain.notes import KeptNote
@@ -99,6 +99,9 @@ class NoteStore(Protocol):
 
     def put(self, ref: str, whole: str) -> None:
         """Write a note with the facts above its words, over what stands there; raises InputError for no ref."""
+
+    def stored(self) -> Iterator[tuple[str, str]]:
+        """Yield every note, retired ones too: its path below memory/, and the whole of it; for `put` elsewhere."""
 
     def remove(self, ref: str) -> None:
         """Delete a note: the copy of one that another team shares no more. Harmless where there is none."""

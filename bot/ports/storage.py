@@ -19,6 +19,9 @@ from bot.ports.system import Clock
 DAMAGED: Final = -1
 """The version of what cannot be read: nothing is written over it."""
 
+Names = Callable[[Mapping[str, Any]], Iterable[Sequence[str]]]
+"""Returns the names of a record, each made of one or more words."""
+
 Position = tuple[int, int]
 """A place in a journal: the number of its file, and an offset."""
 
@@ -43,6 +46,9 @@ class RunFolders(Protocol):
 
     def withdraw(self, folders: Sequence[str]) -> None:
         """Keep folders for all replicas no longer; what lies on a machine stays there."""
+
+    def folders(self) -> Sequence[str]:
+        """Return every folder that can be fetched, in order."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,13 +98,16 @@ class Documents(Protocol):
     def list(self, collection: str) -> Sequence[Document]:
         """Return every document of a collection, by id."""
 
+    def find(self, collection: str, field: str, value: str) -> Sequence[Document]:
+        """Return the documents that hold this text in a field of their own, by id."""
+
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Compare-and-set: store a value if `version` is still the stored one, 0 where there must be none.
 
         The document's version is then one higher. Raises Conflict when somebody else was faster.
         """
 
-    def delete(self, collection: str, doc_id: str, *, version: int) -> None:
+    def remove(self, collection: str, doc_id: str, *, version: int) -> None:
         """Remove a document if `version` is still the stored one; raises Conflict."""
 
     def place(self, collection: str, doc_id: str) -> str:
@@ -126,6 +135,12 @@ class Documents(Protocol):
 
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
         """Return an archived document, or None where it is gone."""
+
+    def restore(self, collection: str, document: Document, *, archived: ArchivedDocument | None = None) -> None:
+        """Store a document of a move as it was elsewhere, its version and time included, over what stands there.
+
+        With `archived` it goes to the archive: over the entry of that name, or as a new one where there is none.
+        """
 
 
 class Journal(Protocol):
@@ -159,6 +174,15 @@ class Journal(Protocol):
     @property
     def bad_lines(self) -> int:
         """How many lines the last reading had to skip."""
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield every line that is not empty, without its end, oldest first: also those that hold no record."""
+
+    def restore(self, lines: Iterable[bytes], names: Names) -> None:
+        """Write the lines of a move into an empty journal, in their order; raises StoreError.
+
+        `names` says under which names a record is known (`SharedWrites.take`), where the engine keeps that.
+        """
 
 
 class Lease(Protocol):
@@ -262,6 +286,9 @@ class Store(Protocol):
     def journal(self, name: str) -> Journal:
         """Return a journal by its name."""
 
+    def journals(self) -> Sequence[str]:
+        """Return the names of the journals that are there, in order; raises StoreError."""
+
     def job_counts(self) -> JobCounts:
         """Return how many jobs there are, also beside the process that works them off."""
 
@@ -309,6 +336,18 @@ class JobQueue(Protocol):
     def corrupt(self) -> list[str]:
         """What holds no job, as people find it; whoever tells of one takes it out."""
 
+    def failed(self) -> Sequence[Job]:
+        """Return the jobs that were given up, in order, without what holds none."""
+
+    def restore(self, job: Job) -> None:
+        """Store a job of a move behind the others, with its attempts and failures: waiting or, if so, as failed."""
+
+    def rewrite(self, convert: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> int:
+        """Store what `convert` makes of the record of each job, and return how many were changed.
+
+        Used on a queue that nobody works on, which is opened anew afterwards.
+        """
+
     def close(self) -> None:
         """Give no more signs of life; what is still claimed is returned by the next process that looks."""
 
@@ -343,6 +382,12 @@ class Engine(Protocol):
     def replicas(self) -> Replicas | None:
         """Who works on the same state; None where it is one process."""
 
+    def alone(self) -> AbstractContextManager[None]:
+        """Enter where no process works on the state, and keep others out; what this thread writes is one transaction.
+
+        Files have no transaction. Raises ConfigError, also at the end, where a process works on it.
+        """
+
     def probe(self, free_bytes: int) -> None:
         """Raise StoreError where writes are refused, or less room is free."""
 
@@ -358,3 +403,6 @@ class DecisionLog(Protocol):
 
     def text(self) -> str:
         """Return the whole of it as Markdown, empty where nothing was decided; raises StoreError."""
+
+    def restore(self, text: str) -> None:
+        """Write the whole of a move into an empty log; raises StoreError."""

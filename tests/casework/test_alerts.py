@@ -398,7 +398,7 @@ def test_a_lost_record_is_rebuilt_with_its_alert(tmp_path: Path) -> None:
     """State, count and silence; doing it twice is harmless."""
     office = an_office(tmp_path, told(), told(minute=1), told("resolved", minute=2))
     before = only(office)
-    office.store.memory.delete("threads", before.thread_id, version=before.version)
+    office.store.memory.remove("threads", before.thread_id, version=before.version)
     for _ in range(2):
         office.do_work(RebuildThread(thread_id=before.thread_id, file="x.corrupt"))
     after = only(office)

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from bot.adapters.storage.files.file_engine import DecisionLogFile
+from bot.adapters.storage.files.file_engine import HEAD, DecisionLogFile
 from bot.ports import DecisionLog
 from tests.fakes import MemoryDecisionLog
 from tests.postgres import new_namespace, shared_database
@@ -51,6 +51,15 @@ def shared(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
 def lines(log: DecisionLog) -> list[str]:
     """Return what was decided, as it is read."""
     return [line for line in log.text().splitlines() if line.startswith("- ")]
+
+
+def test_the_whole_of_a_move_reads_the_same(shared: Open) -> None:
+    """And goes on from there."""
+    text = f"{HEAD}- one\n- two\n"
+    shared().restore(text)
+    assert shared().text() == text
+    shared().note("three", "three")
+    assert shared().text() == f"{text}- three\n"
 
 
 def test_a_decision_stands_once_on_one_line(reopen: Open) -> None:

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -18,7 +19,7 @@ import pytest
 
 from bot.adapters.storage.files.file_documents import FILES, FileDocuments
 from bot.errors import Conflict, StoreError
-from bot.ports import Documents
+from bot.ports import ArchivedDocument, Document, Documents
 from bot.ports.collections import BRIEFS, PAUSE, SingleDocument
 from bot.ports.migrations import SCHEMA_VERSION
 from tests import fork_server
@@ -76,7 +77,7 @@ def test_a_document_comes_back_after_a_restart_and_counts_its_writes(reopen: Ope
     reopen().put(collection, collection, {"text": text, "n": [1, None]}, version=1)
     assert stored(reopen(), collection, collection) == (2, {"text": text, "n": [1, None]})
     assert [one.id for one in reopen().list(collection)] == [collection]
-    reopen().delete(collection, collection, version=2)
+    reopen().remove(collection, collection, version=2)
     assert reopen().get(collection, collection) is None
     assert reopen().list(collection) == []
 
@@ -93,7 +94,7 @@ def test_whoever_read_another_version_is_refused_and_changes_nothing(reopen: Ope
         with pytest.raises(Conflict):
             documents.put(BRIEFS, BRIEFS, {"n": 9}, version=stale)
         with pytest.raises(Conflict):
-            documents.delete(BRIEFS, BRIEFS, version=stale)
+            documents.remove(BRIEFS, BRIEFS, version=stale)
     assert stored(reopen(), BRIEFS, BRIEFS) == (2, {"n": 2})
 
 
@@ -239,3 +240,38 @@ def test_what_was_archived_is_named_from_a_moment_on(reopen: Open) -> None:
         assert [one.at for one in again.archived("threads")] == times[::-1]
         assert [one.at for one in again.archived("threads", since=times[1])] == times[:0:-1]
         assert again.archived("threads", since=times[2] + timedelta(seconds=1)) == []
+
+
+def test_documents_are_found_by_a_text_in_a_field_of_their_own(reopen: Open) -> None:
+    """As it stands there: no number, no part, no deeper one; by id, also what was written or removed just now."""
+    documents = reopen()
+    for doc_id, value in {"T1.b": "x", "T1.a": "x", "T1.c": "xx", "T1.d": {"card": "x"}, "T1.e": 1}.items():
+        documents.put("threads", doc_id, {"card": value}, version=0)
+    for again in (documents, reopen()):
+        assert [one.id for one in again.find("threads", "card", "x")] == ["T1.a", "T1.b"]
+        assert again.find("threads", "card", "1") == again.find("threads", "none", "x") == []
+    documents.put("threads", "T1.c", {"card": "x"}, version=1)
+    documents.remove("threads", "T1.a", version=1)
+    assert [one.id for one in documents.find("threads", "card", "x")] == ["T1.b", "T1.c"]
+
+
+@pytest.mark.parametrize("engine", ["files", "postgres"])
+def test_a_document_of_a_move_is_as_it_was_elsewhere(engine: str, tmp_path: Path) -> None:
+    """Its version and time too, over what stands there; in the archive over its entry, or as another of its moment."""
+    reopen = ENGINES[engine](tmp_path)
+    at = datetime(2026, 9, 28, 12, 0, 0, 250_000, tzinfo=UTC)
+    one = Document(id="T1.a", version=7, value={"n": 1, "unknown": None}, written_at=at)
+    for number in (1, 2):
+        reopen().restore("threads", replace(one, value={"n": number}))
+    found = reopen().get("threads", "T1.a")
+    assert found == replace(one, value={"n": 2})
+    elsewhere = ArchivedDocument("T1.a", at.replace(microsecond=0), "of another engine")
+    for number in (3, 4):
+        reopen().restore("threads", replace(one, value={"n": number}), archived=elsewhere)
+    newest, oldest = reopen().archived("threads")
+    assert [newest.at, oldest.at] == [elsewhere.at] * 2
+    reopen().restore("threads", replace(one, value={"n": 5}), archived=oldest)
+    documents = reopen()
+    ended = [documents.read_archived("threads", each) for each in documents.archived("threads")]
+    assert [each.value for each in ended if each] == [{"n": 4}, {"n": 5}]
+    assert [each.version for each in ended if each] == [7, 7]

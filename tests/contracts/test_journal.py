@@ -315,3 +315,16 @@ def test_what_a_full_disk_took_of_a_record_is_cut_off_again(tmp_path: Path) -> N
     done = fork_server.run("tests.program", FILL_AND_APPEND, str(path), env=os.environ)
     assert done.stdout.split() == ["refused", "0"], done.stderr
     assert [json.loads(line)["n"] for line in path.read_text().splitlines()] == [1, 3]
+
+
+@pytest.mark.parametrize("kind", ["ndjson", "postgres"])
+def test_the_lines_of_a_move_are_the_same_in_either_engine(kind: str, tmp_path: Path) -> None:
+    """What is no record stays what it is, byte by byte, and is skipped there, too; records are appended behind them."""
+    lines = [b'{"n":1,"unknown":[null]}', b'{"half', b"\xff", b"[2]", '{"n":"¿por qué? \\ud800"}'.encode(), b'"x"']
+    there: Open = (lambda: NdjsonJournal(tmp_path / "log.ndjson")) if kind == "ndjson" else postgres(new_namespace())
+    there().restore(lines, lambda record: [("n", str(record["n"]).encode("utf-8", "replace").decode())])
+    assert list(there().lines()) == lines
+    there().append({"n": 3})
+    journal = there()
+    assert [record["n"] for record in journal.records()] == [1, "¿por qué? \ud800", 3]
+    assert journal.bad_lines == 4

@@ -157,3 +157,17 @@ def test_a_shared_note_is_found_by_the_others_and_follows_its_original(of_team: 
     copy_shared_notes(plat, {})
     assert index.search(QUESTION) == []
     assert pay.find("retries") == "memory/retries.md"
+
+
+def test_every_note_is_handed_over_with_its_path(of_team: Open) -> None:
+    """Retired ones too; put elsewhere, they are found under the same names."""
+    here, there = of_team("pay"), of_team("shop")
+    for name in ("retries", "limits"):
+        here.create(name, TEXT + WORDS)
+    here.retire("memory/retries.md")
+    stored = list(here.stored())
+    assert sorted(stored) == [("limits.md", TEXT + WORDS), ("retired/retries.md", TEXT + WORDS)]
+    for path, whole in stored:
+        there.put(f"memory/{path}", whole)
+    assert sorted(there.stored()) == sorted(stored)
+    assert there.find("retries") == "memory/retired/retries.md"

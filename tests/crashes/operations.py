@@ -54,7 +54,7 @@ class _Watched:
 
 
 class WatchedDocuments(_Watched):
-    """Port Documents: `put`, `delete`, `archive`, each with collection and id; `put` with the value."""
+    """Port Documents: `put`, `remove`, `archive`, each with collection and id; `put` with the value."""
 
     _wrapped: Documents
 
@@ -63,10 +63,10 @@ class WatchedDocuments(_Watched):
         with self._during(f"put {collection} {doc_id} {_json(value)}"):
             self._wrapped.put(collection, doc_id, value, version=version)
 
-    def delete(self, collection: str, doc_id: str, *, version: int) -> None:
+    def remove(self, collection: str, doc_id: str, *, version: int) -> None:
         """Remove a document."""
-        with self._during(f"delete {collection} {doc_id}"):
-            self._wrapped.delete(collection, doc_id, version=version)
+        with self._during(f"remove {collection} {doc_id}"):
+            self._wrapped.remove(collection, doc_id, version=version)
 
     def archive(self, collection: str, doc_id: str, *, at: datetime) -> None:
         """Move a document to the archive."""

@@ -68,7 +68,7 @@ OPERATIONS: Final = (
     Operation("the reply is logged", before(LOGGED)),
     Operation("the thread is closed", before(CLOSED)),
     Operation("the thread is archived", before(ARCHIVED)),
-    Operation("the acknowledgement is forgotten", before("delete acknowledgements ")),
+    Operation("the acknowledgement is forgotten", before("remove acknowledgements ")),
 )
 OWN_OPERATIONS: Final = [operation for operation in OPERATIONS if operation.is_shared]
 

@@ -94,7 +94,7 @@ class Rollups:
     def rebuild(self) -> None:
         """Forget every day and take in the closed threads anew; raises StoreError."""
         for document in self._documents.list(ROLLUPS):
-            self._documents.delete(ROLLUPS, document.id, version=document.version)
+            self._documents.remove(ROLLUPS, document.id, version=document.version)
         self.catch_up()
 
     def journal_rows(self, kind: RollupKind, since: datetime, now: datetime) -> list[Row]:

@@ -273,7 +273,7 @@ class WakeBox:
             document = self._documents.get(WAKES, f"{session_id}.{wake}")
             if document is not None:
                 with suppress(Conflict):
-                    self._documents.delete(WAKES, document.id, version=document.version)
+                    self._documents.remove(WAKES, document.id, version=document.version)
         return taken
 
 

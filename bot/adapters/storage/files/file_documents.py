@@ -19,7 +19,7 @@ from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.json_files import CompactJsonFiles, EmptyFiles, JsonFiles, OneJsonFile, file_stamp
 from bot.adapters.storage.files.tinydb_documents import FileArchive, TinyFiles
 from bot.config.environment import process_home
-from bot.errors import Conflict
+from bot.errors import Conflict, StoreError
 from bot.ports.collections import CLONES, HANDED_OVER, HOMES, INDEX, PEOPLE, PRESENCE, ROLLUPS
 from bot.ports.storage import ArchivedDocument, DamagedDocument, Document
 
@@ -98,12 +98,16 @@ class FileDocuments:
         with files.lock:
             return files.all()
 
+    def find(self, collection: str, field: str, value: str) -> Sequence[Document]:
+        """Return the documents that hold this text in a field of their own, by id."""
+        return [one for one in self.list(collection) if (one.value or {}).get(field) == value]
+
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Write a document if its version is still `version`, 0 where there must be none."""
         with self._unchanged(collection, doc_id, version) as files:
             files.put(doc_id, {**value, "version": version + 1})
 
-    def delete(self, collection: str, doc_id: str, *, version: int) -> None:
+    def remove(self, collection: str, doc_id: str, *, version: int) -> None:
         """Remove a document if its version is still `version`."""
         with self._unchanged(collection, doc_id, version) as files:
             files.put(doc_id, None)
@@ -159,6 +163,24 @@ class FileDocuments:
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
         """Return an archived document, or None where it is gone."""
         return self._archive[collection].read(archived)
+
+    def restore(self, collection: str, document: Document, *, archived: ArchivedDocument | None = None) -> None:
+        """Write a document's file as it was elsewhere; a new one is on disk for good once `FileEngine.alone` is left.
+
+        Raises:
+            StoreError: it holds nothing, or the disk refuses.
+        """
+        if document.value is None:
+            raise StoreError(f"{document.id} of {collection} cannot be read")
+        files, content = self._files[collection], {**document.value, "version": document.version}
+        with files.lock, self._alone(files.folder):
+            if archived is not None:
+                self._archive[collection].restore(archived, content, document.written_at)
+                return
+            files.put(document.id, content)
+            written_at = document.written_at.timestamp()
+            os.utime(files.path(document.id), (written_at, written_at))
+            files.forget(document.id)
 
     def put_archived(self, collection: str, archived: ArchivedDocument, value: Mapping[str, Any]) -> None:
         """Replace an archived document's file."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Condition
@@ -28,12 +30,13 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.json_files import list_names
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.retention import run_folders
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.config.environment import TEAMS
 from bot.domain.notes import RETIRED, KeptNote, check_note_path
 from bot.errors import refusal, refused
 from bot.ports import Clock, JobCounts
-from bot.ports.collections import DECISIONS, inbox_of
+from bot.ports.collections import DECISIONS, HOME, inbox_of
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +47,7 @@ _Stamp = tuple[Path, int, int]
 FILE: Final = "decisions.md"
 HEAD: Final = "# Decisions\n\nOne line for each, oldest first; nothing here is ever changed.\n\n"
 
+_JOURNAL: Final = re.compile(r"(.+)\.ndjson(?:\.\d+)?")
 _INBOX: Final = inbox_of("")
 
 
@@ -111,6 +115,12 @@ class NoteFiles:
             make_folder(path.parent)
             replace_text(path, whole)
 
+    def stored(self) -> Iterator[tuple[str, str]]:
+        """Yield the path below memory/ and the whole of every note, retired ones too; raises StoreError."""
+        with refused(f"cannot read {self.folder}", "run this as the user who runs triage"):
+            for path in sorted(path for folder in ("", RETIRED) for path, _, _ in note_files(self.folder / folder)):
+                yield path.relative_to(self.folder).as_posix(), read_note(path)
+
     def remove(self, ref: str) -> None:
         """Delete a note; raises InputError for no ref and StoreError when the disk refuses."""
         with self._lock:
@@ -173,6 +183,10 @@ class DecisionLogFile:
         except OSError as error:
             raise refusal(f"cannot read {self._path}", error, "check the file's owner") from error
 
+    def restore(self, text: str) -> None:
+        """Write the whole into an empty log."""
+        replace_text(self._path, text)
+
     def note(self, mark: str, line: str) -> None:
         """Append a line unless one that holds `mark` is there; returns once it is on disk."""
         at_once, advice = FileLeases(self._path.parent).hold(DECISIONS), "check the disk and the file's owner"
@@ -215,6 +229,11 @@ class FileRunFolders:
     def withdraw(self, folders: Sequence[str]) -> None:
         """Do nothing: nothing is kept elsewhere."""
 
+    def folders(self) -> list[str]:
+        """Return every folder that a run left, in order."""
+        with refused(f"cannot read {self._home}", "run this as the user who runs triage"):
+            return [path.relative_to(self._home).as_posix() for path in run_folders(self._home)]
+
 
 def _changed_at(path: Path) -> datetime:
     with refused(f"cannot read {path}", "run this as the user who runs triage"):
@@ -245,6 +264,19 @@ class FileStore:
         """Return `<name>.ndjson`, or a session's inbox.ndjson; always the same one, so that its appends do not mix."""
         with self._lock:
             return self._journals.setdefault(name, NdjsonJournal(journal_path(self.files, name)))
+
+    def journals(self) -> list[str]:
+        """Return the names of the journals of which a file is there, rotated ones too."""
+        found = {m[1] for name in list_names(self.files, is_home=True) if (m := _JOURNAL.fullmatch(name))}
+        sessions = list_names(self.files / "sessions")
+        return sorted(
+            found
+            | {
+                inbox_of(one)
+                for one in sessions
+                if "inbox.ndjson" in "".join(list_names(self.files / "sessions" / one))
+            }
+        )
 
     def job_counts(self) -> JobCounts:
         """Return how many jobs there are; raises StoreError where the queue cannot be read."""
@@ -287,6 +319,16 @@ class FileEngine:
         """Return the teams that have a data directory in the process's own."""
         folder = self._home / TEAMS
         return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Enter with the lease of the process's data directory; when it is left all that was written is on disk."""
+        lease = self.leases(self._home).take(HOME)
+        try:
+            yield
+            os.sync()
+        finally:
+            lease.release()
 
     def probe(self, free_bytes: int) -> None:
         """Raise StoreError where the process's data directory takes no writes, or less room is free."""

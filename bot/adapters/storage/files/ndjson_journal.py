@@ -9,14 +9,14 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
 from bot.adapters.storage.files.atomic_write import create_private, sync_folder
 from bot.errors import refusal, refused
-from bot.ports.storage import Position
+from bot.ports.storage import Names, Position
 
 ROTATE_BYTES = 64 * 1024 * 1024
 BLOCK_BYTES: Final = 64 * 1024
@@ -86,6 +86,20 @@ class NdjsonJournal:
         with refused(f"cannot read {self._path}", "run this as the user who runs triage"):
             number = max(map(_number, rotated(self._path)), default=0) + 1
             return (number, self._path.stat().st_size) if self._path.exists() else (0, 0)
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield every line that is not empty, without its end, oldest first."""
+        with self._reading():
+            yield from filter(bytes.strip, (line.rstrip(b"\r\n") for line in journal_lines(self._path)))
+
+    def restore(self, lines: Iterable[bytes], names: Names) -> None:  # noqa: ARG002 - records stand for themselves
+        """Write lines into the empty file; raises StoreError when the disk refuses."""
+        with refused(f"cannot write {self._path}", "free space or fix its owner"):
+            create_private(self._path.parent)
+            with os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.writelines(line + b"\n" for line in lines)
+                file.flush()
+                os.fsync(file.fileno())
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from bot.adapters.storage.files.atomic_write import (
     create_folder,
@@ -93,6 +95,34 @@ class SpoolQueue(ClaimedJobs[Job]):
         """Return the jobs that nobody works on yet, in order."""
         with self._changed:
             return self._in_order()
+
+    def failed(self) -> list[Job]:
+        """Return the jobs that were given up, in order."""
+        found = []
+        for path in sorted(job_files(self._failed_dir), key=lambda path: queue_order(path.name)):
+            with suppress(ValueError):
+                found.append(decode_job(read_json(path), str(path)))
+        return found
+
+    def restore(self, job: Job) -> None:
+        """Write a job of a move behind the others."""
+        with self._changed:
+            self._last_ms = max(self._last_ms + 1, job.epoch_ms)
+            restored = job.model_copy(update={"epoch_ms": self._last_ms})
+            self._write(self._failed_dir if job.has_failed else self._waiting_dir, restored)
+            if not job.has_failed:
+                self._waiting[restored.name] = restored
+
+    def rewrite(self, convert: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> int:
+        """Store what `convert` makes of each job's record; return how many were changed."""
+        changed = 0
+        for folder in (self._waiting_dir, self._running_dir, self._failed_dir):
+            for path in job_files(folder):
+                record = read_json(path)
+                if record is not None and (converted := dict(convert(record))) != record:
+                    replace_json(path, converted)
+                    changed += 1
+        return changed
 
     def close(self) -> None:
         """Nothing is open."""

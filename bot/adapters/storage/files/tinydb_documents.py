@@ -9,6 +9,7 @@ return must not be changed. The archive is <yyyy-mm>/<id>.<at>.json; its names a
 from __future__ import annotations
 
 import copy
+import os
 import re
 from bisect import insort
 from collections.abc import Mapping, MutableMapping
@@ -177,6 +178,18 @@ class FileArchive:
         document = self.read(archived)
         if document is not None and document.value is not None:
             replace_json(path, {**value, "version": document.version})
+
+    def restore(self, archived: ArchivedDocument, content: Mapping[str, Any], written_at: datetime) -> None:
+        """Write the file of that name, or a new one where there is none; raises StoreError."""
+        path = self._folder / archived.name
+        if _archived_document(archived.name) is None or not path.exists():
+            folder = self._folder / f"{archived.at:%Y-%m}"
+            create_folder(folder)
+            path = free_path(folder / f"{archived.doc_id}.{archived.at.astimezone(UTC):{ARCHIVED_AT}}", ".json")
+        replace_json(path, dict(content))
+        os.utime(path, (written_at.timestamp(), written_at.timestamp()))
+        self._known = None
+        self._by_month.pop(path.parent.name, None)
 
     def take(self, source: Path, doc_id: str, at: datetime) -> None:
         """Move a document's file here; a second one of the same second gets a number.

@@ -60,6 +60,8 @@ def _migrations() -> Mapping[str, str]:
     """Return the statements of every migration by its name, in order."""
     from procrastinate.schema import SchemaManager
 
-    queue = {f"procrastinate/{one.stem}": one for one in sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql"))}
+    queue = {
+        f"procrastinate/{one.stem}": one for one in sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql"))
+    }
     ours = {Path(one.name).stem: one for one in sorted(_OURS.iterdir(), key=lambda one: one.name)}
     return {name: one.read_text(encoding="utf-8") for name, one in {**queue, **ours}.items()}

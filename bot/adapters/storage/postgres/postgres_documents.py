@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
 from bot.adapters.storage.files.file_documents import OF_PROCESS
 from bot.adapters.storage.postgres.database import Database
 from bot.domain.notes import RETIRED, KeptNote, StoredNote, check_note_path
-from bot.errors import Conflict, InputError
+from bot.errors import Conflict, StoreError
 from bot.ports import Documents
 from bot.ports.collections import NOTES, Collection
 from bot.ports.storage import DAMAGED, ArchivedDocument, DamagedDocument, Document
@@ -35,9 +34,12 @@ _UPDATE: Final = f"""
     UPDATE triage_documents SET version = version + 1, content = %(content)s::json, written_at = clock_timestamp()
     {_OF} AND id = %(id)s AND version = %(version)s RETURNING id
 """
-_RESTORE: Final = f"""
-    INSERT INTO triage_documents {_ROW}) {_GIVEN}) ON CONFLICT (namespace, collection, id) DO UPDATE
-    SET version = excluded.version, content = excluded.content, written_at = excluded.written_at
+_OVER: Final = "DO UPDATE SET version = excluded.version, content = excluded.content, written_at = excluded.written_at"
+_RESTORE: Final = f"INSERT INTO triage_documents {_ROW}) {_GIVEN}) ON CONFLICT (namespace, collection, id) {_OVER}"
+_RESTORE_ARCHIVED: Final = f"""
+    INSERT INTO triage_archive {_ROW}, archived_for, number) OVERRIDING SYSTEM VALUE
+    {_GIVEN}, %(at)s, coalesce(%(number)s, nextval(pg_get_serial_sequence('triage_archive', 'number'))))
+    ON CONFLICT (number) {_OVER}
 """
 _MOVE: Final = f"""
     WITH gone AS (
@@ -127,15 +129,16 @@ class PostgresDocuments:
         query = f"SELECT id, version, content, written_at FROM triage_archive {_OF} AND number = %(number)s"
         return next(iter(self._select(query, collection, number=int(archived.name))), None)
 
-    def restore(self, collection: str, document: Document, *, archived_at: datetime | None = None) -> None:
-        """Store a document as it was elsewhere, in the archive where `archived_at` is given."""
-        archive = f"INSERT INTO triage_archive {_ROW}, archived_for) {_GIVEN}, %(at)s)"
-        stored = {
-            "version": document.version,
-            "content": _content(document.value or {}),
-            "written_at": document.written_at,
-        }
-        self._write(archive if archived_at else _RESTORE, collection, document.id, at=archived_at, **stored)
+    def restore(self, collection: str, document: Document, *, archived: ArchivedDocument | None = None) -> None:
+        """Write a row as it was elsewhere; raises StoreError, also where it holds nothing."""
+        if document.value is None:
+            raise StoreError(f"{document.id} of {collection} cannot be read")
+        given = {"version": document.version, "content": _content(document.value), "written_at": document.written_at}
+        if archived is None:
+            self._write(_RESTORE, collection, document.id, **given)
+        else:
+            number = int(archived.name) if archived.name.isdigit() else None
+            self._write(_RESTORE_ARCHIVED, collection, document.id, at=archived.at, number=number, **given)
 
     def _namespace_of(self, collection: str) -> str:
         return self._process if self._process is not None and collection in OF_PROCESS else self._namespace
@@ -197,12 +200,8 @@ class DocumentNotes:
         """Return every note that is not retired, by name; raises StoreError."""
         with self._lock:
             if (stored := self._notes.by_id()) != self._stored:
-                known = {note.ref: note for note in self._kept}
-                shelf = [(_ref(path, note), note.whole) for path, note in stored.items() if not note.is_retired]
-                self._kept = tuple(
-                    old if (old := known.get(ref)) and old.whole == whole else KeptNote.read(ref, whole)
-                    for ref, whole in shelf
-                )
+                on_shelf = {path: note for path, note in stored.items() if not note.is_retired}
+                self._kept = tuple(KeptNote.read(_ref(path, note), note.whole) for path, note in on_shelf.items())
                 self._stored = stored
             return self._kept
 
@@ -216,29 +215,18 @@ class DocumentNotes:
         note = _stored(text)
         return _ref(f"{name}.md", note) if self._notes.add(f"{name}.md", note) else None
 
-    def find(self, name: str) -> str | None:
-        """Return the ref of the note of that name, retired ones too; None if there is none."""
-        note = self._notes.find(f"{name}.md")
-        return None if note is None else _ref(f"{name}.md", note)
-
     def retire(self, ref: str) -> str | None:
         """Put a note where no search looks and return its new ref; None if it is not there any more."""
+        if ref not in {note.ref for note in self.all()}:
+            return None
         path = ref.removeprefix(_MEMORY)
-
-        def retired(note: StoredNote) -> StoredNote:
-            if note.is_retired:
-                raise InputError(f"{ref} was retired")
-            return note.evolve(is_retired=True)
-
-        with suppress(InputError):
-            return _ref(path, self._notes.change(path, retired))
-        return None
+        return _ref(path, self._notes.evolve(path, is_retired=True))
 
     def put(self, ref: str, whole: str) -> None:
         """Write a note over what stands there; raises InputError for no ref."""
-        is_retired, path = ref.startswith(_RETIRED), ref.removeprefix(_RETIRED).removeprefix(_MEMORY)
-        stored = _stored(whole).evolve(is_retired=is_retired)
-        if not self._notes.add(check_note_path(path), stored):
+        path = check_note_path(ref.removeprefix(_RETIRED).removeprefix(_MEMORY))
+        stored = _stored(whole, is_retired=ref.startswith(_RETIRED))
+        if not self._notes.add(path, stored):
             self._notes.change(path, lambda _: stored)
 
     def remove(self, ref: str) -> None:
@@ -250,6 +238,6 @@ def _ref(path: str, note: StoredNote) -> str:
     return f"{_RETIRED if note.is_retired else _MEMORY}{path}"
 
 
-def _stored(text: str) -> StoredNote:
+def _stored(text: str, *, is_retired: bool = False) -> StoredNote:
     """Return a note as it is stored; halves of surrogate pairs become question marks, as they do in files."""
-    return StoredNote(whole=text.encode("utf-8", "replace").decode())
+    return StoredNote(whole=text.encode("utf-8", "replace").decode(), is_retired=is_retired)

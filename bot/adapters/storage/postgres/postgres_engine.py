@@ -5,6 +5,8 @@ Each replica has a folder of its own for what stays files; runs write their fold
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Condition
 from typing import Any, Final
@@ -13,19 +15,40 @@ from bot.adapters.storage.files.atomic_write import probe_folder
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import HEAD
 from bot.adapters.storage.postgres import procrastinate_tables as tables
-from bot.adapters.storage.postgres.database import Database
+from bot.adapters.storage.postgres.database import ANSWER_S, Database
 from bot.adapters.storage.postgres.postgres_documents import DocumentNotes, PostgresDocuments, as_json
 from bot.adapters.storage.postgres.postgres_journal import PostgresJournal, names_of
 from bot.adapters.storage.postgres.postgres_leases import PostgresLeases
-from bot.adapters.storage.postgres.postgres_replicas import PostgresPace, PostgresReplicas
+from bot.adapters.storage.postgres.postgres_replicas import PostgresPace, PostgresReplicas, read_replicas
 from bot.adapters.storage.postgres.postgres_run_folders import PostgresRunFolders
 from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
+from bot.adapters.storage.postgres.queue_worker import SILENT_S
 from bot.config.team_settings import DEFAULT_TEAM
+from bot.errors import ConfigError
 from bot.ports import Clock, JobCounts
 from bot.ports.collections import CLASSIFIED, DECISIONS, EVENTS, THREADS
 from bot.ports.storage import SortedMessage, Taken
 
 _TAKE: Final = "SELECT triage_take(%s, %s, %s::json, %s, %s, %s::json, %s, %s, %s, %s, %s, %s, %s::jsonb)"
+
+
+_TABLES: Final = (
+    "triage_documents",
+    "triage_archive",
+    "triage_damaged",
+    "triage_journals",
+    "triage_records",
+    "triage_identities",
+    "triage_run_folders",
+    "triage_run_files",
+    "procrastinate_jobs",
+)
+"""What moves. The other tables tell of living processes, or of the tables themselves."""
+
+_SIGNS_OF_LIFE: Final = """
+    SELECT extract(epoch FROM now() - last_heartbeat)::int FROM procrastinate_workers
+    WHERE last_heartbeat > now() - make_interval(secs => %s) ORDER BY last_heartbeat DESC LIMIT 1
+"""
 
 
 class PostgresDecisions:
@@ -40,6 +63,12 @@ class PostgresDecisions:
             return
         one_line = " ".join(line.split()).encode("utf-8", "replace").decode()
         self._journal.append_once({"line": one_line}, [("mark", mark)])
+
+    def restore(self, text: str) -> None:
+        """Write the whole into an empty log."""
+        for line in text.removeprefix(HEAD).splitlines():
+            if line.strip():
+                self._journal.append({"line": line.strip().removeprefix("- ")})
 
     def text(self) -> str:
         """Return the lines as decisions.md has them."""
@@ -86,6 +115,14 @@ class PostgresStore:
         """Return a journal by its name."""
         return PostgresJournal(self._database, self._namespace, name)
 
+    def journals(self) -> list[str]:
+        """Return the names of the journals that are there, but for the one that stands for decisions.md."""
+        rows = self._database.read(
+            "SELECT name FROM triage_journals WHERE namespace = %s AND name <> %s ORDER BY name",
+            [self._namespace, DECISIONS],
+        )
+        return [name for (name,) in rows]
+
     def job_counts(self) -> JobCounts:
         """Return how many jobs wait, and how many were given up."""
         rows = self._database.read(
@@ -126,6 +163,30 @@ class PostgresEngine:
             [THREADS.name, DEFAULT_TEAM],
         )
         return [name for (name,) in rows]
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Enter in one transaction that keeps all other writers out, where no process has given a sign of life lately.
+
+        Raises:
+            ConfigError: a process works on the database, also where one began meanwhile: nothing was written then.
+        """
+        self._refuse_running()
+        with self.database.transaction() as connection:
+            connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+            connection.execute(f"LOCK TABLE {', '.join(_TABLES)} IN EXCLUSIVE MODE".encode())
+            yield
+            self._refuse_running()
+
+    def _refuse_running(self) -> None:
+        with self.database.apart(answer_s=ANSWER_S) as connection:
+            alive = [one.name for one in read_replicas(connection) if one.is_alive]
+            silent = connection.execute(_SIGNS_OF_LIFE, [SILENT_S]).fetchone()
+        if alive or silent is not None:
+            who = ", ".join(alive) or f"somebody who gave a sign of life {silent[0] if silent else 0} s ago"
+            raise ConfigError(
+                f"triage runs on the database ({who}); stop it, and where it was killed, try again half a minute later"
+            )
 
     def probe(self, free_bytes: int) -> None:
         """Raise StoreError where the database takes no writes, or the data directory, or less room is free there."""

@@ -7,10 +7,12 @@ no two jobs of a key run at once holds for all of them, by a unique index.
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
 
 from bot.adapters.storage.postgres import procrastinate_tables as tables
 from bot.adapters.storage.postgres.database import Database, Violated
@@ -94,6 +96,43 @@ class ProcrastinateQueue(ClaimedJobs[_Claim]):
 
     def lost_since_ms(self) -> None:
         """Return None: a row that holds no job says nothing of when it was put."""
+
+    def failed(self) -> list[Job]:
+        """Return the jobs that were given up, in order, without what holds none."""
+        rows = self._database.read(
+            "SELECT id, attempts, args FROM procrastinate_jobs WHERE queue_name = %s AND status = 'failed' ORDER BY id",
+            [self._namespace],
+        )
+        found = []
+        for row in rows:
+            with suppress(ValueError):
+                found.append(tables.decode(*row).job)
+        return found
+
+    def restore(self, job: Job) -> None:
+        """Store a job of a move behind the others."""
+        with self._database.writing() as connection:
+            tables.restore(connection, self._namespace, job, "failed" if job.has_failed else "todo", None)
+
+    def rewrite(self, convert: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> int:
+        """Store what `convert` makes of each job's record; return how many were changed."""
+        changed = 0
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT id, args FROM procrastinate_jobs "
+                "WHERE queue_name = %s AND status IN ('todo', 'doing', 'failed') FOR UPDATE",
+                [self._namespace],
+            ).fetchall()
+            for number, args in rows:
+                with suppress(ValueError, KeyError, TypeError):
+                    record = json.loads(args["job"])
+                    if (converted := dict(convert(record))) != record:
+                        connection.execute(
+                            "UPDATE procrastinate_jobs SET args = %s::jsonb WHERE id = %s",
+                            [json.dumps({**args, "job": json.dumps(converted)}), number],
+                        )
+                        changed += 1
+        return changed
 
     def close(self) -> None:
         """End the signs of life; what is still claimed is returned by the next process that looks."""
