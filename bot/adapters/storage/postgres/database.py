@@ -203,14 +203,10 @@ def connect(url: str) -> Connection:
     try:
         return psycopg.connect(url, **_SETTINGS)
     except psycopg.OperationalError as error:
+        says = "cannot be reached: check that its server runs and takes connections, and host, port, user and"
         if error.pgconn is not None and (error.pgconn.needs_password or error.pgconn.used_password):
-            raise DiskRefused(
-                f"the database refused the login: check user, password and database name in {URL}"
-            ) from error
-        raise DiskRefused(
-            "the database cannot be reached: check that its server runs and takes connections, and host, port, user "
-            f"and database name in {URL}"
-        ) from error
+            says = "refused the login: check user, password and"
+        raise DiskRefused(f"the database {says} database name in {URL}") from error
     except psycopg.ProgrammingError as error:
         raise ConfigError(f"{URL} is not the address of a database; it looks like {EXAMPLE}") from error
 

@@ -10,7 +10,7 @@ import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Any, Final, LiteralString, TypeAlias
 
 from bot.adapters.storage.files.file_documents import OF_PROCESS
 from bot.adapters.storage.postgres.database import Database
@@ -20,37 +20,56 @@ from bot.ports import Documents
 from bot.ports.collections import NOTES, Collection
 from bot.ports.storage import DAMAGED, ArchivedDocument, DamagedDocument, Document
 
+_Rows: TypeAlias = Sequence[tuple[Any, ...]]
 _VERSION: Final = "version"
 _OF: Final = "WHERE namespace = %(namespace)s AND collection = %(collection)s"
-_SELECT: Final = f"SELECT id, version, content, written_at FROM triage_documents {_OF}"
-_ROW: Final = "(namespace, collection, id, version, content, written_at"
-_GIVEN: Final = "VALUES (%(namespace)s, %(collection)s, %(id)s, %(version)s, %(content)s::json, %(written_at)s"
-_INSERT: Final = f"""
-    INSERT INTO triage_documents {_ROW})
-    VALUES (%(namespace)s, %(collection)s, %(id)s, 1, %(content)s::json, clock_timestamp())
-    ON CONFLICT DO NOTHING RETURNING id
+_SELECT: Final = "SELECT id, version, content, written_at FROM triage_documents"
+_SELECT_ARCHIVED: Final = "SELECT id, version, content, written_at FROM triage_archive"
+_INSERT: Final = """
+    INSERT INTO triage_documents (namespace, collection, id, version, content)
+    VALUES (%(namespace)s, %(collection)s, %(id)s, 1, %(content)s::json) ON CONFLICT DO NOTHING RETURNING id
 """
-_UPDATE: Final = f"""
+_UPDATE: Final = """
     UPDATE triage_documents SET version = version + 1, content = %(content)s::json, written_at = clock_timestamp()
-    {_OF} AND id = %(id)s AND version = %(version)s RETURNING id
+    WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s AND version = %(version)s
+    RETURNING id
 """
-_OVER: Final = "DO UPDATE SET version = excluded.version, content = excluded.content, written_at = excluded.written_at"
-_RESTORE: Final = f"INSERT INTO triage_documents {_ROW}) {_GIVEN}) ON CONFLICT (namespace, collection, id) {_OVER}"
-_RESTORE_ARCHIVED: Final = f"""
-    INSERT INTO triage_archive {_ROW}, archived_for, number) OVERRIDING SYSTEM VALUE
-    {_GIVEN}, %(at)s, coalesce(%(number)s, nextval(pg_get_serial_sequence('triage_archive', 'number'))))
-    ON CONFLICT (number) {_OVER}
+_DELETE: Final = """
+    DELETE FROM triage_documents
+    WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s AND version = %(version)s
+    RETURNING id
 """
-_MOVE: Final = f"""
+_GONE: Final = """
     WITH gone AS (
-        DELETE FROM triage_documents {_OF} AND id = %(id)s
+        DELETE FROM triage_documents WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s
         RETURNING namespace, collection, id, version, content, written_at
     )
 """
-_ARCHIVED: Final = f"""
-    SELECT id, archived_for, number::text FROM triage_archive {_OF}
+_TO_DAMAGED: Final = """
+    INSERT INTO triage_damaged (namespace, collection, id, version, content, written_at)
+    SELECT * FROM gone RETURNING number
+"""
+_TO_ARCHIVE: Final = """
+    INSERT INTO triage_archive (namespace, collection, id, version, content, written_at, archived_for)
+    SELECT *, %(at)s FROM gone
+"""
+_IN_ARCHIVE: Final = """
     AND (%(id)s::text IS NULL OR id = %(id)s) AND (%(since)s::timestamptz IS NULL OR archived_for >= %(since)s)
-    ORDER BY archived_for DESC, number DESC
+    ORDER BY archived_for DESC, triage_archive.number DESC
+"""
+_RESTORE: Final = """
+    INSERT INTO triage_documents (namespace, collection, id, version, content, written_at)
+    VALUES (%(namespace)s, %(collection)s, %(id)s, %(version)s, %(content)s::json, %(written_at)s)
+    ON CONFLICT (namespace, collection, id) DO UPDATE
+    SET version = excluded.version, content = excluded.content, written_at = excluded.written_at
+"""
+_RESTORE_ARCHIVED: Final = """
+    INSERT INTO triage_archive (number, archived_for, namespace, collection, id, version, content, written_at)
+    OVERRIDING SYSTEM VALUE VALUES (
+        coalesce(%(number)s, nextval(pg_get_serial_sequence('triage_archive', 'number'))), %(at)s,
+        %(namespace)s, %(collection)s, %(id)s, %(version)s, %(content)s::json, %(written_at)s
+    ) ON CONFLICT (number) DO UPDATE
+    SET version = excluded.version, content = excluded.content, written_at = excluded.written_at
 """
 
 _MEMORY: Final = "memory/"
@@ -66,94 +85,96 @@ class PostgresDocuments:
 
     def get(self, collection: str, doc_id: str) -> Document | None:
         """Return a document, or None where there is none."""
-        return next(iter(self._select(f"{_SELECT} AND id = %(id)s", collection, id=doc_id)), None)
+        return next(self._documents(_SELECT, collection, "AND id = %(id)s", id=doc_id), None)
 
     def list(self, collection: str) -> Sequence[Document]:
         """Return every document of a collection, by id."""
-        return self._select(f"{_SELECT} ORDER BY id", collection)
+        return [*self._documents(_SELECT, collection, "ORDER BY id")]
 
     def find(self, collection: str, field: str, value: str) -> Sequence[Document]:
-        """Return every document whose field on the top level is that text, by id.
+        """Return the documents that hold this text in a field of their own, by id.
 
         The server looks for the text alone: its operators on JSON refuse a whole document for one U+0000 in it.
         """
-        query = f"{_SELECT} AND position(%(text)s IN content::text) > 0 ORDER BY id"
-        found = self._select(query, collection, text=as_json(value))
+        holding = "AND position(%(text)s IN content::text) > 0 ORDER BY id"
+        found = self._documents(_SELECT, collection, holding, text=as_json(value))
         return [one for one in found if one.value is not None and one.value.get(field) == value]
 
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Write a document if its version is still `version`, 0 where there must be none."""
-        changed = _UPDATE if version else _INSERT
-        _require(self._write(changed, collection, doc_id, version=version, content=_content(value)), doc_id)
+        given = {"id": doc_id, "version": version, "content": _content(value)}
+        _require(self._write(_UPDATE if version else _INSERT, collection, **given), doc_id)
 
     def remove(self, collection: str, doc_id: str, *, version: int) -> None:
         """Remove a document if its version is still `version`."""
-        delete = f"DELETE FROM triage_documents {_OF} AND id = %(id)s AND version = %(version)s RETURNING id"
-        _require(self._write(delete, collection, doc_id, version=version), doc_id)
+        _require(self._write(_DELETE, collection, id=doc_id, version=version), doc_id)
 
     def place(self, collection: str, doc_id: str) -> str:
         """Return what names a document's row."""
-        return f"triage_documents: {self._namespace_of(collection)}/{collection}/{doc_id}"
+        return f"triage_documents: {'/'.join(self._of(collection).values())}/{doc_id}"
 
     def set_aside(self, collection: str, doc_id: str) -> str:
         """Move a document's row to triage_damaged; return what names it there."""
-        into = f"{_MOVE} INSERT INTO triage_damaged {_ROW}) SELECT * FROM gone RETURNING number"
-        moved = self._write(into, collection, doc_id)
-        if not moved:
-            return self.place(collection, doc_id)
-        [(number,)] = moved
-        self._aside.add(number)
-        return f"triage_damaged: {_damaged_name(doc_id, number)}"
+        for (number,) in self._write(f"{_GONE} {_TO_DAMAGED}", collection, id=doc_id):
+            self._aside.add(number)
+            return f"triage_damaged: {_damaged_name(doc_id, number)}"
+        return self.place(collection, doc_id)
 
     def damaged(self, collection: str) -> Sequence[DamagedDocument]:
         """Return everything that was ever set aside and still lies there, oldest first."""
-        query = f"SELECT number, id, written_at FROM triage_damaged {_OF} ORDER BY written_at, number"
+        select = "SELECT number, id, written_at FROM triage_damaged"
         return [
             DamagedDocument(doc_id=doc_id, name=_damaged_name(doc_id, number), at=at, is_new=number in self._aside)
-            for number, doc_id, at in self._read(query, collection)
+            for number, doc_id, at in self._read(select, collection, "ORDER BY written_at, number")
         ]
 
     def archive(self, collection: str, doc_id: str, *, at: datetime) -> None:
         """Move a document's row to triage_archive."""
-        into = f"{_MOVE} INSERT INTO triage_archive {_ROW}, archived_for) SELECT *, %(at)s FROM gone"
-        self._write(into, collection, doc_id, at=at)
+        self._write(f"{_GONE} {_TO_ARCHIVE}", collection, id=doc_id, at=at)
 
     def archived(
         self, collection: str, doc_id: str | None = None, *, since: datetime | None = None
     ) -> Sequence[ArchivedDocument]:
         """Return what was archived, of all ids or of one, and since when; the newest first."""
-        return [ArchivedDocument(*row) for row in self._read(_ARCHIVED, collection, id=doc_id, since=since)]
+        select = "SELECT id, archived_for, number::text FROM triage_archive"
+        return [ArchivedDocument(*row) for row in self._read(select, collection, _IN_ARCHIVE, id=doc_id, since=since)]
 
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
         """Return an archived document, or None where it is gone."""
-        query = f"SELECT id, version, content, written_at FROM triage_archive {_OF} AND number = %(number)s"
-        return next(iter(self._select(query, collection, number=int(archived.name))), None)
+        numbered = "AND number = %(number)s"
+        return next(self._documents(_SELECT_ARCHIVED, collection, numbered, number=int(archived.name)), None)
 
     def restore(self, collection: str, document: Document, *, archived: ArchivedDocument | None = None) -> None:
         """Write a row as it was elsewhere; raises StoreError, also where it holds nothing."""
         if document.value is None:
             raise StoreError(f"{document.id} of {collection} cannot be read")
-        given = {"version": document.version, "content": _content(document.value), "written_at": document.written_at}
+        row = {"id": document.id, "version": document.version, "written_at": document.written_at}
+        row["content"] = _content(document.value)
         if archived is None:
-            self._write(_RESTORE, collection, document.id, **given)
+            self._write(_RESTORE, collection, **row)
         else:
             number = int(archived.name) if archived.name.isdigit() else None
-            self._write(_RESTORE_ARCHIVED, collection, document.id, at=archived.at, number=number, **given)
+            self._write(_RESTORE_ARCHIVED, collection, **row, number=number, at=archived.at)
 
-    def _namespace_of(self, collection: str) -> str:
-        return self._process if self._process is not None and collection in OF_PROCESS else self._namespace
+    def _of(self, collection: str) -> dict[str, str]:
+        """Return in which namespace a collection is, and its name."""
+        namespace = self._process if self._process is not None and collection in OF_PROCESS else self._namespace
+        return {"namespace": namespace, "collection": collection}
 
-    def _given(self, collection: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"namespace": self._namespace_of(collection), "collection": collection, **given}
+    def _read(self, select: LiteralString, collection: str, which: LiteralString, **given: Any) -> _Rows:
+        return self._database.read(f"{select} {_OF} {which}", {**self._of(collection), **given})
 
-    def _read(self, query: LiteralString, collection: str, **given: Any) -> Sequence[tuple[Any, ...]]:
-        return self._database.read(query, self._given(collection, given))
+    def _documents(
+        self, select: LiteralString, collection: str, which: LiteralString, **given: Any
+    ) -> Iterator[Document]:
+        """Yield rows as documents; content that is no JSON object was written by hand."""
+        for doc_id, version, content, written_at in self._read(select, collection, which, **given):
+            is_object = isinstance(content, dict)
+            value = content if is_object else None
+            yield Document(id=doc_id, version=version if is_object else DAMAGED, value=value, written_at=written_at)
 
-    def _select(self, query: LiteralString, collection: str, **given: Any) -> Sequence[Document]:
-        return [_document(*row) for row in self._read(query, collection, **given)]
-
-    def _write(self, statement: LiteralString, collection: str, doc_id: str, **given: Any) -> Sequence[tuple[Any, ...]]:
-        return self._database.write(statement, self._given(collection, {"id": doc_id, **given}))
+    def _write(self, statement: LiteralString, collection: str, **given: Any) -> _Rows:
+        return self._database.write(statement, {**self._of(collection), **given})
 
 
 def as_json(value: Any) -> str:
@@ -164,13 +185,6 @@ def as_json(value: Any) -> str:
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _document(doc_id: str, version: int, content: Any, written_at: datetime) -> Document:
-    """Return a row as a document; content that is no JSON object was written by hand."""
-    if not isinstance(content, dict):
-        return Document(id=doc_id, version=DAMAGED, value=None, written_at=written_at)
-    return Document(id=doc_id, version=version, value=content, written_at=written_at)
 
 
 def _content(value: Mapping[str, Any]) -> str:

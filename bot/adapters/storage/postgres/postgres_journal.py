@@ -25,8 +25,10 @@ _FIRST_PAGE: Final = 20
 _BEYOND: Final = 2**63 - 1
 """No record has a higher number."""
 
-_OF: Final = "WHERE namespace = %(namespace)s AND journal = %(journal)s"
-_HOLDING: Final = f"SELECT number, record::text FROM triage_records {_OF} AND position(%(text)s IN record::text) > 0"
+_SELECT: Final = """
+    SELECT number, record::text FROM triage_records
+    WHERE namespace = %(namespace)s AND journal = %(journal)s AND position(%(text)s IN record::text) > 0
+"""
 _RESTORE: Final = """
     INSERT INTO triage_records (namespace, journal, number, record)
     SELECT %(namespace)s, %(journal)s, %(last)s + number, line::json
@@ -114,7 +116,7 @@ class PostgresJournal:
     def _texts(self, order: LiteralString, text: str = "") -> Iterator[str]:
         """Yield the records that hold a text, as they are stored, by their numbers."""
         beyond, at, page = (">", 0, PAGE) if order == "ASC" else ("<", _BEYOND, _FIRST_PAGE)
-        query = f"{_HOLDING} AND number {beyond} %(at)s ORDER BY number {order} LIMIT %(page)s"
+        query = f"{_SELECT} AND number {beyond} %(at)s ORDER BY number {order} LIMIT %(page)s"
         while rows := self._database.read(query, {**self._of, "text": text, "at": at, "page": page}):
             yield from (record for _, record in rows)
             at, page = rows[-1][0], min(2 * page, PAGE)

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
+from psycopg.rows import class_row
+
 from bot.adapters.storage.postgres.database import Connection, Database, connect, translated
 from bot.adapters.storage.postgres.migrations import missing
 from bot.ports import Clock
@@ -36,8 +38,8 @@ _BEAT: Final = """
     ON CONFLICT (id) DO UPDATE SET clock_ahead = excluded.clock_ahead, seen_at = excluded.seen_at
 """
 _LIST: Final = """
-    SELECT host, pid, version, role, clock_timestamp() - started_at, clock_timestamp() - seen_at, clock_ahead
-    FROM triage_replicas ORDER BY host, pid
+    SELECT host, pid, version, role, clock_timestamp() - started_at AS runs_for,
+    clock_timestamp() - seen_at AS silent_for, clock_ahead FROM triage_replicas ORDER BY host, pid
 """
 _SERVER: Final = """
     SELECT clock_timestamp(), to_regclass('triage_replicas') IS NOT NULL, current_setting('server_version'),
@@ -95,12 +97,13 @@ class PostgresReplicas:
     def list(self) -> Sequence[Replica]:
         """Return all, by host and process."""
         with self._database.reading() as connection:
-            return _replicas(connection)
+            return read_replicas(connection)
 
 
-def _replicas(connection: Connection) -> Sequence[Replica]:
-    names = ("host", "pid", "version", "role", "runs_for", "silent_for", "clock_ahead")
-    return [Replica(**dict(zip(names, row, strict=True))) for row in connection.execute(_LIST)]
+def read_replicas(connection: Connection) -> Sequence[Replica]:
+    """Return all replicas, by host and process; raises psycopg.Error."""
+    with connection.cursor(row_factory=class_row(Replica)) as cursor:
+        return cursor.execute(_LIST).fetchall()
 
 
 class DatabaseReport(NamedTuple):
@@ -127,8 +130,8 @@ def look(url: str) -> DatabaseReport:
     with translated(), connect(url) as connection:
         asked_at = datetime.now(UTC)
         [(theirs, has_replicas, *server)] = connection.execute(_SERVER)
-        replicas = _replicas(connection) if has_replicas else ()
-        return DatabaseReport(missing(connection), asked_at - theirs, replicas, *server)
+        replicas = read_replicas(connection) if has_replicas else ()
+        return DatabaseReport([*missing(connection)], asked_at - theirs, replicas, *server)
 
 
 class PostgresPace:

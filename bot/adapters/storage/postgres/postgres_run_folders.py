@@ -26,6 +26,7 @@ MAX_FOUND: Final = 1_000
 _SAME: Final = timedelta(milliseconds=10)
 """A file's time may lose its last digits on the way."""
 
+_FOLDERS: Final = "SELECT folder FROM triage_run_folders"
 _STORE: Final = """
     INSERT INTO triage_run_folders (namespace, folder, touched_at) VALUES (%s, %s, %s)
     ON CONFLICT (namespace, folder) DO UPDATE SET touched_at = excluded.touched_at
@@ -95,7 +96,7 @@ class PostgresRunFolders:
         self._database.write(delete, [self._namespace, list(folders)])
 
     def _folders(self, which: LiteralString, *given: Any) -> list[str]:
-        rows = self._database.read(f"SELECT folder FROM triage_run_folders {which}", [self._namespace, *given])
+        rows = self._database.read(f"{_FOLDERS} {which}", [self._namespace, *given])
         return [folder for (folder,) in rows]
 
     def _touched_at(self, folder: str) -> datetime | None:
