@@ -160,10 +160,10 @@ def to_directory(there: Engine, place: str, home: Path, say: Say) -> Moved:
         try:
             with there.alone():
                 _refuse_moved(there, home, str(home))
-                if _is_empty(there, home):
-                    raise InputError(f"{place} holds no state of triage; nothing was changed")
                 SingleDocument(documents, MOVED).update({"unfinished": True})
                 moved = _copied(there, here, home, say)
+                if not moved.counted:
+                    raise InputError(f"{place} holds no state of triage; nothing was changed")
                 if team := SingleDocument(documents, HANDED_OVER).read().get("to"):
                     (home / TEAMS).mkdir(mode=0o700, exist_ok=True)
                     (home / TEAMS / str(team)).symlink_to("..", target_is_directory=True)
@@ -221,7 +221,7 @@ def _opened(engine: Engine, home: Path, team: str) -> Iterator[_State]:
     """Enter with what a team keeps; its jobs are those of a start, so what a process that died had claimed waits."""
     is_own = team == DEFAULT_TEAM
     at = home if is_own else team_home(home, team)
-    jobs = engine.jobs(at, SystemClock(), max_running=0, changed=Condition())
+    jobs = engine.jobs(at, SystemClock(), changed=Condition())
     try:
         collections = [name for name in FILES if name not in STAYS and (is_own or name not in OF_PROCESS)]
         yield _State(store=engine.store(at), jobs=jobs, collections=collections)
@@ -240,7 +240,8 @@ def _copied(source: Engine, target: Engine, home: Path, say: Say) -> Moved:
     for team, here in _states(source, home):
         with _opened(target, home, team) as there:
             _copy(here, there, say)
-            before, after = here.count(), there.count()
+        with _opened(target, home, team) as written:
+            before, after = here.count(), written.count()
         moved.counted.extend(Counted(team, what, before[what], after[what]) for what in sorted({*before, *after}))
         moved.stays.extend(sorted({one.name for name in here.collections for one in here.documents.damaged(name)}))
     if wrong := [

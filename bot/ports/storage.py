@@ -202,9 +202,6 @@ class Lease(Protocol):
 class Leases(Protocol):
     """One holder for what only one may do; a holder that dies has let go. Every method raises StoreError."""
 
-    def hold(self, name: str) -> AbstractContextManager[None]:
-        """Enter when nobody else is inside."""
-
     def take(self, name: str) -> Lease:
         """Return the lease at once; raises ConfigError, naming the holder, where somebody has it."""
 

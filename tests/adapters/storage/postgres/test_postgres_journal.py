@@ -98,7 +98,7 @@ def test_what_somebody_wrote_by_hand_and_is_no_record_is_counted(journal: Postgr
         journal.append({"n": number})
     with shared_database().writing() as connection:
         connection.execute(
-            "UPDATE triage_records SET record = '[1]' WHERE namespace = %s AND number = 2", [journal._namespace]
+            "UPDATE triage_records SET record = '[1]' WHERE namespace = %s AND number = 2", [journal._of["namespace"]]
         )
     assert [record["n"] for record in journal.records()] == [0, 2]
     assert journal.bad_lines == 1
