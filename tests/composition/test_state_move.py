@@ -6,10 +6,11 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Condition
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,22 +19,26 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from bot.adapters.storage.files.file_documents import FILES, OF_PROCESS
-from bot.adapters.storage.files.file_engine import FileStore, journal_path
+from bot.adapters.storage.files.file_engine import FileEngine, FileStore, journal_path
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.retention import last_touched
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.adapters.storage.queued_jobs import decode_job
-from bot.composition.state_move import STAYS, Moved, to_database, to_directory
+from bot.composition.state_move import STAYS, Moved, rewrite, to_database, to_directory
 from bot.composition.storage_engine import open_engine
 from bot.config.environment import Environment
+from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.events import names_of_record
 from bot.domain.jobs import JobKind, queue_order
+from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import ConfigError, InputError, StoreError
-from bot.ports import Store
-from bot.ports.collections import EVENTS, HOME, MOVED, THREADS, SingleDocument, inbox_of
+from bot.ports import Engine, Store
+from bot.ports.collections import EVENTS, HOME, MOVED, SESSIONS, THREADS, Collection, SingleDocument, inbox_of
+from bot.ports.migrations import SCHEMA_KEY, SCHEMA_VERSION, NewerSchema
 from bot.ports.replicas import Role
-from tests.builders import an_event, some_work
+from bot.ports.threads import Threads
+from tests.builders import an_event, in_status, some_work
 from tests.fakes import FakeClock
 from tests.postgres import driver, new_database
 from tests.tables import each_row
@@ -42,6 +47,9 @@ if TYPE_CHECKING:
     from bot.adapters.storage.postgres.database import Database
     from bot.adapters.storage.postgres.postgres_engine import PostgresEngine
 
+DOUBTFUL = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL).in_doubt(
+    [Doubt(code=DoubtCode.SETTLED, by="U1", about="never mind")]
+)
 TEAM = "payments"
 COLLECTIONS = sorted(set(FILES) - STAYS - {"wakes"})
 MANY = [name for name in COLLECTIONS if "*" in FILES[name] or name == "overrides"]
@@ -499,6 +507,66 @@ def test_files_of_runs_move_in_chunks_and_keep_their_age(database: Database, hom
     fetched = PostgresStore(database, "default", tmp_path / "replica").runs.fetch("runs/T1.C1.1-r1")
     assert files(fetched) == files(back / "runs" / "T1.C1.1-r1") == files(run)
     assert last_touched(back / "runs" / "T1.C1.1-r1") == last_touched(run)
+
+
+def kept_home(home: Path) -> Path:
+    """Return a data directory with something in it that each schema changed, or might have."""
+    documents = FileStore(home).documents
+    threads, sessions = Threads(documents), Collection(documents, SESSIONS)
+    threads.put(DOUBTFUL)
+    ended = in_status(ThreadStatus.CLOSED, thread_id="T1.C1.1.1")
+    threads.put(ended)
+    threads.archive(ended.thread_id)
+    sessions.change("shop", lambda now: now.evolve(inbox_read=3))
+    documents.put("briefs", "briefs", {"later": [1], SCHEMA_KEY: SCHEMA_VERSION}, version=0)
+    _queue(home, [("a", JobKind.USER, "wait"), ("b", JobKind.USER, "fail")])
+    return home
+
+
+def engines(database: Database, home: Path) -> Mapping[str, Callable[[], Engine]]:
+    """Return what opens the same state in either engine."""
+    return {"files": lambda: FileEngine(home), "postgres": lambda: engine_of(database, home)}
+
+
+@pytest.mark.parametrize("kind", ["files", "postgres"])
+def test_state_goes_back_to_an_earlier_schema(database: Database, tmp_path: Path, kind: str) -> None:
+    """Open and closed threads, sessions and jobs; a second time nothing is left, and this version reads on."""
+    home = kept_home(tmp_path / "home")
+    if kind == "postgres":
+        up(home, wiped(database))
+    engine = engines(database, home)[kind]()
+    assert rewrite(engine, home, 1) == {"threads": 1, "sessions": 1, "briefs": 1, "closed threads": 1, "jobs": 2}
+    assert rewrite(engine, home, 1) == {}
+    documents = engine.store(home).documents
+    [thread] = documents.list(THREADS.name)
+    assert thread.value is not None
+    assert (thread.value[SCHEMA_KEY], "doubts" in thread.value, thread.version) == (1, False, 1)
+    again = Threads(documents).get(thread.id)
+    assert again is not None
+    assert again.doubts == DOUBTFUL.doubts
+    assert Threads(documents).last_closed("T1.C1.1.1") == in_status(
+        ThreadStatus.CLOSED, thread_id="T1.C1.1.1", version=1
+    )
+    assert Collection(documents, SESSIONS).get("shop").inbox_read == 3
+    assert SingleDocument(documents, "briefs").read() == {"later": [1]}
+    jobs = engine.jobs(home, FakeClock(), changed=Condition())
+    assert (len(jobs.unclaimed()), len(jobs.failed())) == (1, 1)
+
+
+@pytest.mark.parametrize("kind", ["files", "postgres"])
+def test_what_a_later_release_wrote_is_for_that_release_to_lead_back(
+    database: Database, tmp_path: Path, kind: str
+) -> None:
+    """This one does not know how, and another number alone would make damage of it."""
+    home = kept_home(tmp_path / "home")
+    if kind == "postgres":
+        up(home, wiped(database))
+    engine = engines(database, home)[kind]()
+    engine.store(home).documents.put("pause", "pause", {SCHEMA_KEY: SCHEMA_VERSION + 1}, version=0)
+    before = engine.store(home).documents.list(THREADS.name)
+    with pytest.raises(NewerSchema):
+        rewrite(engine, home, 1)
+    assert engine.store(home).documents.list(THREADS.name) == before
 
 
 def test_every_table_moves_or_is_known_to_stay(database: Database) -> None:

@@ -8,17 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.__main__ import main
-from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS, FileDocuments
-from bot.adapters.storage.files.file_leases import FileLeases
-from bot.adapters.storage.files.schema_rewrite import JOBS, rewrite, schemas_in
+from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.adapters.storage.files.spool_queue import SpoolQueue
+from bot.composition.state_move import JOBS
 from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.ports import Documents
-from bot.ports.code import CLONE_STANDINGS, CloneStanding
-from bot.ports.collections import BRIEFS, HOME, SESSIONS, THREADS, Collection, SingleDocument
+from bot.ports.collections import BRIEFS, SESSIONS, THREADS, Collection, SingleDocument
 from bot.ports.migrations import (
     MIGRATIONS,
     SCHEMA_KEY,
@@ -129,7 +126,7 @@ def test_a_document_of_a_later_schema_is_refused_and_left_alone(reopen: Open, co
     place = documents.place(collection, doc_id)
     with pytest.raises(NewerSchema) as caught:
         refuse_newer(reopen(), ALL_COLLECTIONS)
-    for part in (place, f"schema {LATER}", f"up to {SCHEMA_VERSION}", program_version(), "triage schema --to"):
+    for part in (place, f"schema {LATER}", f"up to {SCHEMA_VERSION}", program_version(), "triage migrate --schema"):
         assert part in str(caught.value)
     with pytest.raises(NewerSchema):
         CHANGES[collection](reopen())
@@ -152,68 +149,3 @@ def test_a_job_of_a_later_schema_is_refused_and_left_alone(tmp_path: Path) -> No
     with pytest.raises(NewerSchema, match=path.name):
         SpoolQueue(tmp_path, FakeClock())
     assert path.is_file()
-
-
-def test_a_directory_goes_back_to_an_earlier_schema(tmp_path: Path) -> None:
-    """Open and closed threads, sessions and jobs; a second time nothing is left, and this version reads on."""
-    documents = FileDocuments(tmp_path)
-    threads, sessions = Threads(documents), Collection(documents, SESSIONS)
-    threads.put(DOUBTFUL)
-    ended = in_status(ThreadStatus.CLOSED, thread_id="T1.C1.1.1")
-    threads.put(ended)
-    threads.archive(ended.thread_id)
-    sessions.change("shop", lambda now: now.evolve(inbox_read=3))
-    SpoolQueue(tmp_path / "queue", FakeClock()).put(some_work("T1.C1.1.1"))
-    assert schemas_in(tmp_path) == {SCHEMA_VERSION: 4}
-    assert sum(rewrite(tmp_path, 1).values()) == 4
-    assert schemas_in(tmp_path) == {1: 4}
-    assert rewrite(tmp_path, 1) == {}
-    documents = FileDocuments(tmp_path)
-    again = Threads(documents).get(THREAD_ID)
-    assert again is not None
-    assert again.doubts == DOUBTFUL.doubts
-    assert Threads(documents).last_closed(ended.thread_id) == ended.evolve(version=1)
-    assert Collection(documents, SESSIONS).get("shop").inbox_read == 3
-    assert len(SpoolQueue(tmp_path / "queue", FakeClock())._waiting) == 1
-
-
-class TestCommand:
-    """`triage schema`."""
-
-    def test_it_says_which_schemas_there_are(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """And changes nothing."""
-        Collection(FileDocuments(tmp_path), SESSIONS).change("shop", lambda now: now.evolve(inbox_read=3))
-        assert main(["schema", "--home", str(tmp_path)]) == 0
-        assert f"1 file of schema {SCHEMA_VERSION}" in capsys.readouterr().out
-        assert main(["schema", "--home", str(tmp_path), "--to", "1"]) == 0
-        assert schemas_in(tmp_path) == {1: 1}
-
-    def test_what_a_later_release_wrote_is_for_that_release_to_lead_back(self, tmp_path: Path) -> None:
-        """This one does not know how, and another number alone would make damage of it."""
-        Collection(FileDocuments(tmp_path), SESSIONS).change("shop", lambda now: now.evolve(inbox_read=3))
-        FileDocuments(tmp_path).put(BRIEFS, BRIEFS, {SCHEMA_KEY: LATER}, version=0)
-        assert main(["schema", "--home", str(tmp_path), "--to", "1"]) == 1
-        assert schemas_in(tmp_path) == {SCHEMA_VERSION: 1, LATER: 1}
-
-    def test_it_rewrites_nothing_beside_a_running_bot(self, tmp_path: Path) -> None:
-        """The bot holds what it read in memory."""
-        Collection(FileDocuments(tmp_path), SESSIONS).change("shop", lambda now: now.evolve(inbox_read=3))
-        lease = FileLeases(tmp_path).take(HOME)
-        assert main(["schema", "--home", str(tmp_path), "--to", "1"]) == 2
-        lease.release()
-        assert schemas_in(tmp_path) == {SCHEMA_VERSION: 1}
-
-    @pytest.mark.parametrize("to", ["0", str(LATER)])
-    def test_a_schema_that_nobody_knows_is_refused(self, tmp_path: Path, to: str) -> None:
-        """It would be of no release."""
-        assert main(["schema", "--home", str(tmp_path), "--to", to]) == 1
-
-
-def test_what_the_teams_have_in_common_is_counted_once(tmp_path: Path) -> None:
-    """In the data directory of the process, not again in each team's."""
-    team = tmp_path / "teams" / "payments"
-    team.mkdir(parents=True)
-    (tmp_path / "triage.yml").touch()
-    Collection(FileDocuments(tmp_path), CLONE_STANDINGS).put("shop", CloneStanding(), version=0)
-    assert schemas_in(tmp_path) == {SCHEMA_VERSION: 1}
-    assert schemas_in(team) == {}

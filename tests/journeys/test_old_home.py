@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from bot.composition.state_move import to_database, to_directory
+from bot.composition.storage_engine import open_database
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, HELP
@@ -47,13 +50,11 @@ def _sessions(places: dict[str, Watched]) -> dict[str, object]:
 def _through_a_database(home: Path) -> Path:
     """Move a data directory into a database, and back into another directory."""
     database_url = new_database()
-    from bot.adapters.storage.postgres.database import Database
-    from bot.composition.state_move import to_database, to_directory
-
-    database, back = Database(database_url), home.with_name("back")
-    to_database(home, database, print)
-    to_directory(database, back, print)
-    database.close()
+    back = home.with_name("back")
+    with closing(open_database(database_url, home)) as engine:
+        to_database(home, engine, "the database", print)
+    with closing(open_database(database_url, back)) as engine:
+        to_directory(engine, "the database", back, print)
     return back
 
 

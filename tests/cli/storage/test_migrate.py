@@ -12,13 +12,16 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from bot.__main__ import main
 from bot.adapters.storage.files.file_engine import FileStore
+from bot.adapters.storage.files.file_leases import FileLeases
 from bot.cli.storage.migrate import refuse_password
 from bot.errors import InputError
-from bot.ports.collections import EVENTS
+from bot.ports.collections import EVENTS, HOME
+from bot.ports.migrations import SCHEMA_VERSION
 from tests import fork_server
 from tests.builders import an_event
-from tests.composition.test_state_move import files, sorted_all
+from tests.composition.test_state_move import files, kept_home, sorted_all
 from tests.crashes.moments import Moment, after, before
 from tests.fork_server import ForkedProcess
 from tests.postgres import driver, new_database
@@ -87,6 +90,37 @@ def test_a_move_without_an_address_says_what_to_set(tmp_path: Path) -> None:
     assert (refused.returncode, "TRIAGE_DATABASE_URL is not set" in refused.stderr) == (2, True)
 
 
+class TestSchema:
+    """`triage migrate --schema`: before an earlier release is installed again."""
+
+    def test_it_says_what_was_rewritten(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """And a second time that there was nothing to do."""
+        home = kept_home(tmp_path / "home")
+        assert main(["migrate", "--home", str(home), "--schema", "1"]) == 0
+        assert "1 closed threads, 2 jobs, 1 sessions, 1 threads" in capsys.readouterr().out
+        assert main(["migrate", "--home", str(home), "--schema", "1"]) == 0
+        assert "rewritten: nothing" in capsys.readouterr().out
+
+    def test_it_rewrites_nothing_beside_a_running_bot(self, tmp_path: Path) -> None:
+        """The bot holds what it read in memory."""
+        home = kept_home(tmp_path / "home")
+        lease, held = FileLeases(home).take(HOME), files(home)
+        assert main(["migrate", "--home", str(home), "--schema", "1"]) == 2
+        lease.release()
+        assert files(home) == held
+
+
+@each_row(
+    "words", [["--schema", "0"], ["--schema", str(SCHEMA_VERSION + 1)], [], ["--schema", "1", "--to", "postgresql"]]
+)
+def test_what_cannot_be_meant_is_refused(tmp_path: Path, words: list[str]) -> None:
+    """A schema of no release, nothing, and two things at once."""
+    home = kept_home(tmp_path / "home")
+    held = files(home)
+    assert main(["migrate", "--home", str(home), *words]) == 1
+    assert files(home) == held
+
+
 @contextmanager
 def killed(folder: Path, url: str, moment: Moment) -> Iterator[Callable[[], CompletedProcess[str]]]:
     """Kill a move at a moment of its way to the database; yield what types the same command once more."""
@@ -105,7 +139,7 @@ def test_kill_minus_nine_in_the_middle_changes_nothing(tmp_path: Path) -> None:
     """The directory is as it was and the database empty, and the same command then does it all."""
     url, home = new_database(), a_home(tmp_path, 20)
     held = files(home)
-    with killed(tmp_path, url, before("COPY", nth=2)) as again:
+    with killed(tmp_path, url, before(r"\s*INSERT INTO triage_records", nth=2)) as again:
         assert files(home) == held
         assert _records(url) == 0
         done = again()
