@@ -41,11 +41,11 @@ class RunFolders(Protocol):
     def long_runs_since(self, moment: datetime) -> int:
         """Return how many long runs have ended since then."""
 
-    def published_before(self, moment: datetime) -> Sequence[str]:
-        """Return folders that are kept for all replicas and were last written to before then, the oldest first."""
+    def withdraw(self, before: datetime, needed: Sequence[str]) -> None:
+        """Keep what was last written to before then no longer for all replicas; what lies on a machine stays there.
 
-    def withdraw(self, folders: Sequence[str]) -> None:
-        """Keep folders for all replicas no longer; what lies on a machine stays there."""
+        A folder whose name begins with one of `needed` is kept.
+        """
 
     def folders(self) -> Sequence[str]:
         """Return every folder that can be fetched, in order."""

@@ -222,11 +222,7 @@ class FileRunFolders:
         """Return how many long runs have ended since then."""
         return sum(_changed_at(path) >= moment for path in (self._home / "escalations").glob("*/.done"))
 
-    def published_before(self, moment: datetime) -> Sequence[str]:  # noqa: ARG002 - the port's
-        """Return nothing: nothing is kept elsewhere."""
-        return ()
-
-    def withdraw(self, folders: Sequence[str]) -> None:
+    def withdraw(self, before: datetime, needed: Sequence[str]) -> None:
         """Do nothing: nothing is kept elsewhere."""
 
     def folders(self) -> list[str]:

@@ -76,12 +76,8 @@ class PostgresStore:
         self.notes = DocumentNotes(self.documents)
         self.runs = PostgresRunFolders(database, namespace, files)
         self._database, self._namespace = database, namespace
+        self.shared = self
         self.decisions = PostgresDecisions(self.journal(DECISIONS))
-
-    @property
-    def shared(self) -> PostgresStore:
-        """How replicas write together."""
-        return self
 
     def take(self, message: SortedMessage, *, is_in_flight: bool) -> Taken:
         """Store a message, its class and its job in one statement, unless one of its names is there."""
