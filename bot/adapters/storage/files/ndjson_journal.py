@@ -109,7 +109,7 @@ class NdjsonJournal:
 
     def _read(self, line: bytes) -> Iterator[dict[str, Any]]:
         """Yield the record of a line; nothing where it is none, which is counted."""
-        record = _parsed(line)
+        record = record_in(line)
         if record is not None:
             yield record
         elif line.strip():
@@ -211,7 +211,8 @@ def _spans(path: Path, last_bytes: int | None) -> list[tuple[Path, int]]:
     return spans
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def record_in(line: bytes) -> dict[str, Any] | None:
+    """Return the record that a line holds; None where it holds none."""
     try:
         record = json.loads(line.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):

@@ -47,7 +47,7 @@ _GONE: Final = """
 """
 _TO_DAMAGED: Final = """
     INSERT INTO triage_damaged (namespace, collection, id, version, content, written_at)
-    SELECT * FROM gone RETURNING number
+    SELECT * FROM gone RETURNING id || '.' || number || '.corrupt'
 """
 _TO_ARCHIVE: Final = """
     INSERT INTO triage_archive (namespace, collection, id, version, content, written_at, archived_for)
@@ -81,7 +81,7 @@ class PostgresDocuments:
 
     def __init__(self, database: Database, namespace: str, *, process: str | None = None) -> None:
         self._database, self._namespace, self._process = database, namespace, process
-        self._aside: set[int] = set()
+        self._aside: set[str] = set()
 
     def get(self, collection: str, doc_id: str) -> Document | None:
         """Return a document, or None where there is none."""
@@ -102,12 +102,12 @@ class PostgresDocuments:
 
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Write a document if its version is still `version`, 0 where there must be none."""
-        given = {"id": doc_id, "version": version, "content": _content(value)}
-        _require(self._write(_UPDATE if version else _INSERT, collection, **given), doc_id)
+        statement = _UPDATE if version else _INSERT
+        self._change(statement, collection, doc_id, version=version, content=_content(value))
 
     def remove(self, collection: str, doc_id: str, *, version: int) -> None:
         """Remove a document if its version is still `version`."""
-        _require(self._write(_DELETE, collection, id=doc_id, version=version), doc_id)
+        self._change(_DELETE, collection, doc_id, version=version)
 
     def place(self, collection: str, doc_id: str) -> str:
         """Return what names a document's row."""
@@ -115,17 +115,17 @@ class PostgresDocuments:
 
     def set_aside(self, collection: str, doc_id: str) -> str:
         """Move a document's row to triage_damaged; return what names it there."""
-        for (number,) in self._write(f"{_GONE} {_TO_DAMAGED}", collection, id=doc_id):
-            self._aside.add(number)
-            return f"triage_damaged: {_damaged_name(doc_id, number)}"
+        for (name,) in self._write(f"{_GONE} {_TO_DAMAGED}", collection, id=doc_id):
+            self._aside.add(name)
+            return f"triage_damaged: {name}"
         return self.place(collection, doc_id)
 
     def damaged(self, collection: str) -> Sequence[DamagedDocument]:
         """Return everything that was ever set aside and still lies there, oldest first."""
-        select = "SELECT number, id, written_at FROM triage_damaged"
+        select = "SELECT id, id || '.' || number || '.corrupt', written_at FROM triage_damaged"
         return [
-            DamagedDocument(doc_id=doc_id, name=_damaged_name(doc_id, number), at=at, is_new=number in self._aside)
-            for number, doc_id, at in self._read(select, collection, "ORDER BY written_at, number")
+            DamagedDocument(doc_id=doc_id, name=name, at=at, is_new=name in self._aside)
+            for doc_id, name, at in self._read(select, collection, "ORDER BY written_at, number")
         ]
 
     def archive(self, collection: str, doc_id: str, *, at: datetime) -> None:
@@ -173,6 +173,10 @@ class PostgresDocuments:
             value = content if is_object else None
             yield Document(id=doc_id, version=version if is_object else DAMAGED, value=value, written_at=written_at)
 
+    def _change(self, statement: LiteralString, collection: str, doc_id: str, **given: Any) -> None:
+        if not self._write(statement, collection, id=doc_id, **given):
+            raise Conflict(f"{doc_id} was changed meanwhile; look again")
+
     def _write(self, statement: LiteralString, collection: str, **given: Any) -> _Rows:
         return self._database.write(statement, {**self._of(collection), **given})
 
@@ -190,15 +194,6 @@ def as_json(value: Any) -> str:
 def _content(value: Mapping[str, Any]) -> str:
     """Return what a row holds of a value: the version has a column of its own."""
     return as_json({key: held for key, held in value.items() if key != _VERSION})
-
-
-def _damaged_name(doc_id: str, number: int) -> str:
-    return f"{doc_id}.{number}.corrupt"
-
-
-def _require(changed: Sequence[object], doc_id: str) -> None:
-    if not changed:
-        raise Conflict(f"{doc_id} was changed meanwhile; look again")
 
 
 class DocumentNotes:

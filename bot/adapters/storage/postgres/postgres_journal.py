@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, LiteralString
 
+from bot.adapters.storage.files.ndjson_journal import record_in
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import as_json
 from bot.errors import StoreError
@@ -84,15 +85,15 @@ class PostgresJournal:
     def lines(self) -> Iterator[bytes]:
         """Yield every record as a line of a file, oldest first; also those that are none."""
         for text in self._texts("ASC"):
-            held = json.loads(text)
-            yield held.encode("utf-8", "surrogateescape") if isinstance(held, str) else text.replace("\n", " ").encode()
+            is_bytes = text.startswith('"')
+            yield json.loads(text).encode("utf-8", "surrogateescape") if is_bytes else text.replace("\n", " ").encode()
 
     def restore(self, lines: Iterable[bytes], names: Names) -> None:
         """Write lines into the empty journal, and under which names their records are known; raises StoreError."""
         last, left = 0, iter(lines)
         with self._database.transaction() as connection:
             while page := list(islice(left, PAGE)):
-                records = [_record(line) for line in page]
+                records = [record_in(line) for line in page]
                 kept = [
                     as_json(line.decode("utf-8", "surrogateescape") if record is None else record)
                     for line, record in zip(page, records, strict=True)
@@ -125,8 +126,7 @@ class PostgresJournal:
         """Yield the records of rows, and count what is none."""
         self.bad_lines = 0
         for text in texts:
-            record = json.loads(text)
-            if isinstance(record, dict):
+            if (record := record_in(text.encode())) is not None:
                 yield record
             else:
                 self.bad_lines += 1
@@ -135,12 +135,3 @@ class PostgresJournal:
 def names_of(identities: Iterable[Sequence[str]]) -> list[str]:
     """Return names as the table has them."""
     return sorted({as_json(identity) for identity in identities})
-
-
-def _record(line: bytes) -> dict[str, Any] | None:
-    """Return what a line of a file holds; None where that is no record."""
-    try:
-        record = json.loads(line.decode("utf-8", "surrogatepass"))
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
