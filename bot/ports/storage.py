@@ -22,9 +22,6 @@ DAMAGED: Final = -1
 Names = Callable[[Mapping[str, Any]], Iterable[Sequence[str]]]
 """Returns the names of a record, each made of one or more words."""
 
-Position = tuple[int, int]
-"""A place in a journal: the number of its file, and an offset."""
-
 
 class RunFolders(Protocol):
     """A folder is named by its place below the data directory, as `runs/<run>`. Methods raise StoreError."""
@@ -161,12 +158,6 @@ class Journal(Protocol):
 
     def newest_first(self) -> Iterator[dict[str, Any]]:
         """Yield every readable record, newest first; whoever stops early has read little more than it took."""
-
-    def end(self) -> Position:
-        """Return the place after the last record, greater with each record; (0, 0) of no journal.
-
-        The first number is that of the file, so that a journal that was deleted or rotated is told from one that grew.
-        """
 
     def require_readable(self) -> None:
         """Raise StoreError if it is there and cannot be read: what it holds must not be done again."""

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from bot.adapters.storage.files.atomic_write import create_private, sync_folder
 from bot.errors import refusal, refused
-from bot.ports.storage import Names, Position
+from bot.ports.storage import Names
 
 ROTATE_BYTES = 64 * 1024 * 1024
 BLOCK_BYTES: Final = 64 * 1024
@@ -80,12 +80,6 @@ class NdjsonJournal:
             for part in reversed(_parts(self._path)):
                 for line in _lines_backwards(part):
                     yield from self._read(line)
-
-    def end(self) -> Position:
-        """Return the place after the last record; the live file has the number that it gets when it is rotated."""
-        with refused(f"cannot read {self._path}", "run this as the user who runs triage"):
-            number = max(map(_number, rotated(self._path)), default=0) + 1
-            return (number, self._path.stat().st_size) if self._path.exists() else (0, 0)
 
     def lines(self) -> Iterator[bytes]:
         """Yield every line that is not empty, without its end, oldest first."""
@@ -185,10 +179,6 @@ def rotated(path: Path) -> list[Path]:
     entries = path.parent.iterdir() if path.parent.is_dir() else ()
     numbered = [(int(m[1]), p) for p in entries if (m := pattern.fullmatch(p.name))]
     return [part for _, part in sorted(numbered)]
-
-
-def _number(part: Path) -> int:
-    return int(part.name.rpartition(".")[2])
 
 
 def _parts(path: Path) -> list[Path]:

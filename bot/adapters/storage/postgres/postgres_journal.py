@@ -1,7 +1,6 @@
 """Port Journal over a table: a row for each record, numbered without a gap in the order in which they become visible.
 
-A place is `(0, number)`. Those in files begin with 1 or more, so one engine's places are Conflicts in the other. A line
-of a file that holds no record is a row with a JSON string of its bytes, so that it is none here either.
+A line of a file that holds no record is a row with a JSON string of its bytes, so that it is none here either.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from bot.adapters.storage.files.ndjson_journal import record_in
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import as_json
 from bot.errors import StoreError
-from bot.ports.storage import Names, Position
+from bot.ports.storage import Names
 
 PAGE: Final = 500
 """How many records one statement reads or writes; nothing is held open between two."""
@@ -72,15 +71,9 @@ class PostgresJournal:
         """Yield every record, newest first."""
         return self._read(self._texts("DESC"))
 
-    def end(self) -> Position:
-        """Return the place after the last record."""
-        last = "SELECT last FROM triage_journals WHERE namespace = %(namespace)s AND name = %(journal)s"
-        rows = self._database.read(last, self._of)
-        return 0, rows[0][0] if rows else 0
-
     def require_readable(self) -> None:
         """Raise StoreError where the database does not answer."""
-        self.end()
+        next(self._texts("DESC"), None)
 
     def lines(self) -> Iterator[bytes]:
         """Yield every record as a line of a file, oldest first; also those that are none."""
