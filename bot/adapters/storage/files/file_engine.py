@@ -20,6 +20,7 @@ from typing import Final
 
 from bot.adapters.storage.files.atomic_write import (
     create_file,
+    list_names,
     make_folder,
     probe_folder,
     remove_file,
@@ -28,7 +29,6 @@ from bot.adapters.storage.files.atomic_write import (
 )
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_leases import FileLeases
-from bot.adapters.storage.files.json_files import list_names
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.retention import run_folders
 from bot.adapters.storage.files.spool_queue import SpoolQueue
