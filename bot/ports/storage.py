@@ -339,8 +339,11 @@ class JobQueue(Protocol):
     def failed(self) -> Sequence[Job]:
         """Return the jobs that were given up, in order, without what holds none."""
 
-    def restore(self, job: Job) -> None:
-        """Store a job of a move behind the others, with its attempts and failures: waiting or, if so, as failed."""
+    def restore(self, job: Job) -> Job:
+        """Store a job behind the others, with its attempts and failures: waiting or, if so, as failed.
+
+        It is returned with the id that it has here. Raises StoreError.
+        """
 
     def rewrite(self, convert: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> int:
         """Store what `convert` makes of the record of each job, and return how many were changed.

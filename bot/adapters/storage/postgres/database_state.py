@@ -16,7 +16,7 @@ from bot.adapters.storage.postgres import procrastinate_tables as queue
 from bot.adapters.storage.postgres.database import Database, translated
 from bot.adapters.storage.postgres.postgres_documents import as_json
 from bot.adapters.storage.postgres.postgres_replicas import read_replicas
-from bot.adapters.storage.postgres.queue_worker import SILENT_S
+from bot.adapters.storage.postgres.procrastinate_queue import SILENT_S
 from bot.adapters.storage.state_rows import (
     CLOSED,
     JOBS,

@@ -21,8 +21,7 @@ from bot.adapters.storage.postgres.postgres_journal import PostgresJournal, name
 from bot.adapters.storage.postgres.postgres_leases import PostgresLeases
 from bot.adapters.storage.postgres.postgres_replicas import PostgresPace, PostgresReplicas, read_replicas
 from bot.adapters.storage.postgres.postgres_run_folders import PostgresRunFolders
-from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
-from bot.adapters.storage.postgres.queue_worker import SILENT_S
+from bot.adapters.storage.postgres.procrastinate_queue import SILENT_S, ProcrastinateQueue
 from bot.adapters.storage.queued_jobs import new_job
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.errors import ConfigError
