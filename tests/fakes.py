@@ -14,11 +14,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bot.adapters.storage.queued_jobs import QueuedJobs, decode_job, encode_job
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.domain.acknowledgement import Reaction
-from bot.domain.jobs import Job, JobKind, Work, queue_order
+from bot.domain.jobs import Job, queue_order
 from bot.domain.notes import NoteCitation, StaleCitations
 from bot.domain.questions.autonomy_record import AutoReply
 from bot.domain.returns import InvestigatorReturn, Usage
@@ -35,7 +36,6 @@ from bot.ports import (
     Image,
     PageRing,
     Person,
-    any_job,
 )
 from bot.ports.collections import Collection, CollectionSpec, Model, SingleDocument
 from bot.ports.storage import DAMAGED
@@ -271,71 +271,49 @@ class MemoryThreads(Threads):
         super().__init__(self.memory)
 
 
-class MemoryJobQueue:
+class MemoryJobQueue(QueuedJobs):
     """Port JobQueue in memory; `reopened()` is what a process that starts after a crash would find."""
 
-    def __init__(self, clock: Clock, *, max_running: int = 2, faults: Faults | None = None) -> None:
-        self._clock, self._max_running = clock, max_running
+    def __init__(self, clock: Clock, *, faults: Faults | None = None) -> None:
+        super().__init__(clock, None)
         self._faults = faults or Faults()
-        self._lock = threading.RLock()
         self._sequence = 0
         self._last_ms = 0
         self.waiting: dict[str, Job] = {}
-        self.running: dict[str, Job] = {}
-        self.failed: dict[str, Job] = {}
-        self._given_up: list[Job] = []
-        self.corrupt: list[str] = []
+        self.running = self._running
+        self.given_up: dict[str, Job] = {}
         self.full = False
-        self._put_off: set[str] = set()
 
-    def put(self, work: Work) -> Job:
-        with self._lock:
+    def restore(self, job: Job) -> Job:
+        with self._changed:
             if self.full:
                 raise StoreError("cannot write the job: No space left on device")
-            self._sequence += 1
-            self._last_ms = max(self._last_ms, int(self._clock.now().timestamp() * 1000))
-            job_id = work.job_id or f"{self._sequence:06d}"
-            job = Job(kind=work.kind, key=work.key, work=work, epoch_ms=self._last_ms, job_id=job_id)
             self._faults.point("queue: before a job")
-            self.waiting[job.name] = job
+            self._sequence += 1
+            self._last_ms = max(self._last_ms + 1, job.epoch_ms)
+            job_id = job.work.job_id or f"{self._sequence:06d}"
+            named = job.model_copy(update={"epoch_ms": self._last_ms, "job_id": job_id})
+            self._keep(named)
             self._faults.point("queue: after a job")
-            return job
+            return named
 
-    def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
-        with self._lock:
-            job = self._next(wanted)
-            if job is None:
-                return None
-            claimed = job.model_copy(update={"attempts": job.attempts + 1})
-            del self.waiting[job.name]
-            self.running[job.name] = claimed
-            return claimed
-
-    def done(self, job: Job) -> None:
-        with self._lock:
-            self.running.pop(job.name, None)
-            self._put_off.discard(job.key)
-
-    def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
-        with self._lock:
-            change: dict[str, Any] = {"failures": (*job.failures, why[:500])}
-            returned = job.model_copy(update=change if count else {"attempts": job.attempts - 1})
-            self.running.pop(job.name, None)
-            (self._put_off.discard if count else self._put_off.add)(job.key)
-            again = not returned.has_failed
-            (self.waiting if again else self.failed)[job.name] = returned
-            return again
+    def _keep(self, job: Job) -> None:
+        (self.given_up if job.has_failed else self.waiting)[job.name] = job
 
     def holds(self, key: str) -> bool:
-        with self._lock:
+        with self._changed:
             return any(job.key == key for jobs in (self.waiting, self.running) for job in jobs.values())
 
-    def unclaimed(self) -> list[Job]:
-        return sorted(self.waiting.values(), key=lambda job: queue_order(job.name))
+    def failed(self) -> list[Job]:
+        return list(self.given_up.values())
 
-    def take_given_up(self) -> list[Job]:
-        taken, self._given_up = self._given_up, []
-        return taken
+    def rewrite(self, convert: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> int:
+        changed = 0
+        for jobs in (self.waiting, self.given_up):
+            for name, job in jobs.items():
+                jobs[name] = decode_job(convert(encode_job(job)))
+                changed += jobs[name] != job
+        return changed
 
     def lost_since_ms(self) -> int | None:
         return None
@@ -344,30 +322,26 @@ class MemoryJobQueue:
         """Nothing is open."""
 
     def reopened(self) -> MemoryJobQueue:
-        again = MemoryJobQueue(self._clock, max_running=self._max_running, faults=self._faults)
+        again = MemoryJobQueue(self._clock, faults=self._faults)
         again._sequence, again._last_ms = self._sequence, self._last_ms
-        again.waiting, again.failed = dict(self.waiting), dict(self.failed)
-        for name, running in self.running.items():
-            job = running.died(alone=len(self.running) == 1)
-            if not job.has_failed:
-                again.waiting[name] = job
-            else:
-                again.failed[name] = job
-                again._given_up.append(job)
+        again.waiting, again.given_up = dict(self.waiting), dict(self.given_up)
+        for job in self.running.values():
+            died = job.died(alone=len(self.running) == 1)
+            again._keep(died)
+            if died.has_failed:
+                again._given_up.append(died)
         return again
 
-    def _next(self, wanted: Callable[[Job], bool]) -> Job | None:
-        if len(self.running) >= self._max_running or any(job.runs_alone for job in self.running.values()):
-            return None
-        busy = {job.key for job in self.running.values()}
-        beats = any(job.kind is JobKind.HEARTBEAT for job in self.running.values())
-        for job in sorted(
-            filter(wanted, self.waiting.values()), key=lambda job: (job.key in self._put_off, queue_order(job.name))
-        ):
-            if job.key not in busy and not (beats and job.kind is JobKind.HEARTBEAT):
-                return job if not (job.runs_alone and self.running) else None
-            busy.add(job.key)
-        return None
+    def _look(self) -> tuple[list[Job], tuple[()]]:
+        return sorted(self.waiting.values(), key=lambda job: queue_order(job.name)), ()
+
+    def _start(self, job: Job, claimed: Job) -> bool:
+        del self.waiting[job.name]
+        return True
+
+    def _end(self, job: Job, outcome: Job | None) -> None:
+        if outcome is not None:
+            self._keep(outcome)
 
 
 class MemoryDecisionLog:

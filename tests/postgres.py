@@ -158,12 +158,15 @@ def until_it_answers() -> None:
 
 def fall_silent(queue: ProcrastinateQueue) -> None:
     """Let a process give no more signs of life, for so long that it is dead to the others."""
-    worker, database = queue._worker, shared_database()
-    worker._stopping.set()
+    database = shared_database()
+    if queue._thread is None:  # it has claimed nothing, and given none
+        return
+    queue._stopping.set()
     with database.writing() as connection:
         connection.execute("SELECT pg_notify(%s, '{}')", [f"procrastinate_queue_v1#{queue._namespace}"])
-    worker._thread.join()
+    queue._thread.join()
     with database.writing() as connection:
         connection.execute(
-            "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 hour' WHERE id = %s", [worker.id]
+            "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 hour' WHERE id = %s",
+            [queue._worker_id],
         )

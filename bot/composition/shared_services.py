@@ -131,9 +131,7 @@ class SharedServices:
         is_own = home == process.environment.home.resolve()
         self.storage = process.storage if is_own else open_storage(engine, home, lines)
         self.store, self.replicas = Threads(self.storage.documents), engine.replicas
-        self.jobs = engine.jobs(
-            home, self.clock, max_running=process.settings.max_concurrent_sessions, changed=process.jobs_changed
-        )
+        self.jobs = engine.jobs(home, self.clock, changed=process.jobs_changed)
         self.leases = engine.leases(home) if engine.is_shared else None
 
     def note_damage(self, where: str) -> None:

@@ -174,9 +174,7 @@ def _end(process: ProcessServices, team: str) -> str | None:
 
 def _drop_queue(process: ProcessServices, team: str) -> str | None:
     """Drop what waits for a team without an open thread: nobody knows its ops channel, and no other may see more."""
-    jobs = process.engine.jobs(
-        process.environment.of_team(team).home, process.clock, max_running=1, changed=process.jobs_changed
-    )
+    jobs = process.engine.jobs(process.environment.of_team(team).home, process.clock, changed=process.jobs_changed)
     try:
         asked = waiting_questions(jobs, set())
         drop_jobs(jobs)

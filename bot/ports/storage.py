@@ -293,9 +293,9 @@ class JobQueue(Protocol):
         """Store a job for it; raises StoreError when the disk refuses."""
 
     def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
-        """Take the next wanted job the caps allow, or return None; a claimed job survives a crash.
+        """Take the first wanted job for whose key nothing runs, or return None; a claimed job survives a crash.
 
-        What is not wanted is passed over, and holds up no other job of its key.
+        What is not wanted is passed over, and holds up no other job of its key; jobs are looked at in order.
         """
 
     def done(self, job: Job) -> None:
@@ -327,8 +327,11 @@ class JobQueue(Protocol):
     def failed(self) -> Sequence[Job]:
         """Return the jobs that were given up, in order, without what holds none."""
 
-    def restore(self, job: Job) -> None:
-        """Store a job of a move behind the others, with its attempts and failures: waiting or, if so, as failed."""
+    def restore(self, job: Job) -> Job:
+        """Store a job behind the others, with its attempts and failures: waiting or, if so, as failed.
+
+        It is returned with the id that it has here. Raises StoreError.
+        """
 
     def rewrite(self, convert: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> int:
         """Store what `convert` makes of the record of each job, and return how many were changed.
@@ -353,7 +356,7 @@ class Engine(Protocol):
     def store(self, home: Path, *, is_reader: bool = False) -> Store:
         """Return what a team, or the process, keeps. With `is_reader` nothing is changed. Raises StoreError."""
 
-    def jobs(self, home: Path, clock: Clock, *, max_running: int, changed: Condition) -> JobQueue:
+    def jobs(self, home: Path, clock: Clock, *, changed: Condition) -> JobQueue:
         """Return a team's queue, which notifies `changed` of new work; raises StoreError, ConfigError."""
 
     def leases(self, home: Path) -> Leases:

@@ -1,7 +1,7 @@
 """Gives the workers the jobs of all teams' queues in turn, so that a busy team delays another by one job at most.
 
-The order inside a team is its queue's. Limits of the process hold across teams: one heartbeat at a time, and a job
-during which the process died repeatedly runs alone.
+The order inside a team is its queue's. The limits of the process hold across teams: one heartbeat at a time, and a job
+during which the process died repeatedly runs alone. How many run at once is the number of workers who ask.
 """
 
 from __future__ import annotations
@@ -112,10 +112,9 @@ class TeamQueues:
         return None
 
     def _fits(self, job: Job, running: list[Job]) -> bool:
-        """Whether a job may run beside those of all teams."""
+        """Whether a job may run beside those of all teams; what comes after one that waits to run alone waits, too."""
         if job.runs_alone and running:
             self._makes_room = True
+        if self._makes_room or job.key in self._running:
             return False
-        if job.kind is JobKind.HEARTBEAT and any(one.kind is JobKind.HEARTBEAT for one in running):
-            return False
-        return job.key not in self._running
+        return job.kind is JobKind.USER or not any(one.kind is JobKind.HEARTBEAT for one in running)

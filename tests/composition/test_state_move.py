@@ -192,7 +192,7 @@ def _journal(home: Path, name: str, lines: list[dict[str, Any] | bytes]) -> None
 
 def _queue(home: Path, steps: list[tuple[str, JobKind, str]]) -> None:
     clock = FakeClock()
-    queue = SpoolQueue(home / "queue", clock, max_running=100)
+    queue = SpoolQueue(home / "queue", clock)
     for number, (key, kind, fate) in enumerate(steps):
         clock.advance(1)
         queue.put(some_work(f"{key}{number}", kind, number=number))

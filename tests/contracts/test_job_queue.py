@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -18,6 +18,7 @@ from bot.adapters.storage.queued_jobs import decode_job
 from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, SUSPECT_DEATHS, Job, JobKind, QuestionAsked
 from bot.errors import StoreError
 from bot.ports import JobQueue
+from bot.runtime.team_queues import TeamQueues
 from tests.builders import THREAD_ID, an_event, some_work
 from tests.fakes import FakeClock, MemoryJobQueue
 from tests.postgres import fall_silent, new_namespace, shared_database
@@ -38,28 +39,33 @@ class Backing:
         self._namespace = new_namespace()
         self._replica: ProcrastinateQueue | None = None
 
-    def open(self, *, max_running: int = 2) -> SpoolQueue | ProcrastinateQueue | MemoryJobQueue:
+    def open(self) -> SpoolQueue | ProcrastinateQueue | MemoryJobQueue:
         """Open the queue as a new process does; the one before has died."""
         if self._kind == "spool":
-            return SpoolQueue(self._folder / "queue", self.clock, max_running=max_running)
+            return SpoolQueue(self._folder / "queue", self.clock)
         if self._kind == "procrastinate":
-            return self._next_replica(max_running)
-        self._memory._max_running = max_running
+            return self._next_replica()
         self._memory = self._memory.reopened()
         return self._memory
+
+    def open_for_workers(self) -> TeamQueues:
+        """Open the queue as `open` does, as workers have it: with the limits of the process."""
+        queues = TeamQueues(threading.Condition(), wait_s=0)
+        queues.add("default", self.open())
+        return queues
 
     def close(self) -> None:
         """End what signs of life there are."""
         if self._replica is not None:
             self._replica.close()
 
-    def _next_replica(self, max_running: int) -> ProcrastinateQueue:
+    def _next_replica(self) -> ProcrastinateQueue:
         database = shared_database()
         from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
         if self._replica is not None:
             fall_silent(self._replica)
-        self._replica = ProcrastinateQueue(database, self._namespace, self.clock, max_running=max_running)
+        self._replica = ProcrastinateQueue(database, self._namespace, self.clock)
         return self._replica
 
 
@@ -80,7 +86,7 @@ def claims(queue: JobQueue) -> list[str]:
     return order
 
 
-def claimed(queue: JobQueue) -> Job:
+def claimed(queue: JobQueue | TeamQueues) -> Job:
     job = queue.claim()
     assert job is not None
     return job
@@ -183,32 +189,32 @@ def test_the_spool_orders_like_the_memory_queue(
     assert claims(backing.open()) == expected
 
 
-def test_no_more_than_max_running_jobs_run(backing: Backing) -> None:
-    """The cap holds until a job is done or given back."""
-    queue = backing.open(max_running=2)
-    for key in "abcd":
+def test_a_job_given_back_has_its_turn_again(backing: Backing) -> None:
+    """What was claimed meanwhile goes on; nothing is claimed twice."""
+    queue = backing.open()
+    for key in "abc":
         queue.put(some_work(key))
-    first, _second = claimed(queue), claimed(queue)
+    taken = [claimed(queue) for _ in "abc"]
+    assert ([job.key for job in taken], queue.claim()) == (["a", "b", "c"], None)
+    queue.done(taken[0])
     assert queue.claim() is None
-    queue.done(first)
-    third = claimed(queue)
-    assert third.key == "c"
-    assert queue.claim() is None
-    queue.give_back(third, why="again")
+    queue.give_back(taken[2], why="again")
     assert claimed(queue).key == "c"
 
 
 def test_one_heartbeat_runs_at_a_time(backing: Backing) -> None:
     """A second beat waits although there is room, and user work passes it."""
-    queue = backing.open(max_running=3)
+    queue = backing.open()
+    workers = TeamQueues(threading.Condition(), wait_s=0)
+    workers.add("default", queue)
     queue.put(some_work("h1", HEARTBEAT))
     queue.put(some_work("h2", HEARTBEAT))
-    beat = claimed(queue)
-    assert queue.claim() is None
+    beat = claimed(workers)
+    assert workers.claim() is None
     queue.put(some_work("u"))
-    assert claimed(queue).key == "u"
-    queue.done(beat)
-    assert claimed(queue).key == "h2"
+    assert claimed(workers).key == "u"
+    workers.done(beat)
+    assert claimed(workers).key == "h2"
 
 
 def test_two_jobs_of_one_key_never_run_together(backing: Backing) -> None:
@@ -284,38 +290,63 @@ def test_a_job_that_the_process_died_of_three_times_alone_is_known_as_deadly(bac
 
 def test_deaths_in_company_are_nobodys_until_each_ran_alone(backing: Backing) -> None:
     """Two jobs died together twice: from then on each runs alone, and the harmless one is not blamed."""
-    queue = backing.open()
-    queue.put(some_work("deadly"))
-    queue.put(some_work("harmless"))
+    for key in ("deadly", "harmless"):
+        backing.open().put(some_work(key))
+    workers = backing.open_for_workers()
     for _ in range(SUSPECT_DEATHS):
-        assert [claimed(queue).key, claimed(queue).key] == ["deadly", "harmless"]
-        queue = backing.open()
+        assert [claimed(workers).key, claimed(workers).key] == ["deadly", "harmless"]
+        workers = backing.open_for_workers()
     for _ in range(DEADLY_DEATHS):
-        assert claimed(queue).key == "deadly"
-        assert queue.claim() is None
-        queue = backing.open()
-    job = claimed(queue)
+        assert claimed(workers).key == "deadly"
+        assert workers.claim() is None
+        workers = backing.open_for_workers()
+    job = claimed(workers)
     assert (job.key, job.is_deadly) == ("deadly", True)
-    queue.done(job)
-    other = claimed(queue)
+    workers.done(job)
+    other = claimed(workers)
     assert (other.key, other.is_deadly) == ("harmless", False)
 
 
-def test_what_must_run_alone_waits_for_what_runs(backing: Backing) -> None:
-    """And nothing new begins meanwhile, or it would wait for ever."""
-    for _ in range(SUSPECT_DEATHS):
-        queue = backing.open()
-        if not queue.holds("k"):
-            queue.put(some_work("k"))
-        claimed(queue)
-    queue = backing.open(max_running=3)
-    suspect = claimed(queue)
-    queue.give_back(suspect, why="Slack is down", count=False)
-    queue.put(some_work("a"))
-    other = claimed(queue)
-    assert (other.key, queue.claim()) == ("a", None)
-    queue.done(other)
-    assert claimed(queue).key == "k"
+def test_what_is_restored_comes_behind_with_its_attempts(backing: Backing) -> None:
+    """In the order of restoring, whatever clock it is from; what had failed is kept as such."""
+    queue = backing.open()
+    queue.put(some_work("first"))
+    failures = tuple(f"failure {n}" for n in range(MAX_ATTEMPTS))
+    moved = Job(kind=USER, job_id="7", epoch_ms=9, key="b", work=some_work("b"), attempts=1, failures=failures[:1])
+    older = moved.model_copy(update={"key": "a", "work": some_work("a"), "epoch_ms": 5})
+    failed = moved.model_copy(update={"key": "c", "work": some_work("c"), "attempts": 3, "failures": failures})
+    for job in (moved, older, failed):
+        queue.restore(job)
+    again = backing.open()
+    assert [job.key for job in again.unclaimed()] == ["first", "b", "a"]
+    assert [(job.attempts, job.failures) for job in again.unclaimed()[1:]] == [(1, failures[:1])] * 2
+    assert [(job.key, job.attempts, job.failures) for job in again.failed()] == [("c", MAX_ATTEMPTS, failures)]
+
+
+def test_two_beats_of_one_session_are_both_restored(backing: Backing) -> None:
+    """They may have one id and come from clocks that differ."""
+    queue = backing.open()
+    for epoch_ms in (9, 9, 5):
+        work = some_work("shop", HEARTBEAT)
+        queue.restore(Job(kind=HEARTBEAT, job_id="shop", epoch_ms=epoch_ms, key="shop", work=work))
+    assert claims(backing.open()) == ["shop"] * 3
+
+
+def test_every_record_can_be_stored_in_another_form(backing: Backing) -> None:
+    """Those that failed, too, with fields that this release does not know; what stays as it is does not count."""
+    queue = backing.open()
+    for key in ("a", "b", "c"):
+        queue.put(some_work(key))
+    for _ in range(MAX_ATTEMPTS):
+        queue.give_back(claimed(queue), why="failed")
+
+    def convert(record: Mapping[str, Any]) -> Mapping[str, Any]:
+        return record if record["key"] == "b" else {**record, "later": [record["key"]]}
+
+    assert queue.rewrite(convert) == 2
+    again = backing.open()
+    kept = {job.key: (job.model_extra or {}).get("later") for job in (*again.unclaimed(), *again.failed())}
+    assert kept == {"a": ["a"], "b": None, "c": ["c"]}
 
 
 def test_done_is_for_good(backing: Backing) -> None:
@@ -368,7 +399,7 @@ def test_a_given_id_names_the_job(backing: Backing) -> None:
 
 def test_eight_threads_claim_every_job_once(backing: Backing) -> None:
     """Concurrent workers never get the same job and leave none behind."""
-    queue = backing.open(max_running=8)
+    queue = backing.open()
     for number in range(40):
         queue.put(some_work(f"k{number}"))
     seen: list[str] = []

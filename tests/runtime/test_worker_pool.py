@@ -43,7 +43,7 @@ class Shop:
     """A pool over a memory queue, and what happened in it."""
 
     def __init__(self, *outcomes: BaseException | None, threads: int = 1) -> None:
-        self.jobs = MemoryJobQueue(FakeClock(), max_running=threads)
+        self.jobs = MemoryJobQueue(FakeClock())
         self.given_up: list[Job] = []
         self.done: list[Work] = []
         self.finished = threading.Event()
@@ -106,7 +106,7 @@ def test_after_the_last_attempt_the_failure_is_told_with_its_reasons() -> None:
     assert [job.failures for job in shop.given_up] == [
         ("Slack was away", "unexpected RuntimeError", "Slack was away again")
     ]
-    assert list(shop.jobs.failed)
+    assert list(shop.jobs.given_up)
 
 
 def test_a_poison_job_does_not_stop_the_next() -> None:
@@ -300,7 +300,7 @@ def test_what_a_job_waits_for_is_logged_once_until_it_changes(caplog: pytest.Log
 
 def test_a_disk_that_refuses_is_left_alone_for_a_while() -> None:
     """The pause is the same each time: it is short, and room may come back at any moment."""
-    jobs = MemoryJobQueue(FakeClock(), max_running=1)
+    jobs = MemoryJobQueue(FakeClock())
     pool = WorkerPool(of_one_team(jobs), by(), threads=1, pause_for_disk_s=7)
     assert [pool.pause_s(DiskRefused("no space")) for _ in range(5)] == [7.0] * 5
 
@@ -332,4 +332,4 @@ def test_a_deadly_job_is_not_run_but_settled_or_given_up() -> None:
     pool.stop()
     assert (asked, handled) == (["thread", "beat"], [])
     assert [key for key, why in given_up if "died 3 times" in why] == ["beat"]
-    assert ([job.key for job in jobs.failed.values()], jobs.waiting) == (["beat"], {})
+    assert ([job.key for job in jobs.given_up.values()], jobs.waiting) == (["beat"], {})

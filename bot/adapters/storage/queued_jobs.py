@@ -1,5 +1,4 @@
-"""Rules of the queue that all engines share: what a job's record holds, which job is next, what becomes of claimed
-ones.
+"""Rules of the queue that all engines share: what a job's record holds, which job is next, how claimed ones end.
 
 A record holds the class of the work by name. Before the first release it held `{"investigate": …}` or another form:
 the former is still read; records of other forms are not jobs, and their questions are queued anew from the journal.
@@ -9,21 +8,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import partial
-from typing import Any, Final, Generic, TypeVar
+from datetime import datetime
+from typing import Any, Final
 
-from bot.domain.jobs import FORMER_CLASSES, WORK_CLASSES, ContinueThread, Job, JobKind, Work
-from bot.ports import Clock
+from bot.domain.jobs import FORMER_CLASSES, WORK_CLASSES, ContinueThread, Job, Work
+from bot.ports import Clock, any_job
 from bot.ports.migrations import SCHEMA_KEY, SCHEMA_VERSION, newer_schema, schema_of, sealed
 
 _NAMES: Final = {work: name for name, work in WORK_CLASSES.items()}
 _READ: Final = {**WORK_CLASSES, **FORMER_CLASSES}
 
-MAX_HEARTBEATS: Final = 1
 _MAX_REASON: Final = 500
 """Characters of a failure that are kept."""
 
-Claim = TypeVar("Claim")
+
+def new_job(work: Work, *, at: datetime) -> Job:
+    """Return a job for it that has no id yet: its queue gives it one."""
+    return Job(kind=work.kind, key=work.key, work=work, epoch_ms=int(at.timestamp() * 1000), job_id="")
 
 
 def encode_job(job: Job) -> dict[str, Any]:
@@ -57,54 +58,46 @@ def _decode_work(payload: Any) -> Work:
     raise ValueError("no work of any version")
 
 
-def next_job(
-    waiting: Iterable[Job],
-    running: Collection[Job],
-    *,
-    max_running: int,
-    put_off: Collection[str],
-    busy: Iterable[str] = (),
-) -> Job | None:
-    """Return the first job that the caps allow: at most `max_running`, one heartbeat, one for each key.
-
-    `waiting` is in order; the keys of `put_off` come behind the others, for what met an outage may be that job's alone,
-    and one key keeps its order. `running` is what runs here, `busy` the keys for which a job runs elsewhere.
-    """
-    if len(running) >= max_running or any(job.runs_alone for job in running):
-        return None
-    taken = {*busy, *(job.key for job in running)}
-    heartbeats = sum(job.kind is JobKind.HEARTBEAT for job in running)
-    for job in sorted(waiting, key=lambda job: job.key in put_off):
-        if job.key not in taken and (job.kind is JobKind.USER or heartbeats < MAX_HEARTBEATS):
-            return job if not (job.runs_alone and running) else None
-        taken.add(job.key)
-    return None
-
-
-class ClaimedJobs(Generic[Claim]):
-    """The jobs that run here, by name, and how they end; an engine says what it keeps of each.
+class QueuedJobs:
+    """Which job is next, and how those that run here end; an engine says where jobs lie.
 
     `changed` is notified of new work. `corrupt` names what holds no job. What the store refuses is tried again before
     anything else; until then a job keeps its key and its place.
     """
 
-    def __init__(self, clock: Clock, *, max_running: int, changed: threading.Condition | None) -> None:
-        self._clock, self._max_running = clock, max_running
-        self._changed = changed or threading.Condition()
-        self._running: dict[str, Claim] = {}
+    def __init__(self, clock: Clock, changed: threading.Condition | None) -> None:
+        self._clock, self._changed = clock, changed or threading.Condition()
+        self._running: dict[str, Job] = {}
+        self._owed: dict[str, Job | None] = {}
         self._put_off: set[str] = set()
-        self._owed: dict[str, Callable[[], None]] = {}
         self._given_up: list[Job] = []
         self.corrupt: list[str] = []
 
+    def put(self, work: Work) -> Job:
+        """Store a job for it and tell of it; raises StoreError when the store refuses."""
+        return self.restore(new_job(work, at=self._clock.now()))
+
+    def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
+        """Take the first wanted job for whose key nothing runs."""
+        with self._changed:
+            self._settle()
+            while (job := self._next(wanted)) is not None:
+                claimed = job.model_copy(update={"attempts": job.attempts + 1})
+                if self._start(job, claimed):
+                    self._running[job.name] = claimed
+                    return claimed
+            return None
+
+    def _next(self, wanted: Callable[[Job], bool]) -> Job | None:
+        """Return the next job; keys that met an outage, which may be theirs alone, come behind the others, in order."""
+        waiting, busy = self._look()
+        taken = {*busy, *(job.key for job in self._running.values())}
+        in_order = sorted(waiting, key=lambda job: job.key in self._put_off)
+        return next((job for job in in_order if job.key not in taken and wanted(job)), None)
+
     def done(self, job: Job) -> None:
         """Forget a claimed job."""
-
-        def forget(claim: Claim) -> None:
-            self._forget(claim)
-            self._put_off.discard(job.key)
-
-        self._owe(job, forget)
+        self._owe(job, None)
 
     def give_back(self, job: Job, *, why: str, count: bool = True) -> bool:
         """Return a claimed job to its place, or keep it as failed after its last attempt; True if it will run again.
@@ -113,39 +106,50 @@ class ClaimedJobs(Generic[Claim]):
         """
         changes = {"failures": (*job.failures, why[:_MAX_REASON])} if count else {"attempts": job.attempts - 1}
         returned = job.model_copy(update=changes)
-
-        def put_back(claim: Claim) -> None:
-            self._put_back(claim, returned)
-            (self._put_off.discard if count else self._put_off.add)(job.key)
-
-        self._owe(job, put_back)
+        self._owe(job, returned, puts_off=not count)
         return not returned.has_failed
+
+    def unclaimed(self) -> list[Job]:
+        """Return the jobs that nobody works on yet, in order."""
+        with self._changed:
+            return list(self._look()[0])
 
     def take_given_up(self) -> list[Job]:
         """Return, once each, the jobs that were found to have killed their process too often."""
-        taken = []
-        while self._given_up:
-            taken.append(self._given_up.pop(0))
+        taken = list(self._given_up)
+        del self._given_up[: len(taken)]
         return taken
 
-    def _owe(self, job: Job, deed: Callable[[Claim], None]) -> None:
+    def _owe(self, job: Job, outcome: Job | None, *, puts_off: bool = False) -> None:
         with self._changed:
-            if (claim := self._running.get(job.name)) is not None:
-                self._owed[job.name] = partial(deed, claim)
+            if job.name in self._running:
+                self._owed[job.name] = outcome
+                (self._put_off.add if puts_off else self._put_off.discard)(job.key)
             self._settle()
 
     def _settle(self) -> None:
         """Do what is owed to the store."""
-        for name, deed in list(self._owed.items()):
-            deed()
-            del self._owed[name]
-            self._running.pop(name, None)
+        for name, outcome in list(self._owed.items()):
+            self._end(self._running[name], outcome)
+            del self._owed[name], self._running[name]
             self._changed.notify()
 
-    def _forget(self, claim: Claim) -> None:
-        """Remove a job that is done; raises StoreError."""
+    def restore(self, job: Job) -> Job:
+        """Store a job behind those of its kind, and return it with the id that it has here; raises StoreError."""
         raise NotImplementedError
 
-    def _put_back(self, claim: Claim, returned: Job) -> None:
-        """Let a job wait again, or keep it where it has failed; raises StoreError."""
+    def _look(self) -> tuple[Iterable[Job], Collection[str]]:
+        """Return what waits, in order, and for which keys a job runs in other processes; raises StoreError."""
+        raise NotImplementedError
+
+    def _start(self, job: Job, claimed: Job) -> bool:
+        """Store that a waiting job runs here; False where another process was faster. Raises StoreError."""
+        raise NotImplementedError
+
+    def _end(self, job: Job, outcome: Job | None) -> None:
+        """Forget a job that ran here, or let it wait again, or keep it as failed, as `outcome` says.
+
+        Raises:
+            StoreError: nothing has changed.
+        """
         raise NotImplementedError

@@ -303,9 +303,9 @@ class FileEngine:
         """Return what a data directory holds."""
         return FileStore(home, is_reader=is_reader)
 
-    def jobs(self, home: Path, clock: Clock, *, max_running: int, changed: Condition) -> SpoolQueue:
+    def jobs(self, home: Path, clock: Clock, *, changed: Condition) -> SpoolQueue:
         """Return the queue of a data directory."""
-        return SpoolQueue(home / "queue", clock, max_running=max_running, changed=changed)
+        return SpoolQueue(home / "queue", clock, changed=changed)
 
     def leases(self, home: Path) -> FileLeases:
         """Return the leases of a data directory."""

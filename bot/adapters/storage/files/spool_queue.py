@@ -10,8 +10,8 @@ from __future__ import annotations
 import logging
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,10 @@ from bot.adapters.storage.files.atomic_write import (
     replace_json,
     set_aside,
 )
-from bot.adapters.storage.queued_jobs import ClaimedJobs, decode_job, encode_job, next_job
-from bot.domain.jobs import Job, JobKind, Work, queue_order
+from bot.adapters.storage.queued_jobs import QueuedJobs, decode_job, encode_job
+from bot.domain.jobs import Job, JobKind, queue_order
 from bot.errors import StoreError, refused
-from bot.ports import Clock, any_job
+from bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
@@ -39,89 +39,48 @@ def job_files(folder: Path) -> list[Path]:
     return list_files(folder, "*_*_*.json")
 
 
-class SpoolQueue(ClaimedJobs[Job]):
-    """Port JobQueue over a folder; `corrupt` names what the start found beyond repair."""
+class SpoolQueue(QueuedJobs):
+    """Port JobQueue over a folder; `corrupt` names what was found beyond repair."""
 
-    def __init__(
-        self,
-        folder: Path,
-        clock: Clock,
-        *,
-        max_running: int = 2,
-        changed: threading.Condition | None = None,
-    ) -> None:
-        super().__init__(clock, max_running=max_running, changed=changed)
+    def __init__(self, folder: Path, clock: Clock, *, changed: threading.Condition | None = None) -> None:
+        super().__init__(clock, changed)
         self._waiting_dir = make_folder(folder)
         self._running_dir = make_folder(folder / "running")
         self._failed_dir = make_folder(folder / "failed")
-        self._last_ms = 0
+        self._last_ms: Counter[JobKind] = Counter()
         self._sequence = 0
         self._recover()
         self._waiting = {job.name: job for job in self._load(self._waiting_dir)}
 
-    def put(self, work: Work) -> Job:
-        """Store a job and tell of it; raises StoreError when the disk refuses."""
+    def restore(self, job: Job) -> Job:
+        """Store a job under a name that comes last in its kind: a clock may go back, and those of replicas differ."""
         with self._changed:
-            number = self._sequence + 1
-            self._last_ms = max(self._last_ms, int(self._clock.now().timestamp() * 1000))
-            job_id = work.job_id or f"{number:06d}"
-            job = Job(kind=work.kind, key=work.key, work=work, epoch_ms=self._last_ms, job_id=job_id)
-            self._write(self._waiting_dir, job)
-            self._sequence = number
-            self._waiting[job.name] = job
-            self._changed.notify()
-            return job
-
-    def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
-        """Take the next wanted job the caps allow: at most `max_running`, one heartbeat, one per key."""
-        with self._changed:
-            self._settle()
-            job = self._next(wanted)
-            if job is None:
-                return None
-            claimed = job.model_copy(update={"attempts": job.attempts + 1})
-            self._write(self._waiting_dir, claimed)
-            self._move(job.name, self._waiting_dir, self._running_dir)
-            del self._waiting[job.name]
-            self._running[job.name] = claimed
-            return claimed
+            number, epoch_ms = self._sequence + 1, max(self._last_ms[job.kind] + 1, job.epoch_ms)
+            named = job.model_copy(update={"epoch_ms": epoch_ms, "job_id": job.work.job_id or f"{number:06d}"})
+            self._write(self._place(named), named)
+            self._sequence, self._last_ms[job.kind] = number, epoch_ms
+            if not named.has_failed:
+                self._waiting[named.name] = named
+                self._changed.notify()
+            return named
 
     def holds(self, key: str) -> bool:
         """Whether a job for `key` waits or runs."""
         with self._changed:
             return any(job.key == key for jobs in (self._waiting, self._running) for job in jobs.values())
 
-    def unclaimed(self) -> list[Job]:
-        """Return the jobs that nobody works on yet, in order."""
-        with self._changed:
-            return self._in_order()
-
     def failed(self) -> list[Job]:
         """Return the jobs that were given up, in order."""
-        found = []
-        for path in sorted(job_files(self._failed_dir), key=lambda path: queue_order(path.name)):
-            with suppress(ValueError):
-                found.append(decode_job(read_json(path), str(path)))
-        return found
-
-    def restore(self, job: Job) -> None:
-        """Write a job of a move behind the others."""
-        with self._changed:
-            self._last_ms = max(self._last_ms + 1, job.epoch_ms)
-            restored = job.model_copy(update={"epoch_ms": self._last_ms})
-            self._write(self._failed_dir if job.has_failed else self._waiting_dir, restored)
-            if not job.has_failed:
-                self._waiting[restored.name] = restored
+        return sorted(self._load(self._failed_dir), key=_order)
 
     def rewrite(self, convert: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> int:
-        """Store what `convert` makes of each job's record; return how many were changed."""
+        """Store what `convert` makes of each record, and return how many were changed; raises StoreError."""
         changed = 0
-        for folder in (self._waiting_dir, self._running_dir, self._failed_dir):
-            for path in job_files(folder):
-                record = read_json(path)
-                if record is not None and (converted := dict(convert(record))) != record:
-                    replace_json(path, converted)
-                    changed += 1
+        for path in [path for folder in (self._waiting_dir, self._failed_dir) for path in job_files(folder)]:
+            record = read_json(path)
+            if record is not None and (converted := dict(convert(record))) != record:
+                replace_json(path, converted)
+                changed += 1
         return changed
 
     def close(self) -> None:
@@ -132,34 +91,36 @@ class SpoolQueue(ClaimedJobs[Job]):
         names = [path.name for folder in (self._waiting_dir, self._running_dir) for path in folder.glob("*.corrupt")]
         return min((int(found[1]) for name in names if (found := _USER_JOB.match(name))), default=None)
 
-    def _forget(self, claim: Job) -> None:
-        remove_file(self._running_dir / claim.name)
+    def _look(self) -> tuple[list[Job], tuple[()]]:
+        return sorted(self._waiting.values(), key=_order), ()
 
-    def _put_back(self, claim: Job, returned: Job) -> None:
-        self._note(returned)
-        self._move(claim.name, self._running_dir, self._failed_dir if returned.has_failed else self._waiting_dir)
-        if not returned.has_failed:
-            self._waiting[returned.name] = returned
+    def _start(self, job: Job, claimed: Job) -> bool:
+        self._write(self._waiting_dir, claimed)
+        self._move(job.name, self._waiting_dir, self._running_dir)
+        del self._waiting[job.name]
+        return True
 
-    def _next(self, wanted: Callable[[Job], bool]) -> Job | None:
-        return next_job(
-            filter(wanted, self._in_order()),
-            self._running.values(),
-            max_running=self._max_running,
-            put_off=self._put_off,
-        )
-
-    def _in_order(self) -> list[Job]:
-        return sorted(self._waiting.values(), key=lambda job: queue_order(job.name))
+    def _end(self, job: Job, outcome: Job | None) -> None:
+        if outcome is None:
+            remove_file(self._running_dir / job.name)
+            return
+        try:
+            self._write(self._running_dir, outcome)
+        except StoreError as error:  # on a full disk it goes back without its reason: its place would block its key
+            log.warning("a job's reason is not on disk: %s", error, extra={"action": "reason_lost"})
+        self._move(job.name, self._running_dir, self._place(outcome))
+        if not outcome.has_failed:
+            self._waiting[job.name] = outcome
 
     def _recover(self) -> None:
         left = self._load(self._running_dir)
-        for job in (job.died(alone=len(left) == 1) for job in left):
-            again = not job.has_failed
-            if not again:
-                self._given_up.append(job)
-            self._write(self._waiting_dir if again else self._failed_dir, job)
-            self._forget(job)  # last: a start that is killed here counts the same death again, from the same file
+        for job in left:
+            died = job.died(alone=len(left) == 1)
+            if died.has_failed:
+                self._given_up.append(died)
+            self._write(self._place(died), died)
+            # last: a start that is killed here counts the same death again, from the same file
+            remove_file(self._running_dir / job.name)
 
     def _load(self, folder: Path) -> list[Job]:
         jobs = []
@@ -171,18 +132,15 @@ class SpoolQueue(ClaimedJobs[Job]):
             except ValueError:
                 self.corrupt.append(set_aside(path).name)
                 continue
-            self._last_ms = max(self._last_ms, job.epoch_ms)
+            self._last_ms[job.kind] = max(self._last_ms[job.kind], job.epoch_ms)
             if job.job_id.isdigit():
                 self._sequence = max(self._sequence, int(job.job_id))
             jobs.append(job)
         return jobs
 
-    def _note(self, returned: Job) -> None:
-        """Write why a job comes back; a full disk forgets that, for a lost place would block its key."""
-        try:
-            self._write(self._running_dir, returned)
-        except StoreError as error:
-            log.warning("a job's reason is not on disk: %s", error, extra={"action": "reason_lost"})
+    def _place(self, job: Job) -> Path:
+        """Return where a job lies that does not run."""
+        return self._failed_dir if job.has_failed else self._waiting_dir
 
     def _write(self, folder: Path, job: Job) -> None:
         """Write a job's file, in a folder that somebody may have removed meanwhile."""
@@ -193,3 +151,7 @@ class SpoolQueue(ClaimedJobs[Job]):
         create_folder(target)
         with refused(f"cannot move the job {name} to {target.name}/", "check the disk"):
             (source / name).rename(target / name)
+
+
+def _order(job: Job) -> tuple[int, int, str]:
+    return queue_order(job.name)

@@ -16,7 +16,7 @@ from bot.adapters.storage.postgres import procrastinate_tables as queue
 from bot.adapters.storage.postgres.database import Database, translated
 from bot.adapters.storage.postgres.postgres_documents import as_json
 from bot.adapters.storage.postgres.postgres_replicas import read_replicas
-from bot.adapters.storage.postgres.queue_worker import SILENT_S
+from bot.adapters.storage.postgres.procrastinate_queue import SILENT_S
 from bot.adapters.storage.state_rows import (
     CLOSED,
     JOBS,
@@ -59,7 +59,6 @@ TABLES: Final = (
 """What moves. The other tables tell of living processes, or of the tables themselves."""
 
 _STATES: Final = {"todo": JobState.WAITING, "doing": JobState.RUNNING, "failed": JobState.FAILED}
-_STATUSES: Final = {state: status for status, state in _STATES.items()}
 
 _COPIES: Final[Mapping[type, str]] = {
     StoredDocument: "triage_documents (namespace, collection, id, version, content, written_at)",
@@ -213,9 +212,23 @@ class DatabaseState:
     def _put(self, namespace: str, rows: Iterable[Row]) -> None:
         """Store jobs in their order; those that ran belong to a worker that died."""
         jobs = [row for row in rows if isinstance(row, StoredJob)]
-        dead = queue.dead_worker(self._connection) if any(row.state is JobState.RUNNING for row in jobs) else None
+        dead = self._dead_worker() if any(row.state is JobState.RUNNING for row in jobs) else None
         for state, job in jobs:
-            queue.restore(self._connection, namespace, job, _STATUSES[state], dead)
+            is_running = state is JobState.RUNNING
+            queue.insert(self._connection, namespace, job.model_copy(update={"attempts": job.attempts - is_running}))
+            if is_running:
+                self._connection.execute(
+                    "UPDATE procrastinate_jobs SET status = 'doing', worker_id = %s "
+                    "WHERE id = currval('procrastinate_jobs_id_seq')",
+                    [dead],
+                )
+
+    def _dead_worker(self) -> int:
+        """Return the id of a new worker that died an hour ago: what it holds is returned, and counts as its death."""
+        [(number,)] = self._connection.execute(
+            "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() - interval '1 hour') RETURNING id"
+        )
+        return int(number)
 
     def _publish(self, namespace: str, rows: Iterable[Row]) -> None:
         """Write the files of runs, one folder after the other."""
@@ -231,7 +244,7 @@ class DatabaseState:
     def _jobs(self, namespace: str) -> Iterator[StoredJob]:
         for number, status, args in self._select(_JOBS, {"namespace": namespace}):
             try:
-                job = queue.decode(number, 0, args).job
+                job = queue.decode(number, args)
             except ValueError as error:
                 if status == "failed":
                     continue  # it was given up as damaged

@@ -21,8 +21,8 @@ from bot.adapters.storage.postgres.postgres_journal import PostgresJournal, name
 from bot.adapters.storage.postgres.postgres_leases import PostgresLeases
 from bot.adapters.storage.postgres.postgres_replicas import PostgresPace, PostgresReplicas
 from bot.adapters.storage.postgres.postgres_run_folders import PostgresRunFolders
-from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
-from bot.adapters.storage.postgres.queue_worker import SILENT_S
+from bot.adapters.storage.postgres.procrastinate_queue import SILENT_S, ProcrastinateQueue
+from bot.adapters.storage.queued_jobs import new_job
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.errors import ConfigError
 from bot.ports import Clock, JobCounts
@@ -83,7 +83,7 @@ class PostgresStore:
         """Store a message, its class and its job in one statement, unless one of its names is there."""
         job: list[Any] = [tables.lock_of(self._namespace, message.thread_id), None, None, None]
         if message.work is not None:
-            job = tables.values_of(self._namespace, tables.new_job(message.work, at=message.at))
+            job = tables.values_of(self._namespace, new_job(message.work, at=message.at))
         stored = [EVENTS, as_json(message.event), names_of(message.names), CLASSIFIED, as_json(message.classified)]
         given = [self._namespace, *stored, is_in_flight, THREADS.name, message.thread_id, *job]
         [(taken,)] = self._database.write(_TAKE, given)
@@ -119,9 +119,9 @@ class PostgresEngine:
         """Return what a team keeps; of the machine's own documents, those of this one."""
         return PostgresStore(self.database, self.namespace(home), home, process=DEFAULT_TEAM, is_reader=is_reader)
 
-    def jobs(self, home: Path, clock: Clock, *, max_running: int, changed: Condition) -> ProcrastinateQueue:
+    def jobs(self, home: Path, clock: Clock, *, changed: Condition) -> ProcrastinateQueue:
         """Return a team's queue."""
-        return ProcrastinateQueue(self.database, self.namespace(home), clock, max_running=max_running, changed=changed)
+        return ProcrastinateQueue(self.database, self.namespace(home), clock, changed=changed)
 
     def leases(self, home: Path) -> PostgresLeases:
         """Return the leases of a team; always the same ones, for they know what this process holds."""

@@ -1,47 +1,85 @@
 """Port JobQueue over Procrastinate's tables, for as many processes as there are.
 
-A claim is a row that says which worker runs the job. What a worker that died had claimed goes back to its place; that
-counts as a death and not as an attempt (bot/domain/jobs.py). The caps on what runs at once are each process's own; that
-no two jobs of a key run at once holds for all of them, by a unique index.
+Three things are ours beside Procrastinate: a claim takes the job that the rules of queued_jobs.py choose, where
+`fetch_job` takes the first one by its own; jobs of dead workers return with a counted death (bot/domain/jobs.py); and
+every process is told when a job ends or returns, not only of new ones. That no two jobs of a key run at once holds for
+all processes, by a unique index; the order after an outage is each process's own.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
+import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
+import psycopg
+from procrastinate.sql import queries
+from psycopg import sql
+
 from bot.adapters.storage.postgres import procrastinate_tables as tables
 from bot.adapters.storage.postgres.database import Database, Violated
-from bot.adapters.storage.postgres.procrastinate_tables import JobRow
-from bot.adapters.storage.postgres.queue_worker import BEAT_EVERY_S, SILENT_S, QueueWorker
-from bot.adapters.storage.queued_jobs import ClaimedJobs, next_job
-from bot.domain.jobs import Job, Work
+from bot.adapters.storage.queued_jobs import QueuedJobs
+from bot.domain.jobs import Job
 from bot.errors import ConfigError, StoreError
 from bot.ports import Clock, any_job
 from bot.ports.migrations import NewerSchema
 
 log = logging.getLogger(__name__)
 
+BEAT_EVERY_S: Final = 5.0
+SILENT_S: Final = 20.0
+"""After how long without a sign of life a worker is dead, in seconds by the database's clock."""
+
+FORGOTTEN_S: Final = 86_400.0
+"""After how long a dead worker that held no job is removed from the table, in seconds."""
+
+RECONNECT_S: Final = 1.0
 MAX_NAMESPACE_BYTES: Final = 40
 """The name of a channel has at most 63 bytes, 23 of them Procrastinate's."""
 
 _NO_SUCH_WORKER: Final = "23503"
 """The SQLSTATE of a row that refers to none: others took this process for dead, and forgot its worker."""
 
+_ALIVE: Final = """
+    SELECT id, attempts, lock, status::text FROM procrastinate_jobs
+    WHERE queue_name = %s AND status IN ('todo', 'doing') ORDER BY priority DESC, id
+"""
+_CLAIM: Final = (
+    "UPDATE procrastinate_jobs SET status = 'doing', worker_id = %(worker_id)s "
+    "WHERE id = %(number)s AND attempts = %(returns)s AND status = 'todo' RETURNING id"
+)
+_HELD: Final = """
+    SELECT 1 FROM procrastinate_jobs
+    WHERE id = %(number)s AND attempts = %(returns)s AND status = 'doing' AND worker_id = %(worker_id)s FOR UPDATE
+"""
+_STALLED: Final = """
+    SELECT job.id, job.args, job.worker_id
+    FROM procrastinate_jobs job LEFT JOIN procrastinate_workers worker ON worker.id = job.worker_id
+    WHERE job.queue_name = %s AND job.status = 'doing'
+        AND coalesce(worker.last_heartbeat < now() - make_interval(secs => %s), true)
+    ORDER BY job.id FOR UPDATE OF job SKIP LOCKED
+"""
+"""Without those that a worker is about to end after all."""
+
 
 class _Claim(NamedTuple):
-    """A job that runs here, as it was claimed, and by which of this process's workers."""
+    """A row, how often its job was returned before, and which of this process's workers runs it."""
 
-    row: JobRow
+    number: int
+    returns: int
     worker_id: int
 
 
-class ProcrastinateQueue(ClaimedJobs[_Claim]):
-    """The queue of one namespace; `corrupt` names the rows that hold no job."""
+class ProcrastinateQueue(QueuedJobs):
+    """The queue of one namespace, and this process as one of its workers from the first claim on.
+
+    A thread with a connection of its own gives signs of life, so a pool that is used up is not taken for a death.
+    `corrupt` names the rows that hold no job.
+    """
 
     def __init__(
         self,
@@ -49,37 +87,38 @@ class ProcrastinateQueue(ClaimedJobs[_Claim]):
         namespace: str,
         clock: Clock,
         *,
-        max_running: int = 2,
         changed: threading.Condition | None = None,
         beat_every_s: float = BEAT_EVERY_S,
         silent_s: float = SILENT_S,
     ) -> None:
+        """Take up what dead processes left; raises StoreError, and ConfigError where the name is too long."""
         if len(namespace.encode()) > MAX_NAMESPACE_BYTES:
             raise ConfigError(f"the team name {namespace!r} is too long; give it at most {MAX_NAMESPACE_BYTES} letters")
-        super().__init__(clock, max_running=max_running, changed=changed)
+        super().__init__(clock, changed)
         self._database, self._namespace = database, namespace
-        self._known: dict[tuple[int, int], JobRow] = {}
-        self._unanswered: set[int] = set()
-        self._worker = QueueWorker(
-            database,
-            namespace,
-            clock,
-            wake=self._wake,
-            on_given_up=self._given_up.append,
-            beat_every_s=beat_every_s,
-            silent_s=silent_s,
-        )
+        self._beat_every_s, self._silent_s = beat_every_s, silent_s
+        self._known: dict[tuple[int, int], Job] = {}
+        self._claims: dict[str, _Claim] = {}
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._away: StoreError | None = None
+        self._sweep()
 
-    def put(self, work: Work) -> Job:
+    def restore(self, job: Job) -> Job:
         """Store a job and tell of it, in every process; part of this thread's transaction if there is one."""
         with self._database.writing() as connection:
-            return tables.insert(connection, self._namespace, tables.new_job(work, at=self._clock.now()))
+            return tables.insert(connection, self._namespace, job)
 
     def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
-        """Take the next wanted job the caps allow: at most `max_running`, one heartbeat, one per key."""
+        """Claim as every queue does, but not while no sign of life can be given: others would take the job over."""
         with self._changed:
-            self._settle()
-            return self._take(wanted)
+            if self._thread is None:
+                self._register()
+                self._thread = threading.Thread(target=self._live, name="queue", daemon=True)
+                self._thread.start()
+            if self._away is not None:
+                raise self._away
+            return super().claim(wanted)
 
     def holds(self, key: str) -> bool:
         """Whether a job for `key` waits or runs, in any process."""
@@ -89,149 +128,160 @@ class ProcrastinateQueue(ClaimedJobs[_Claim]):
         )
         return bool(found)
 
-    def unclaimed(self) -> list[Job]:
-        """Return the jobs that nobody works on yet, in order."""
-        with self._changed:
-            return [row.job for row in self._look()[0]]
+    def failed(self) -> list[Job]:
+        """Return the jobs that were given up, in order, without what holds none."""
+        jobs = []
+        for number, args in self._rows("failed"):
+            with suppress(ValueError):
+                jobs.append(tables.decode(number, args))
+        return jobs
+
+    def rewrite(self, convert: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> int:
+        """Store what `convert` makes of each record, all or none, and return how many were changed."""
+        changed = 0
+        with self._database.transaction() as connection:
+            for number, args in self._rows("todo", "doing", "failed"):
+                with suppress(ValueError):
+                    record = tables.record_of(args)
+                    if (converted := dict(convert(record))) != record:
+                        tables.rewrite(connection, number, converted)
+                        changed += 1
+        return changed
 
     def lost_since_ms(self) -> None:
         """Return None: a row that holds no job says nothing of when it was put."""
 
-    def failed(self) -> list[Job]:
-        """Return the jobs that were given up, in order, without what holds none."""
-        rows = self._database.read(
-            "SELECT id, attempts, args FROM procrastinate_jobs WHERE queue_name = %s AND status = 'failed' ORDER BY id",
-            [self._namespace],
-        )
-        found = []
-        for row in rows:
-            with suppress(ValueError):
-                found.append(tables.decode(*row).job)
-        return found
-
-    def restore(self, job: Job) -> None:
-        """Store a job of a move behind the others."""
-        with self._database.writing() as connection:
-            tables.restore(connection, self._namespace, job, "failed" if job.has_failed else "todo", None)
-
-    def rewrite(self, convert: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> int:
-        """Store what `convert` makes of each job's record; return how many were changed."""
-        changed = 0
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT id, args FROM procrastinate_jobs "
-                "WHERE queue_name = %s AND status IN ('todo', 'doing', 'failed') FOR UPDATE",
-                [self._namespace],
-            ).fetchall()
-            for number, args in rows:
-                with suppress(ValueError, KeyError, TypeError):
-                    record = json.loads(args["job"])
-                    if (converted := dict(convert(record))) != record:
-                        connection.execute(
-                            "UPDATE procrastinate_jobs SET args = %s::jsonb WHERE id = %s",
-                            [json.dumps({**args, "job": json.dumps(converted)}), number],
-                        )
-                        changed += 1
-        return changed
-
     def close(self) -> None:
-        """End the signs of life; what is still claimed is returned by the next process that looks."""
-        self._worker.close()
+        """Give no more signs of life; what is still claimed is returned by the next process that looks."""
+        if self._thread is None:
+            return
+        self._stopping.set()
+        with self._database.writing() as connection:
+            tables.tell(connection, self._namespace)
+        self._thread.join()
+        with self._database.writing() as connection:
+            connection.execute(queries["unregister_worker"], {"worker_id": self._worker_id})
+
+    def _rows(self, *statuses: str) -> list[tuple[Any, ...]]:
+        return self._database.read(
+            "SELECT id, args FROM procrastinate_jobs WHERE queue_name = %s AND status::text = ANY(%s) ORDER BY id",
+            [self._namespace, list(statuses)],
+        )
+
+    def _look(self) -> tuple[list[Job], set[str]]:
+        """Return what waits, in order, each row read once, and the keys of what runs anywhere."""
+        with self._database.reading() as connection:
+            rows = connection.execute(_ALIVE, [self._namespace]).fetchall()
+            waiting = [(number, returns) for number, returns, _, status in rows if status == "todo"]
+            if unknown := [place[0] for place in waiting if place not in self._known]:
+                found = "SELECT id, attempts, args FROM procrastinate_jobs WHERE id = ANY(%s)"
+                for number, returns, args in connection.execute(found, [unknown]).fetchall():
+                    self._learn(number, returns, args)
+        self._known = {place: self._known[place] for place in waiting if place in self._known}
+        prefix = len(tables.lock_of(self._namespace, ""))
+        return list(self._known.values()), {lock[prefix:] for _, _, lock, status in rows if status == "doing"}
+
+    def _learn(self, number: int, returns: int, args: object) -> None:
+        try:
+            self._known[number, returns] = tables.decode(number, args)
+        except NewerSchema:  # for a replica of that release
+            log.info("a later release's job is left to it", extra={"action": "job_newer", "job": number})
+        except ValueError:
+            self.corrupt.append(f"procrastinate_jobs: {number}")
+            with self._database.writing() as connection:
+                tables.keep_failed(connection, number)
+
+    def _start(self, job: Job, claimed: Job) -> bool:
+        """Write that a job runs here; False also where this process was taken for dead."""
+        place = next(place for place, known in self._known.items() if known is job)
+        claim = _Claim(*place, self._worker_id)
+        try:
+            is_ours = bool(self._database.write(_CLAIM, claim._asdict()))
+        except Violated as refused:  # a job of its key was claimed meanwhile, or our worker is gone
+            if refused.code == _NO_SUCH_WORKER:
+                self._register()
+            return False
+        except StoreError:
+            # It may have been written all the same, and nobody else would return it, for its worker lives.
+            self._claims[job.name], self._running[job.name], self._owed[job.name] = claim, claimed, job
+            raise
+        if is_ours:
+            self._claims[job.name] = claim
+        return is_ours
+
+    def _end(self, job: Job, outcome: Job | None) -> None:
+        """End a claim that still stands: a process that was taken for dead has lost its jobs to others."""
+        claim = self._claims[job.name]
+        with self._database.transaction() as connection:
+            if connection.execute(_HELD, claim._asdict()).fetchone():
+                tables.end(connection, self._namespace, claim.number, outcome)
+            else:
+                log.warning("a claim does not stand any more", extra={"action": "job_lost", "job": job.name})
+        del self._claims[job.name]
+
+    def _register(self) -> None:
+        """Become a new worker: at the first claim, and after others took this process for dead."""
+        with self._database.writing() as connection:
+            connection.execute(queries["prune_stalled_workers"], {"seconds_since_heartbeat": FORGOTTEN_S})
+            [(self._worker_id,)] = connection.execute(queries["register_worker"])
+
+    def _sweep(self) -> None:
+        """Return the jobs of dead workers to their places; each counts as a death, once, whoever sweeps."""
+        given_up = []
+        with self._database.transaction() as connection:
+            lock = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
+            if connection.execute(lock, [f"triage sweep {self._namespace}"]).fetchone() != (True,):
+                return
+            found = connection.execute(_STALLED, [self._namespace, self._silent_s]).fetchall()
+            held = Counter(worker for _, _, worker in found)
+            for number, args, worker in found:
+                try:
+                    job = tables.decode(number, args)
+                except (NewerSchema, ValueError):  # a replica of a later release claimed it, and reads it
+                    continue
+                claimed = job.model_copy(update={"attempts": job.attempts + 1})
+                died = claimed.died(alone=worker is not None and held[worker] == 1)
+                tables.end(connection, self._namespace, number, died)
+                if died.has_failed:
+                    given_up.append(died)
+            for worker in filter(None, held):
+                connection.execute(queries["unregister_worker"], {"worker_id": worker})
+        self._given_up += given_up
+
+    def _live(self) -> None:
+        """Give signs of life, return the jobs of those that give none, and hear of changes, until the stop."""
+        sweep_at = time.monotonic()
+        while not self._stopping.is_set():
+            try:
+                with self._database.connect() as connection:
+                    self._away = None
+                    self._attend(connection, sweep_at)
+            except StoreError as error:
+                self._away = error
+            self._stopping.wait(RECONNECT_S)
+            # After an outage everybody has been silent: the others need time for a sign of life, too.
+            sweep_at = time.monotonic() + self._silent_s
+
+    def _attend(self, connection: tables.Connection, sweep_at: float) -> None:
+        """Do so on one connection until it breaks."""
+        try:
+            connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(tables.channel_of(self._namespace))))
+            self._wake()  # of what came while nobody listened
+            beat_at = time.monotonic()
+            while not self._stopping.is_set():
+                now = time.monotonic()
+                if now >= beat_at:
+                    beat_at = now + self._beat_every_s
+                    connection.execute(queries["update_heartbeat"], {"worker_id": self._worker_id})
+                    if now >= sweep_at:
+                        self._sweep()
+                for _ in connection.notifies(timeout=max(0.0, beat_at - time.monotonic()), stop_after=1):
+                    self._wake()
+        except (psycopg.Error, StoreError) as error:
+            log.info("the queue connects anew", extra={"action": "queue_deaf", "error": str(error)})
 
     def _wake(self) -> None:
         """Have whoever waits for work look at the tables, unless somebody looks just now."""
         if self._changed.acquire(blocking=False):  # signs of life must not wait for a claim that hangs
             self._changed.notify_all()
             self._changed.release()
-
-    def _take(self, wanted: Callable[[Job], bool]) -> Job | None:
-        """Claim the next job; looks anew as long as another process is faster."""
-        while len(self._running) < self._max_running:
-            waiting, busy = self._look()
-            job = next_job(
-                (row.job for row in waiting if wanted(row.job)),
-                [claim.row.job for claim in self._running.values()],
-                max_running=self._max_running,
-                put_off=self._put_off,
-                busy=busy,
-            )
-            if job is None:
-                return None
-            if self._claimed(next(row for row in waiting if row.job is job)):
-                return self._running[job.name].row.job
-        return None
-
-    def _look(self) -> tuple[list[JobRow], set[str]]:
-        """Return what waits, in order, each row read once, and the keys of what runs anywhere."""
-        with self._database.reading() as connection:
-            state = tables.look(connection, self._namespace)
-            unknown = [place[0] for place in state.waiting if place not in self._known]
-            for number, returns, args in tables.read(connection, unknown) if unknown else []:
-                self._learn(number, returns, args)
-        self._known = {place: self._known[place] for place in state.waiting if place in self._known}
-        return list(self._known.values()), state.busy
-
-    def _learn(self, number: int, returns: int, args: object) -> None:
-        try:
-            self._known[number, returns] = tables.decode(number, returns, args)
-        except NewerSchema:  # for a replica of that release
-            log.info("a later release's job is left to it", extra={"action": "job_newer", "job": number})
-        except ValueError:
-            self.corrupt.append(f"procrastinate_jobs: {number}")
-            with self._database.writing() as connection:
-                tables.give_up(connection, self._namespace, number, None)
-
-    def _claimed(self, row: JobRow) -> bool:
-        """Write that a job runs here; False where somebody was faster, or this process was taken for dead."""
-        worker_id = self._worker.id
-        try:
-            with self._database.writing() as connection:
-                is_ours = tables.start(connection, row, worker_id)
-        except Violated as refused:
-            if refused.code == _NO_SUCH_WORKER:
-                self._worker.register()
-            return False
-        except StoreError:
-            self._unanswered.add(worker_id)
-            raise
-        if is_ours:
-            job = row.job.model_copy(update={"attempts": row.job.attempts + 1})
-            self._running[job.name] = _Claim(row._replace(job=job), worker_id)
-        return is_ours
-
-    def _settle(self) -> None:
-        if self._unanswered:
-            self._take_back()
-        super()._settle()
-
-    def _take_back(self) -> None:
-        """Let wait again what a claim took whose answer was lost: its worker lives, so nobody else returns it."""
-        known = [claim.row.number for claim in self._running.values()]
-        with self._database.transaction() as connection:
-            for worker_id in self._unanswered:
-                for number in tables.claimed_by(connection, worker_id, known):
-                    tables.put_back(connection, self._namespace, number, None, at=self._clock.now())
-        self._unanswered.clear()
-
-    def _forget(self, claim: _Claim) -> None:
-        with self._database.transaction() as connection:
-            if self._is_held(connection, claim):
-                tables.forget(connection, self._namespace, claim.row.number)
-
-    def _put_back(self, claim: _Claim, returned: Job) -> None:
-        with self._database.transaction() as connection:
-            if not self._is_held(connection, claim):
-                return
-            if returned.has_failed:
-                tables.give_up(connection, self._namespace, claim.row.number, returned)
-            else:
-                tables.put_back(connection, self._namespace, claim.row.number, returned, at=self._clock.now())
-
-    def _is_held(self, connection: tables.Connection, claim: _Claim) -> bool:
-        """Whether a claim still stands: a process that was taken for dead has lost its jobs to others."""
-        held = tables.is_held(connection, claim.row, claim.worker_id)
-        if not held:
-            log.warning(
-                "a job was taken over while it ran here", extra={"action": "job_lost", "job": claim.row.job.name}
-            )
-        return held

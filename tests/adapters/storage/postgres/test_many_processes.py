@@ -105,7 +105,7 @@ def be_late(queue: ProcrastinateQueue) -> None:
     with shared_database().writing() as connection:
         connection.execute(
             "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 hour' WHERE id <> %s",
-            [queue._worker.id],
+            [queue._worker_id],
         )
 
 
@@ -184,11 +184,12 @@ def test_a_killed_process_gives_its_jobs_back_once_it_is_silent() -> None:
     namespace, database = new_namespace(), shared_database()
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
-    queue = ProcrastinateQueue(database, namespace, FakeClock(), beat_every_s=0.2, silent_s=600, max_running=2)
+    queue = ProcrastinateQueue(database, namespace, FakeClock(), beat_every_s=0.2, silent_s=600)
     for key in ("a", "b"):
         queue.put(some_work(key))
     with started(HOLD, namespace, 0) as process:
         assert said(process) == "a b"
+        assert queue.claim() is None
         process.send_signal(signal.SIGKILL)
         process.wait()
         be_late(queue)
@@ -207,6 +208,7 @@ def test_a_paused_process_ends_no_job_that_another_runs_by_now() -> None:
         queue.put(some_work(key))
     with started(HOLD, namespace, 0) as process:
         assert said(process) == "a b"
+        assert queue.claim() is None
         process.send_signal(signal.SIGSTOP)
         be_late(queue)
         jobs = [next_job(queue), next_job(queue)]

@@ -65,7 +65,7 @@ def next_job(queue: ProcrastinateQueue) -> Job:
 def last_beat(queue: ProcrastinateQueue) -> datetime | None:
     with shared_database().reading() as connection:
         row = connection.execute(
-            "SELECT last_heartbeat FROM procrastinate_workers WHERE id = %s", [queue._worker.id]
+            "SELECT last_heartbeat FROM procrastinate_workers WHERE id = %s", [queue._worker_id]
         ).fetchone()
     return row[0] if row else None
 
@@ -73,7 +73,7 @@ def last_beat(queue: ProcrastinateQueue) -> datetime | None:
 def taken_over(queue: ProcrastinateQueue) -> Job:
     """Claim what a silent replica had; another one may be sweeping just now."""
     while (job := queue.claim()) is None:
-        queue._worker.sweep()
+        queue._sweep()
     return job
 
 
@@ -110,6 +110,7 @@ def test_who_waits_is_told_of_work_of_another_replica(replica: Open) -> None:
     """Of a new job, and of the end of a job of the same key."""
     changed = threading.Condition()
     waiting, other = replica(changed=changed), replica()
+    assert waiting.claim() is None
 
     def tells(by: Callable[[], object]) -> None:
         def act() -> None:
@@ -146,6 +147,7 @@ def test_a_replica_whose_connections_were_cut_goes_on(replica: Open) -> None:
 def test_after_an_outage_the_others_get_time_for_a_sign_of_life(replica: Open) -> None:
     """Everybody was silent meanwhile: whoever is back first takes nobody's jobs."""
     first, late = replica(beat_every_s=0.01), replica()
+    assert first.claim() is None
     late.put(some_work("theirs"))
     claimed(late)
     cut_connections(shared_database()._url)
@@ -166,7 +168,7 @@ def test_what_a_silent_replica_had_is_returned_once(replica: Open) -> None:
     claimed(dead)
     assert one.claim() is None
     fall_silent(dead)
-    sweeps = [threading.Thread(target=queue._worker.sweep) for queue in (one, other) for _ in range(4)]
+    sweeps = [threading.Thread(target=queue._sweep) for queue in (one, other) for _ in range(4)]
     for sweep in sweeps:
         sweep.start()
     for sweep in sweeps:
@@ -196,7 +198,7 @@ def test_a_replica_that_was_taken_for_dead_ends_no_job_of_others(replica: Open) 
 
 def test_a_replica_that_was_taken_for_dead_claims_on_as_a_new_worker(replica: Open) -> None:
     """But not what still runs here, until that has ended; its end does not end the job."""
-    paused, other = replica(max_running=3), replica()
+    paused, other = replica(), replica()
     paused.put(some_work("k"))
     first = claimed(paused)
     fall_silent(paused)
