@@ -17,7 +17,7 @@ import psycopg
 from psycopg_pool import ConnectionPool
 
 from bot.adapters.storage.postgres.migrations import migrate, missing
-from bot.errors import ConfigError, DiskRefused, StoreError
+from bot.errors import ConfigError, DatabaseAway, StoreError
 
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
 """Of a statement."""
@@ -110,7 +110,7 @@ class Database:
         """Enter with a connection for statements that commit by themselves, or inside this thread's transaction.
 
         Raises:
-            StoreError: the database refuses; DiskRefused where it does not answer or takes nothing now.
+            StoreError: the database refuses; DatabaseAway where it does not answer or takes nothing now.
         """
         bound = getattr(self._thread, "connection", None)
         with self._noting(), translated():
@@ -124,12 +124,12 @@ class Database:
     def _noting(self) -> Iterator[None]:
         try:
             yield
-        except DiskRefused:
+        except DatabaseAway:
             self._was_refused = True
             raise
 
     def probe(self, room: int) -> None:
-        """Raise DiskRefused where nothing can be written, once something was refused also where less room is free."""
+        """Raise DatabaseAway where nothing can be written, once something was refused also where less room is free."""
         with self.writing() as connection:
             connection.execute("UPDATE triage_leases SET token = token WHERE false")
             if self._was_refused:
@@ -211,16 +211,16 @@ def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
 
     Raises:
         ConfigError: it is not an address.
-        DiskRefused: nobody answers there, or whoever does lets nobody in.
+        DatabaseAway: nobody answers there, or whoever does lets nobody in.
     """
     try:
         return psycopg.connect(url, **_SETTINGS)
     except psycopg.OperationalError as error:
         if error.pgconn is not None and (error.pgconn.needs_password or error.pgconn.used_password):
-            raise DiskRefused(
+            raise DatabaseAway(
                 f"the database refused the login: check user, password and database name in {URL}"
             ) from error
-        raise DiskRefused(
+        raise DatabaseAway(
             "the database cannot be reached: check that its server runs and takes connections, and host, port, user "
             f"and database name in {URL}"
         ) from error
@@ -258,7 +258,7 @@ def translated() -> Iterator[None]:
         code = error.sqlstate or "no answer"
         if isinstance(error, psycopg.OperationalError) or code == _READ_ONLY:
             advice = "check that the server runs, takes connections and has free space"
-            raise DiskRefused(f"the database cannot be used now ({code}); {advice}") from error
+            raise DatabaseAway(f"the database cannot be used now ({code}); {advice}") from error
         if isinstance(error, psycopg.IntegrityError):
             raise Violated(code) from error
         raise StoreError(f"the database refused a statement ({code}); see the server's log") from error
