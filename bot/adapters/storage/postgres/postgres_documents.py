@@ -23,27 +23,18 @@ from bot.ports.storage import DAMAGED, ArchivedDocument, DamagedDocument, Docume
 _Rows: TypeAlias = Sequence[tuple[Any, ...]]
 _VERSION: Final = "version"
 _OF: Final = "WHERE namespace = %(namespace)s AND collection = %(collection)s"
-_SELECT: Final = "SELECT id, version, content, written_at FROM triage_documents"
-_SELECT_ARCHIVED: Final = "SELECT id, version, content, written_at FROM triage_archive"
+_UNCHANGED: Final = f"{_OF} AND id = %(id)s AND version = %(version)s RETURNING id"
+_SELECT: Final = "SELECT id, version, content, written_at FROM"
 _INSERT: Final = """
     INSERT INTO triage_documents (namespace, collection, id, version, content)
     VALUES (%(namespace)s, %(collection)s, %(id)s, 1, %(content)s::json) ON CONFLICT DO NOTHING RETURNING id
 """
 _UPDATE: Final = """
     UPDATE triage_documents SET version = version + 1, content = %(content)s::json, written_at = clock_timestamp()
-    WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s AND version = %(version)s
-    RETURNING id
 """
-_DELETE: Final = """
-    DELETE FROM triage_documents
-    WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s AND version = %(version)s
-    RETURNING id
-"""
-_GONE: Final = """
-    WITH gone AS (
-        DELETE FROM triage_documents WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s
-        RETURNING namespace, collection, id, version, content, written_at
-    )
+_DELETE: Final = "DELETE FROM triage_documents"
+_GONE: Final = f"""
+    WITH gone AS ({_DELETE} {_OF} AND id = %(id)s RETURNING namespace, collection, id, version, content, written_at)
 """
 _TO_DAMAGED: Final = """
     INSERT INTO triage_damaged (namespace, collection, id, version, content, written_at)
@@ -85,11 +76,11 @@ class PostgresDocuments:
 
     def get(self, collection: str, doc_id: str) -> Document | None:
         """Return a document, or None where there is none."""
-        return next(self._documents(_SELECT, collection, "AND id = %(id)s", id=doc_id), None)
+        return next(self._documents(f"{_SELECT} triage_documents", collection, "AND id = %(id)s", id=doc_id), None)
 
     def list(self, collection: str) -> Sequence[Document]:
         """Return every document of a collection, by id."""
-        return [*self._documents(_SELECT, collection, "ORDER BY id")]
+        return [*self._documents(f"{_SELECT} triage_documents", collection, "ORDER BY id")]
 
     def find(self, collection: str, field: str, value: str) -> Sequence[Document]:
         """Return the documents that hold this text in a field of their own, by id.
@@ -97,17 +88,17 @@ class PostgresDocuments:
         The server looks for the text alone: its operators on JSON refuse a whole document for one U+0000 in it.
         """
         holding = "AND position(%(text)s IN content::text) > 0 ORDER BY id"
-        found = self._documents(_SELECT, collection, holding, text=as_json(value))
+        found = self._documents(f"{_SELECT} triage_documents", collection, holding, text=as_json(value))
         return [one for one in found if one.value is not None and one.value.get(field) == value]
 
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Write a document if its version is still `version`, 0 where there must be none."""
-        statement = _UPDATE if version else _INSERT
+        statement = f"{_UPDATE} {_UNCHANGED}" if version else _INSERT
         self._change(statement, collection, doc_id, version=version, content=_content(value))
 
     def remove(self, collection: str, doc_id: str, *, version: int) -> None:
         """Remove a document if its version is still `version`."""
-        self._change(_DELETE, collection, doc_id, version=version)
+        self._change(f"{_DELETE} {_UNCHANGED}", collection, doc_id, version=version)
 
     def place(self, collection: str, doc_id: str) -> str:
         """Return what names a document's row."""
@@ -142,7 +133,7 @@ class PostgresDocuments:
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
         """Return an archived document, or None where it is gone."""
         numbered = "AND number = %(number)s"
-        return next(self._documents(_SELECT_ARCHIVED, collection, numbered, number=int(archived.name)), None)
+        return next(self._documents(f"{_SELECT} triage_archive", collection, numbered, number=int(archived.name)), None)
 
     def restore(self, collection: str, document: Document, *, archived: ArchivedDocument | None = None) -> None:
         """Write a row as it was elsewhere; raises StoreError, also where it holds nothing."""
