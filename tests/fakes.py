@@ -14,12 +14,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.storage.queued_jobs import QueuedJobs, decode_job, encode_job, new_job
+from bot.adapters.storage.queued_jobs import QueuedJobs, decode_job, encode_job
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.domain.acknowledgement import Reaction
-from bot.domain.jobs import Job, Work, queue_order
+from bot.domain.jobs import Job, queue_order
 from bot.domain.notes import NoteCitation, StaleCitations
 from bot.domain.questions.autonomy_record import AutoReply
 from bot.domain.returns import InvestigatorReturn, Usage
@@ -38,7 +38,7 @@ from bot.ports import (
     Person,
 )
 from bot.ports.collections import Collection, CollectionSpec, Model, SingleDocument
-from bot.ports.storage import DAMAGED, Position
+from bot.ports.storage import DAMAGED
 from bot.ports.threads import Threads
 
 MAX_ATTEMPTS = 3
@@ -101,9 +101,6 @@ class MemoryJournal:
 
     def newest_first(self) -> Iterator[dict[str, Any]]:
         return self._read(reversed(list(self.lines)))
-
-    def end(self) -> Position:
-        return (1, len(self.lines)) if self.lines else (0, 0)
 
     def _read(self, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         self.bad_lines = 0
@@ -278,8 +275,8 @@ class MemoryJobQueue(QueuedJobs):
     """Port JobQueue in memory; `reopened()` is what a process that starts after a crash would find."""
 
     def __init__(self, clock: Clock, *, faults: Faults | None = None) -> None:
-        super().__init__(None)
-        self._clock, self._faults = clock, faults or Faults()
+        super().__init__(clock, None)
+        self._faults = faults or Faults()
         self._sequence = 0
         self._last_ms = 0
         self.waiting: dict[str, Job] = {}
@@ -287,25 +284,18 @@ class MemoryJobQueue(QueuedJobs):
         self.given_up: dict[str, Job] = {}
         self.full = False
 
-    def put(self, work: Work) -> Job:
+    def restore(self, job: Job) -> Job:
         with self._changed:
             if self.full:
                 raise StoreError("cannot write the job: No space left on device")
             self._faults.point("queue: before a job")
-            job = self._add(new_job(work, at=self._clock.now()))
+            self._sequence += 1
+            self._last_ms = max(self._last_ms + 1, job.epoch_ms)
+            job_id = job.work.job_id or f"{self._sequence:06d}"
+            named = job.model_copy(update={"epoch_ms": self._last_ms, "job_id": job_id})
+            self._keep(named)
             self._faults.point("queue: after a job")
-            return job
-
-    def restore(self, job: Job) -> None:
-        self._add(job)
-
-    def _add(self, job: Job) -> Job:
-        self._sequence += 1
-        self._last_ms = max(self._last_ms + 1, job.epoch_ms)
-        job_id = job.work.job_id or f"{self._sequence:06d}"
-        named = job.model_copy(update={"epoch_ms": self._last_ms, "job_id": job_id})
-        self._keep(named)
-        return named
+            return named
 
     def _keep(self, job: Job) -> None:
         (self.given_up if job.has_failed else self.waiting)[job.name] = job

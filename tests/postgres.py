@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from bot.errors import DiskRefused
+from bot.errors import DatabaseAway
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.database import Database
@@ -152,20 +152,21 @@ def until_it_answers() -> None:
             with shared_database().reading() as connection:
                 connection.execute("SELECT 1")
             answered += 1
-        except DiskRefused:
+        except DatabaseAway:
             answered = 0
 
 
 def fall_silent(queue: ProcrastinateQueue) -> None:
     """Let a process give no more signs of life, for so long that it is dead to the others."""
-    worker, database = queue._worker, shared_database()
-    if worker._thread is None:  # it has claimed nothing, and given none
+    database = shared_database()
+    if queue._thread is None:  # it has claimed nothing, and given none
         return
-    worker._stopping.set()
+    queue._stopping.set()
     with database.writing() as connection:
         connection.execute("SELECT pg_notify(%s, '{}')", [f"procrastinate_queue_v1#{queue._namespace}"])
-    worker._thread.join()
+    queue._thread.join()
     with database.writing() as connection:
         connection.execute(
-            "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 hour' WHERE id = %s", [worker.id]
+            "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 hour' WHERE id = %s",
+            [queue._worker_id],
         )

@@ -187,11 +187,12 @@ class TestRetention:
             replica("a").publish(folder)
         retention = self.retention(replica("b"), timedelta(days=90), [in_status(ThreadStatus.INVESTIGATING)])
         replica("b").fetch(RUN)
-        retention.tick()
+        for _ in range(2):  # what is here, then what only the database has
+            retention.tick()
         assert files_of(replica("c"), kept) == {"run.log": b"x"}
         assert not replica("c").fetch(RUN).exists()
         assert not replica("b").here(RUN).exists()
-        assert list(replica("c").published_before(datetime.now(UTC))) == [kept]
+        assert list(replica("c").folders()) == [kept]
 
 
 def set_age(folder: Path, *, days: float) -> None:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from bot.domain.jobs import FORMER_CLASSES, WORK_CLASSES, ContinueThread, Job, Work
-from bot.ports import any_job
+from bot.ports import Clock, any_job
 from bot.ports.migrations import SCHEMA_KEY, SCHEMA_VERSION, newer_schema, schema_of, sealed
 
 _NAMES: Final = {work: name for name, work in WORK_CLASSES.items()}
@@ -23,8 +23,8 @@ _MAX_REASON: Final = 500
 
 
 def new_job(work: Work, *, at: datetime) -> Job:
-    """Return a job for it; an id that its work does not give is its queue's to choose."""
-    return Job(kind=work.kind, key=work.key, work=work, epoch_ms=int(at.timestamp() * 1000), job_id=work.job_id or "")
+    """Return a job for it that has no id yet: its queue gives it one."""
+    return Job(kind=work.kind, key=work.key, work=work, epoch_ms=int(at.timestamp() * 1000), job_id="")
 
 
 def encode_job(job: Job) -> dict[str, Any]:
@@ -65,13 +65,17 @@ class QueuedJobs:
     anything else; until then a job keeps its key and its place.
     """
 
-    def __init__(self, changed: threading.Condition | None) -> None:
-        self._changed = changed or threading.Condition()
+    def __init__(self, clock: Clock, changed: threading.Condition | None) -> None:
+        self._clock, self._changed = clock, changed or threading.Condition()
         self._running: dict[str, Job] = {}
         self._owed: dict[str, Job | None] = {}
         self._put_off: set[str] = set()
         self._given_up: list[Job] = []
         self.corrupt: list[str] = []
+
+    def put(self, work: Work) -> Job:
+        """Store a job for it and tell of it; raises StoreError when the store refuses."""
+        return self.restore(new_job(work, at=self._clock.now()))
 
     def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
         """Take the first wanted job for whose key nothing runs."""
@@ -129,6 +133,10 @@ class QueuedJobs:
             self._end(self._running[name], outcome)
             del self._owed[name], self._running[name]
             self._changed.notify()
+
+    def restore(self, job: Job) -> Job:
+        """Store a job behind those of its kind, and return it with the id that it has here; raises StoreError."""
+        raise NotImplementedError
 
     def _look(self) -> tuple[Iterable[Job], Collection[str]]:
         """Return what waits, in order, and for which keys a job runs in other processes; raises StoreError."""

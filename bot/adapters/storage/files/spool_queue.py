@@ -24,8 +24,8 @@ from bot.adapters.storage.files.atomic_write import (
     replace_json,
     set_aside,
 )
-from bot.adapters.storage.queued_jobs import QueuedJobs, decode_job, encode_job, new_job
-from bot.domain.jobs import Job, JobKind, Work, queue_order
+from bot.adapters.storage.queued_jobs import QueuedJobs, decode_job, encode_job
+from bot.domain.jobs import Job, JobKind, queue_order
 from bot.errors import StoreError, refused
 from bot.ports import Clock
 
@@ -43,8 +43,7 @@ class SpoolQueue(QueuedJobs):
     """Port JobQueue over a folder; `corrupt` names what was found beyond repair."""
 
     def __init__(self, folder: Path, clock: Clock, *, changed: threading.Condition | None = None) -> None:
-        super().__init__(changed)
-        self._clock = clock
+        super().__init__(clock, changed)
         self._waiting_dir = make_folder(folder)
         self._running_dir = make_folder(folder / "running")
         self._failed_dir = make_folder(folder / "failed")
@@ -53,15 +52,7 @@ class SpoolQueue(QueuedJobs):
         self._recover()
         self._waiting = {job.name: job for job in self._load(self._waiting_dir)}
 
-    def put(self, work: Work) -> Job:
-        """Store a job and tell of it; raises StoreError when the disk refuses."""
-        return self._add(new_job(work, at=self._clock.now()))
-
-    def restore(self, job: Job) -> None:
-        """Store a job that another engine kept, behind those of its kind; raises StoreError."""
-        self._add(job)
-
-    def _add(self, job: Job) -> Job:
+    def restore(self, job: Job) -> Job:
         """Store a job under a name that comes last in its kind: a clock may go back, and those of replicas differ."""
         with self._changed:
             number, epoch_ms = self._sequence + 1, max(self._last_ms[job.kind] + 1, job.epoch_ms)

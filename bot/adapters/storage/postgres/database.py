@@ -17,7 +17,7 @@ import psycopg
 from psycopg_pool import ConnectionPool
 
 from bot.adapters.storage.postgres.migrations import migrate, missing
-from bot.errors import ConfigError, DiskRefused, StoreError
+from bot.errors import ConfigError, DatabaseAway, StoreError
 
 Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
@@ -112,18 +112,18 @@ class Database:
         """Enter with a connection for statements that commit by themselves, or inside this thread's transaction.
 
         Raises:
-            StoreError: the database refuses; DiskRefused where it does not answer or takes nothing now.
+            StoreError: the database refuses; DatabaseAway where it does not answer or takes nothing now.
         """
         bound = self._thread.connection
         try:
             with translated(), nullcontext(bound) if bound else self._pool.connection() as connection:
                 yield connection
-        except DiskRefused:
+        except DatabaseAway:
             self._was_refused = True
             raise
 
     def probe(self, room: int) -> None:
-        """Raise DiskRefused where nothing can be written, once something was refused also where less room is free."""
+        """Raise DatabaseAway where nothing can be written, once something was refused also where less room is free."""
         with self.writing() as connection:
             connection.execute("UPDATE triage_leases SET token = token WHERE false")
             if self._was_refused:
@@ -198,7 +198,7 @@ def connect(url: str) -> Connection:
 
     Raises:
         ConfigError: it is not an address.
-        DiskRefused: nobody answers there, or whoever does lets nobody in.
+        DatabaseAway: nobody answers there, or whoever does lets nobody in.
     """
     try:
         return psycopg.connect(url, **_SETTINGS)
@@ -206,7 +206,7 @@ def connect(url: str) -> Connection:
         says = "cannot be reached: check that its server runs and takes connections, and host, port, user and"
         if error.pgconn is not None and (error.pgconn.needs_password or error.pgconn.used_password):
             says = "refused the login: check user, password and"
-        raise DiskRefused(f"the database {says} database name in {URL}") from error
+        raise DatabaseAway(f"the database {says} database name in {URL}") from error
     except psycopg.ProgrammingError as error:
         raise ConfigError(f"{URL} is not the address of a database; it looks like {EXAMPLE}") from error
 
@@ -231,7 +231,7 @@ def translated() -> Iterator[None]:
         code = error.sqlstate or "no answer"
         if isinstance(error, psycopg.OperationalError) or code == _READ_ONLY:
             advice = "check that the server runs, takes connections and has free space"
-            raise DiskRefused(f"the database cannot be used now ({code}); {advice}") from error
+            raise DatabaseAway(f"the database cannot be used now ({code}); {advice}") from error
         if isinstance(error, psycopg.IntegrityError):
             raise Violated(code) from error
         raise StoreError(f"the database refused a statement ({code}); see the server's log") from error

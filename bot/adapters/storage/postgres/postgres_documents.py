@@ -23,31 +23,22 @@ from bot.ports.storage import DAMAGED, ArchivedDocument, DamagedDocument, Docume
 _Rows: TypeAlias = Sequence[tuple[Any, ...]]
 _VERSION: Final = "version"
 _OF: Final = "WHERE namespace = %(namespace)s AND collection = %(collection)s"
-_SELECT: Final = "SELECT id, version, content, written_at FROM triage_documents"
-_SELECT_ARCHIVED: Final = "SELECT id, version, content, written_at FROM triage_archive"
+_UNCHANGED: Final = f"{_OF} AND id = %(id)s AND version = %(version)s RETURNING id"
+_SELECT: Final = "SELECT id, version, content, written_at FROM"
 _INSERT: Final = """
     INSERT INTO triage_documents (namespace, collection, id, version, content)
     VALUES (%(namespace)s, %(collection)s, %(id)s, 1, %(content)s::json) ON CONFLICT DO NOTHING RETURNING id
 """
 _UPDATE: Final = """
     UPDATE triage_documents SET version = version + 1, content = %(content)s::json, written_at = clock_timestamp()
-    WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s AND version = %(version)s
-    RETURNING id
 """
-_DELETE: Final = """
-    DELETE FROM triage_documents
-    WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s AND version = %(version)s
-    RETURNING id
-"""
-_GONE: Final = """
-    WITH gone AS (
-        DELETE FROM triage_documents WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s
-        RETURNING namespace, collection, id, version, content, written_at
-    )
+_DELETE: Final = "DELETE FROM triage_documents"
+_GONE: Final = f"""
+    WITH gone AS ({_DELETE} {_OF} AND id = %(id)s RETURNING namespace, collection, id, version, content, written_at)
 """
 _TO_DAMAGED: Final = """
     INSERT INTO triage_damaged (namespace, collection, id, version, content, written_at)
-    SELECT * FROM gone RETURNING number
+    SELECT * FROM gone RETURNING id || '.' || number || '.corrupt'
 """
 _TO_ARCHIVE: Final = """
     INSERT INTO triage_archive (namespace, collection, id, version, content, written_at, archived_for)
@@ -81,15 +72,15 @@ class PostgresDocuments:
 
     def __init__(self, database: Database, namespace: str, *, process: str | None = None) -> None:
         self._database, self._namespace, self._process = database, namespace, process
-        self._aside: set[int] = set()
+        self._aside: set[str] = set()
 
     def get(self, collection: str, doc_id: str) -> Document | None:
         """Return a document, or None where there is none."""
-        return next(self._documents(_SELECT, collection, "AND id = %(id)s", id=doc_id), None)
+        return next(self._documents(f"{_SELECT} triage_documents", collection, "AND id = %(id)s", id=doc_id), None)
 
     def list(self, collection: str) -> Sequence[Document]:
         """Return every document of a collection, by id."""
-        return [*self._documents(_SELECT, collection, "ORDER BY id")]
+        return [*self._documents(f"{_SELECT} triage_documents", collection, "ORDER BY id")]
 
     def find(self, collection: str, field: str, value: str) -> Sequence[Document]:
         """Return the documents that hold this text in a field of their own, by id.
@@ -97,17 +88,17 @@ class PostgresDocuments:
         The server looks for the text alone: its operators on JSON refuse a whole document for one U+0000 in it.
         """
         holding = "AND position(%(text)s IN content::text) > 0 ORDER BY id"
-        found = self._documents(_SELECT, collection, holding, text=as_json(value))
+        found = self._documents(f"{_SELECT} triage_documents", collection, holding, text=as_json(value))
         return [one for one in found if one.value is not None and one.value.get(field) == value]
 
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Write a document if its version is still `version`, 0 where there must be none."""
-        given = {"id": doc_id, "version": version, "content": _content(value)}
-        _require(self._write(_UPDATE if version else _INSERT, collection, **given), doc_id)
+        statement = f"{_UPDATE} {_UNCHANGED}" if version else _INSERT
+        self._change(statement, collection, doc_id, version=version, content=_content(value))
 
     def remove(self, collection: str, doc_id: str, *, version: int) -> None:
         """Remove a document if its version is still `version`."""
-        _require(self._write(_DELETE, collection, id=doc_id, version=version), doc_id)
+        self._change(f"{_DELETE} {_UNCHANGED}", collection, doc_id, version=version)
 
     def place(self, collection: str, doc_id: str) -> str:
         """Return what names a document's row."""
@@ -115,17 +106,17 @@ class PostgresDocuments:
 
     def set_aside(self, collection: str, doc_id: str) -> str:
         """Move a document's row to triage_damaged; return what names it there."""
-        for (number,) in self._write(f"{_GONE} {_TO_DAMAGED}", collection, id=doc_id):
-            self._aside.add(number)
-            return f"triage_damaged: {_damaged_name(doc_id, number)}"
+        for (name,) in self._write(f"{_GONE} {_TO_DAMAGED}", collection, id=doc_id):
+            self._aside.add(name)
+            return f"triage_damaged: {name}"
         return self.place(collection, doc_id)
 
     def damaged(self, collection: str) -> Sequence[DamagedDocument]:
         """Return everything that was ever set aside and still lies there, oldest first."""
-        select = "SELECT number, id, written_at FROM triage_damaged"
+        select = "SELECT id, id || '.' || number || '.corrupt', written_at FROM triage_damaged"
         return [
-            DamagedDocument(doc_id=doc_id, name=_damaged_name(doc_id, number), at=at, is_new=number in self._aside)
-            for number, doc_id, at in self._read(select, collection, "ORDER BY written_at, number")
+            DamagedDocument(doc_id=doc_id, name=name, at=at, is_new=name in self._aside)
+            for doc_id, name, at in self._read(select, collection, "ORDER BY written_at, number")
         ]
 
     def archive(self, collection: str, doc_id: str, *, at: datetime) -> None:
@@ -142,7 +133,7 @@ class PostgresDocuments:
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
         """Return an archived document, or None where it is gone."""
         numbered = "AND number = %(number)s"
-        return next(self._documents(_SELECT_ARCHIVED, collection, numbered, number=int(archived.name)), None)
+        return next(self._documents(f"{_SELECT} triage_archive", collection, numbered, number=int(archived.name)), None)
 
     def restore(self, collection: str, document: Document, *, archived: ArchivedDocument | None = None) -> None:
         """Write a row as it was elsewhere; raises StoreError, also where it holds nothing."""
@@ -173,6 +164,10 @@ class PostgresDocuments:
             value = content if is_object else None
             yield Document(id=doc_id, version=version if is_object else DAMAGED, value=value, written_at=written_at)
 
+    def _change(self, statement: LiteralString, collection: str, doc_id: str, **given: Any) -> None:
+        if not self._write(statement, collection, id=doc_id, **given):
+            raise Conflict(f"{doc_id} was changed meanwhile; look again")
+
     def _write(self, statement: LiteralString, collection: str, **given: Any) -> _Rows:
         return self._database.write(statement, {**self._of(collection), **given})
 
@@ -190,15 +185,6 @@ def as_json(value: Any) -> str:
 def _content(value: Mapping[str, Any]) -> str:
     """Return what a row holds of a value: the version has a column of its own."""
     return as_json({key: held for key, held in value.items() if key != _VERSION})
-
-
-def _damaged_name(doc_id: str, number: int) -> str:
-    return f"{doc_id}.{number}.corrupt"
-
-
-def _require(changed: Sequence[object], doc_id: str) -> None:
-    if not changed:
-        raise Conflict(f"{doc_id} was changed meanwhile; look again")
 
 
 class DocumentNotes:

@@ -21,8 +21,7 @@ from bot.adapters.storage.postgres.postgres_journal import PostgresJournal, name
 from bot.adapters.storage.postgres.postgres_leases import PostgresLeases
 from bot.adapters.storage.postgres.postgres_replicas import PostgresPace, PostgresReplicas
 from bot.adapters.storage.postgres.postgres_run_folders import PostgresRunFolders
-from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
-from bot.adapters.storage.postgres.queue_worker import SILENT_S
+from bot.adapters.storage.postgres.procrastinate_queue import SILENT_S, ProcrastinateQueue
 from bot.adapters.storage.queued_jobs import new_job
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.errors import ConfigError
@@ -77,12 +76,8 @@ class PostgresStore:
         self.notes = DocumentNotes(self.documents)
         self.runs = PostgresRunFolders(database, namespace, files)
         self._database, self._namespace = database, namespace
+        self.shared = self
         self.decisions = PostgresDecisions(self.journal(DECISIONS))
-
-    @property
-    def shared(self) -> PostgresStore:
-        """How replicas write together."""
-        return self
 
     def take(self, message: SortedMessage, *, is_in_flight: bool) -> Taken:
         """Store a message, its class and its job in one statement, unless one of its names is there."""

@@ -1,7 +1,6 @@
 """Port Journal over a table: a row for each record, numbered without a gap in the order in which they become visible.
 
-A place is `(0, number)`. Those in files begin with 1 or more, so one engine's places are Conflicts in the other. A line
-of a file that holds no record is a row with a JSON string of its bytes, so that it is none here either.
+A line of a file that holds no record is a row with a JSON string of its bytes, so that it is none here either.
 """
 
 from __future__ import annotations
@@ -11,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, LiteralString
 
+from bot.adapters.storage.files.ndjson_journal import record_in
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import as_json
 from bot.errors import StoreError
-from bot.ports.storage import Names, Position
+from bot.ports.storage import Names
 
 PAGE: Final = 500
 """How many records one statement reads or writes; nothing is held open between two."""
@@ -71,28 +71,22 @@ class PostgresJournal:
         """Yield every record, newest first."""
         return self._read(self._texts("DESC"))
 
-    def end(self) -> Position:
-        """Return the place after the last record."""
-        last = "SELECT last FROM triage_journals WHERE namespace = %(namespace)s AND name = %(journal)s"
-        rows = self._database.read(last, self._of)
-        return 0, rows[0][0] if rows else 0
-
     def require_readable(self) -> None:
         """Raise StoreError where the database does not answer."""
-        self.end()
+        next(self._texts("DESC"), None)
 
     def lines(self) -> Iterator[bytes]:
         """Yield every record as a line of a file, oldest first; also those that are none."""
         for text in self._texts("ASC"):
-            held = json.loads(text)
-            yield held.encode("utf-8", "surrogateescape") if isinstance(held, str) else text.replace("\n", " ").encode()
+            is_bytes = text.startswith('"')
+            yield json.loads(text).encode("utf-8", "surrogateescape") if is_bytes else text.replace("\n", " ").encode()
 
     def restore(self, lines: Iterable[bytes], names: Names) -> None:
         """Write lines into the empty journal, and under which names their records are known; raises StoreError."""
         last, left = 0, iter(lines)
         with self._database.transaction() as connection:
             while page := list(islice(left, PAGE)):
-                records = [_record(line) for line in page]
+                records = [record_in(line) for line in page]
                 kept = [
                     as_json(line.decode("utf-8", "surrogateescape") if record is None else record)
                     for line, record in zip(page, records, strict=True)
@@ -125,8 +119,7 @@ class PostgresJournal:
         """Yield the records of rows, and count what is none."""
         self.bad_lines = 0
         for text in texts:
-            record = json.loads(text)
-            if isinstance(record, dict):
+            if (record := record_in(text.encode())) is not None:
                 yield record
             else:
                 self.bad_lines += 1
@@ -135,12 +128,3 @@ class PostgresJournal:
 def names_of(identities: Iterable[Sequence[str]]) -> list[str]:
     """Return names as the table has them."""
     return sorted({as_json(identity) for identity in identities})
-
-
-def _record(line: bytes) -> dict[str, Any] | None:
-    """Return what a line of a file holds; None where that is no record."""
-    try:
-        record = json.loads(line.decode("utf-8", "surrogatepass"))
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None

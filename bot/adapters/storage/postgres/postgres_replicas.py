@@ -48,19 +48,14 @@ _SERVER: Final = """
 """
 _RESERVE: Final = """
     INSERT INTO triage_paces AS known (namespace, rate, key, full_at, slot_at)
-    VALUES (
-        %(namespace)s, %(rate)s, %(key)s,
-        statement_timestamp() + make_interval(secs => %(interval_s)s), statement_timestamp()
-    )
+    SELECT %(namespace)s, %(rate)s, %(key)s, now + make_interval(secs => %(interval_s)s), now
+    FROM statement_timestamp() AS now
     ON CONFLICT (namespace, rate, key) DO UPDATE SET (slot_at, full_at) = (
-        SELECT slot_at, CASE
-            WHEN slot_at <= statement_timestamp() + make_interval(secs => %(patience_s)s)
-            THEN greatest(known.full_at, statement_timestamp()) + make_interval(secs => %(interval_s)s)
-            ELSE known.full_at
+        SELECT slot, CASE
+            WHEN slot > excluded.slot_at + make_interval(secs => %(patience_s)s) THEN known.full_at
+            ELSE greatest(known.full_at + make_interval(secs => %(interval_s)s), excluded.full_at)
         END
-        FROM greatest(
-            statement_timestamp(), known.full_at - make_interval(secs => %(lead_s)s), known.held_until
-        ) AS slot_at
+        FROM greatest(excluded.slot_at, known.full_at - make_interval(secs => %(lead_s)s), known.held_until) AS slot
     )
     RETURNING extract(epoch FROM slot_at - statement_timestamp())::float
 """

@@ -22,7 +22,6 @@ from bot.errors import StoreError, refused
 
 CHUNK_BYTES: Final = 1024 * 1024
 MAX_FILE_BYTES: Final = 64 * CHUNK_BYTES
-MAX_FOUND: Final = 1_000
 _SAME: Final = timedelta(milliseconds=10)
 """A file's time may lose its last digits on the way."""
 
@@ -30,6 +29,10 @@ _FOLDERS: Final = "SELECT folder FROM triage_run_folders"
 _STORE: Final = """
     INSERT INTO triage_run_folders (namespace, folder, touched_at) VALUES (%s, %s, %s)
     ON CONFLICT (namespace, folder) DO UPDATE SET touched_at = excluded.touched_at
+"""
+_WITHDRAW: Final = """
+    DELETE FROM triage_run_folders WHERE namespace = %s AND touched_at < %s
+    AND NOT EXISTS (SELECT FROM unnest(%s::text[]) AS needed WHERE starts_with(split_part(folder, '/', 2), needed))
 """
 
 
@@ -81,19 +84,13 @@ class PostgresRunFolders:
         ended = "AND folder LIKE 'escalations/%%' AND name = '.done' AND number = 0 AND touched_at >= %s"
         return len(self._folders(f"{files} WHERE namespace = %s {ended}", moment))
 
-    def published_before(self, moment: datetime) -> Sequence[str]:
-        """Return MAX_FOUND folders at most that were last written to before then, the oldest first."""
-        oldest = "WHERE namespace = %s AND touched_at < %s ORDER BY touched_at LIMIT %s"
-        return self._folders(oldest, moment, MAX_FOUND)
+    def withdraw(self, before: datetime, needed: Sequence[str]) -> None:
+        """Delete what is stored of folders that were last written to before then, but for those that are needed."""
+        self._database.write(_WITHDRAW, [self._namespace, before, list(needed)])
 
     def folders(self) -> Sequence[str]:
         """Return every folder that is stored, in order."""
         return self._folders("WHERE namespace = %s ORDER BY folder")
-
-    def withdraw(self, folders: Sequence[str]) -> None:
-        """Delete what is stored of folders."""
-        delete = "DELETE FROM triage_run_folders WHERE namespace = %s AND folder = ANY(%s)"
-        self._database.write(delete, [self._namespace, list(folders)])
 
     def _folders(self, which: LiteralString, *given: Any) -> list[str]:
         rows = self._database.read(f"{_FOLDERS} {which}", [self._namespace, *given])

@@ -1,15 +1,14 @@
 """Jobs as rows of Procrastinate's tables, on a connection of ours, so that a job belongs to our transaction.
 
-Procrastinate's own statements end jobs, let them wait again and keep workers; its unique index lets one job of a key
-run, and its trigger tells of new jobs. Ours insert a job in any state, and find those of dead workers under a lock.
-`args` holds the job as text: jsonb refuses some of what chats send. The column `attempts` counts how often a job was
-returned, and so tells one claim of a job from the next.
+Procrastinate's own statements end jobs and let them wait again; its unique index lets one job of a key run, and its
+trigger tells of new ones. `args` holds a job as text: jsonb refuses some of what chats send. The column `attempts`
+counts how often a job was returned, and so tells one claim of a job from the next.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import psycopg
 from procrastinate.sql import queries
@@ -23,21 +22,6 @@ _INSERT: Final = """
     INSERT INTO procrastinate_jobs (queue_name, lock, task_name, priority, args, status)
     VALUES (%s, %s, %s, %s, %s::jsonb, %s::procrastinate_job_status) RETURNING id
 """
-_STALLED: Final = """
-    SELECT job.id, job.args, job.worker_id
-    FROM procrastinate_jobs job LEFT JOIN procrastinate_workers worker ON worker.id = job.worker_id
-    WHERE job.queue_name = %s AND job.status = 'doing'
-        AND coalesce(worker.last_heartbeat < now() - make_interval(secs => %s), true)
-    ORDER BY job.id FOR UPDATE OF job SKIP LOCKED
-"""
-
-
-class StalledRow(NamedTuple):
-    """A job whose worker gives no sign of life; without a `worker` where others forgot that already."""
-
-    number: int
-    args: Any
-    worker: int | None
 
 
 def insert(connection: Connection, namespace: str, job: Job) -> Job:
@@ -77,7 +61,10 @@ def rewrite(connection: Connection, number: int, record: dict[str, Any]) -> None
 
 
 def end(connection: Connection, namespace: str, number: int, outcome: Job | None) -> None:
-    """Forget a claimed job, or let it wait again in its place, or keep it as failed, as `outcome` says."""
+    """Forget a claimed job, or let it wait again in its place, or keep it as failed; tell every process of it.
+
+    Procrastinate tells of new jobs only; the next one of the key may be claimed now.
+    """
     if outcome is None:
         connection.execute(queries["finish_job"], {"job_id": number, "status": "succeeded", "delete_job": True})
     else:
@@ -95,21 +82,13 @@ def keep_failed(connection: Connection, number: int) -> None:
     connection.execute(queries["finish_job"], {"job_id": number, "status": "failed", "delete_job": False})
 
 
-def stalled(connection: Connection, namespace: str, silent_s: float) -> list[StalledRow]:
-    """Return the rows of workers without a sign of life, and keep them until the transaction ends.
-
-    One that its worker is about to end after all is left out.
-    """
-    return [StalledRow(*row) for row in connection.execute(_STALLED, [namespace, silent_s])]
-
-
 def channel_of(namespace: str) -> str:
     """Return the channel on which Procrastinate tells of new jobs."""
     return f"procrastinate_queue_v1#{namespace}"
 
 
 def tell(connection: Connection, namespace: str) -> None:
-    """Have every process look at the queue once this is committed: Procrastinate tells of new jobs only."""
+    """Have every process look at the queue once this is committed."""
     connection.execute("SELECT pg_notify(%s, '{}')", [channel_of(namespace)])
 
 

@@ -105,7 +105,7 @@ def be_late(queue: ProcrastinateQueue) -> None:
     with shared_database().writing() as connection:
         connection.execute(
             "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 hour' WHERE id <> %s",
-            [queue._worker.id],
+            [queue._worker_id],
         )
 
 
@@ -189,6 +189,7 @@ def test_a_killed_process_gives_its_jobs_back_once_it_is_silent() -> None:
         queue.put(some_work(key))
     with started(HOLD, namespace, 0) as process:
         assert said(process) == "a b"
+        assert queue.claim() is None
         process.send_signal(signal.SIGKILL)
         process.wait()
         be_late(queue)
@@ -207,6 +208,7 @@ def test_a_paused_process_ends_no_job_that_another_runs_by_now() -> None:
         queue.put(some_work(key))
     with started(HOLD, namespace, 0) as process:
         assert said(process) == "a b"
+        assert queue.claim() is None
         process.send_signal(signal.SIGSTOP)
         be_late(queue)
         jobs = [next_job(queue), next_job(queue)]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bot.domain.jobs import Job, QuestionAsked
-from bot.errors import ConfigError, DiskRefused
+from bot.errors import ConfigError, DatabaseAway
 from bot.ports.migrations import SCHEMA_VERSION
 from tests.builders import an_event, some_work
 from tests.crashes.moments import after
@@ -65,7 +65,7 @@ def next_job(queue: ProcrastinateQueue) -> Job:
 def last_beat(queue: ProcrastinateQueue) -> datetime | None:
     with shared_database().reading() as connection:
         row = connection.execute(
-            "SELECT last_heartbeat FROM procrastinate_workers WHERE id = %s", [queue._worker.id]
+            "SELECT last_heartbeat FROM procrastinate_workers WHERE id = %s", [queue._worker_id]
         ).fetchone()
     return row[0] if row else None
 
@@ -73,7 +73,7 @@ def last_beat(queue: ProcrastinateQueue) -> datetime | None:
 def taken_over(queue: ProcrastinateQueue) -> Job:
     """Claim what a silent replica had; another one may be sweeping just now."""
     while (job := queue.claim()) is None:
-        queue._worker.sweep()
+        queue._sweep()
     return job
 
 
@@ -168,7 +168,7 @@ def test_what_a_silent_replica_had_is_returned_once(replica: Open) -> None:
     claimed(dead)
     assert one.claim() is None
     fall_silent(dead)
-    sweeps = [threading.Thread(target=queue._worker.sweep) for queue in (one, other) for _ in range(4)]
+    sweeps = [threading.Thread(target=queue._sweep) for queue in (one, other) for _ in range(4)]
     for sweep in sweeps:
         sweep.start()
     for sweep in sweeps:
@@ -303,7 +303,7 @@ def test_a_claim_whose_answer_was_lost_is_made_again(namespace: str) -> None:
     try:
         put = queue.put(some_work("T1.C1.1"))
         proxy.arm(after("UPDATE procrastinate_jobs SET status = 'doing'"), lambda: None)
-        with pytest.raises(DiskRefused):
+        with pytest.raises(DatabaseAway):
             queue.claim()
         claimed = queue.claim()
         assert claimed is not None
