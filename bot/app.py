@@ -23,14 +23,16 @@ from bot.ports import Clock
 from bot.ports.collections import HOME, INDEX
 from bot.ports.replicas import Role
 from bot.runtime.duties import SignsOfLife
+from bot.runtime.outage import Outage
 from bot.runtime.ticker import Ticker
-from bot.runtime.watches import DiskWatch, IndexWatch
-from bot.runtime.worker_pool import FINISH_S, PAUSE_AFTER_ERROR_S, PAUSE_FOR_DISK_S, WorkerPool
+from bot.runtime.watches import IndexWatch
+from bot.runtime.worker_pool import FINISH_S, PAUSE_AFTER_ERROR_S, PAUSE_WHILE_AWAY_S, WorkerPool
 from bot.team import Team
 from bot.teams import ConfigReload, Teams
 
 LISTENER_THREADS = 16
-DISK_CHECK_S = 5
+PROBE_EVERY_S = 5
+PROBE_REFUSED_S = 1
 INDEX_EVERY_S = 2
 """A git process each time, of about 5 ms."""
 
@@ -98,13 +100,14 @@ class App:
             interrupt=lambda: self.teams.each(Team.interrupt),
             finish_s=FINISH_S * time_scale,
             pause_after_error_s=PAUSE_AFTER_ERROR_S * time_scale,
-            pause_for_disk_s=PAUSE_FOR_DISK_S * time_scale,
+            pause_while_away_s=PAUSE_WHILE_AWAY_S * time_scale,
         )
         self._life = SignsOfLife(engine.replicas, role, process.keep_time)
         self._ticker = Ticker(time_scale)
         # apart: what the other one asks of Slack may take a minute, and this looks after the line
         self._pulse = Ticker(time_scale)
-        self._disk = DiskWatch(engine.probe, process.clock, say=self.teams.say, on_back=self._disk_is_back)
+        self._probing = Ticker(time_scale)  # apart: what waits for a database that is away would hold it up
+        self.outage = Outage(engine.probe, process.clock, say=self.teams.say, on_back=self._take_up_refused)
         self._indexing = Ticker(time_scale)  # apart: a few hundred changed files take a second or two
         self._index_watch = IndexWatch(
             process.code.refreshes, process.single(INDEX, of_machine=True), say=self.teams.say
@@ -130,6 +133,7 @@ class App:
         self.connection.open()
         self._ticker.start()
         self._pulse.start()
+        self._probing.start()
         self._indexing.start()
 
     def stop(self) -> None:
@@ -144,6 +148,7 @@ class App:
         self._indexing.stop()
         self.process.code.close()
         self._pulse.stop()
+        self._probing.stop()
         self._ticker.stop()
         self.teams.each_at_once(Team.stop_hearing)
         self._workers.stop()
@@ -156,13 +161,14 @@ class App:
     def _tick(self) -> None:
         """Say what is done every so often."""
         self._ticker.every(HOME_EVERY_S, self.teams.home.tick)
-        self._ticker.every(DISK_CHECK_S, self._disk.tick)
         self._ticker.every(APPROVERS_EVERY_S, self.teams.approvers.tick)
         self._ticker.every(SHARE_EVERY_S, self.teams.share)
         self._indexing.every(INDEX_EVERY_S, self._index_watch.tick)
         self._indexing.every(INDEX_EVERY_S, self.process.code.fetch)
         self._indexing.every(REPEAT_EVERY_S, self._repeat_partial_answers)
         self._ticker.every(CLOCK_CHECK_S, self.process.slack.check_clock)
+        self._probing.every(PROBE_EVERY_S, self.outage.tick)
+        self._probing.every(PROBE_REFUSED_S, self.outage.look)
         self._pulse.every(LISTEN_CHECK_S, self._look_after_line)
 
     def _look_after_line(self) -> None:
@@ -173,8 +179,8 @@ class App:
         if self._index_watch.is_whole:
             self.teams.each(lambda team: repeat_partial_answers(team.shared.service))
 
-    def _disk_is_back(self, since: datetime) -> None:
-        """Take up what the disk refused: messages that were not journaled, steps that were not saved."""
+    def _take_up_refused(self, since: datetime) -> None:
+        """Take up what could not be kept: messages that were not journaled, steps that were not saved."""
         self.teams.each(lambda team: team.missed_since(since))
         self.teams.each(Team.recover_if_ours)
 

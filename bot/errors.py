@@ -8,8 +8,10 @@
     │   └── Unavailable    nobody: it cannot be reached or is overloaded now, the same will work later
     │       └── Unconfirmed  a request may or may not have taken effect; look before asking again
     ├── StoreError         the operator: something on disk cannot be read or written
-    │   └── DiskRefused    the operator: the disk takes nothing now (full, read-only, failing); later the same will work
-    │       └── CodebaseUnreadable  the operator: the codebase's .git is damaged; once mended, the same will work
+    │   └── Away           the operator: nothing is wrong with what was asked; once it is back, the same will work
+    │       ├── DiskRefused   the disk takes nothing now: it is full, read-only, failing
+    │       ├── DatabaseAway  the database does not answer, or takes nothing now
+    │       └── CodebaseUnreadable  the codebase's .git is damaged
     │           └── NotCloned    nobody: the codebase's first clone is not there yet
     └── IllegalTransition  us: the state machine was asked for a step its table does not hold
 
@@ -89,11 +91,19 @@ class StoreError(TriageError):
     """A file of ours cannot be read or written."""
 
 
-class DiskRefused(StoreError):
-    """The disk takes nothing now; nothing is wrong with what was to be written."""
+class Away(StoreError):
+    """What it is kept in cannot be used now; nothing is wrong with what was to be read or written."""
 
 
-class CodebaseUnreadable(DiskRefused):
+class DiskRefused(Away):
+    """The disk takes nothing now."""
+
+
+class DatabaseAway(Away):
+    """The database does not answer, lets nobody in, or takes nothing now."""
+
+
+class CodebaseUnreadable(Away):
     """What git keeps of the codebase is damaged or cannot be read; once it is mended, the same will work."""
 
 

@@ -196,7 +196,8 @@ class Teams:
 
     def say(self, text: str) -> None:
         """Tell every team's ops channel what concerns the process."""
-        self.each(lambda team: team.say(text))
+        self._process.noted.append(text)
+        self.each(lambda team: team.shared.ops.flush())
 
     def handlers_of(self, job: Job) -> JobHandlers:
         """Return what works off a claimed job."""

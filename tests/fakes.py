@@ -38,7 +38,7 @@ from bot.ports import (
     Person,
 )
 from bot.ports.collections import Collection, CollectionSpec, Model, SingleDocument
-from bot.ports.storage import DAMAGED, Position
+from bot.ports.storage import DAMAGED
 from bot.ports.threads import Threads
 
 MAX_ATTEMPTS = 3
@@ -101,9 +101,6 @@ class MemoryJournal:
 
     def newest_first(self) -> Iterator[dict[str, Any]]:
         return self._read(reversed(list(self.lines)))
-
-    def end(self) -> Position:
-        return (1, len(self.lines)) if self.lines else (0, 0)
 
     def _read(self, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         self.bad_lines = 0

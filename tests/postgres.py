@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from bot.errors import DiskRefused
+from bot.errors import DatabaseAway
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.database import Database
@@ -152,7 +152,7 @@ def until_it_answers() -> None:
             with shared_database().reading() as connection:
                 connection.execute("SELECT 1")
             answered += 1
-        except DiskRefused:
+        except DatabaseAway:
             answered = 0
 
 

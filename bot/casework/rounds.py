@@ -34,7 +34,7 @@ from bot.casework.waiting_rounds import WaitingRounds
 from bot.domain.drafts import propose_draft
 from bot.domain.returns import CODE_CHECKS, Usage, ValidatorReturn, Verdict, total_usage
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
-from bot.errors import CodebaseUnreadable, DiskRefused, TriageError
+from bot.errors import Away, CodebaseUnreadable, TriageError
 from bot.ports import ChatMessage
 
 log = logging.getLogger(__name__)
@@ -105,7 +105,7 @@ class Rounds:
                 found = self._investigator.investigate(assignment, run_id=run_id, on_progress=report)
                 run.trace, run.transcript = found.as_trace(), found.as_transcript(assignment)
                 run.products = found.as_products()
-        except (RunStopped, ModelUnavailable, DiskRefused):
+        except (RunStopped, ModelUnavailable, Away):
             raise  # it is done again later; nobody could do anything on the card
         except TriageError as error:
             if (why := self._escalations.run_after(state, error)) is None:
@@ -139,7 +139,7 @@ class Rounds:
             with self._running(state, run_id, "validation") as (report, run):
                 validation = self._validator.validate(state, run_id=run_id, summaries=others, on_progress=report)
                 run.trace = validation.as_trace()
-        except (RunStopped, ModelUnavailable, DiskRefused):
+        except (RunStopped, ModelUnavailable, Away):
             raise
         except TriageError as error:
             self._failed(state, "the draft could not be validated", error)

@@ -72,6 +72,7 @@ def log_to_stderr(*, verbose: bool, secrets: Collection[str], steps: bool = True
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Scrubbing(secrets))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    logging.getLogger("psycopg.pool").setLevel(logging.NOTSET if verbose else logging.ERROR)  # tells of each try
     for name in ("bot", "handlers"):
         level = logging.DEBUG if verbose else logging.INFO if steps else logging.WARNING
         logging.getLogger(name).setLevel(level)
@@ -100,6 +101,8 @@ def command(config: Path | None, only: str | None, verbose: bool) -> int:
     signal.signal(signal.SIGTERM, _leave)
     _wait_for_disk(settings, environment)
     bot = App(settings, environment, role=Role(only or Role.ALL))
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(bot.outage)
     for number in ENDING:
         signal.signal(number, lambda number, _: _stop_once(signals, number))
     bot.start()

@@ -49,6 +49,7 @@ from bot.ports.collections import (
     HEARTBEATS,
     REMINDERS,
     REPLIES,
+    SESSIONS,
 )
 from handlers.answers import ephemeral_reply
 from handlers.buttons.reply_buttons import AuditButtons
@@ -206,6 +207,18 @@ def unreadable_lines(storage: Store) -> Iterator[str]:
             yield f"Skipped {counted(bad, 'unreadable line')} in {name}.ndjson."
 
 
+def forgotten_sessions(storage: Store, settings: Settings) -> Iterator[str]:
+    """Yield what is to be said of sessions that had beats, of which nothing is remembered."""
+    new = {each for each in settings.sessions if storage.documents.get(SESSIONS.name, each) is None}
+    if new:
+        beats = storage.journal(HEARTBEATS).records(last_bytes=LOOKED_THROUGH_BYTES)
+        for session_id in sorted(new & {str(record.get("session_id")) for record in beats}):
+            yield (
+                f"What was remembered of session {session_id} between beats is gone. It goes on like a new one: what "
+                "still fails is told again."
+            )
+
+
 class StartupReport:
     """Says what was found, and sees to it that what was lost is taken up."""
 
@@ -216,13 +229,19 @@ class StartupReport:
         self._rebuilding, self._giving_up = rebuilding, giving_up
 
     def say(self) -> None:
-        """Tell of unreadable records, jobs and lines; raises StoreError where the disk refuses what follows."""
+        """Tell of records, jobs and lines that cannot be read or are gone.
+
+        Raises:
+            StoreError: the disk refuses what follows from it.
+        """
         for damage in self._on.store.damaged():
             if line := self._rebuilding.plan(damage):
                 self._on.ops.say(line)
+        for thread_id in self._on.service.shown.by_id():
+            self._rebuilding.plan_missing(thread_id)
         self._replace_lost_jobs()
         self.say_given_up()
-        for line in unreadable_lines(self._on.storage):
+        for line in (*unreadable_lines(self._on.storage), *forgotten_sessions(self._on.storage, self._on.settings)):
             self._on.ops.say(line)
 
     def say_given_up(self) -> None:

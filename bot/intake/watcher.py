@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -35,6 +35,9 @@ REMEMBERED_KEYS = 100_000
 TAIL_BYTES = 16 * 1024 * 1024
 SHARED_TAIL_BYTES = 1024 * 1024
 """How much of the journal is read where a database knows the messages: only each channel's last time is needed."""
+
+SORTED_WITHIN = timedelta(minutes=1)
+"""Where threads are there and nothing says what was classified: what is older than the newest message by this was."""
 
 _CHANGES = frozenset({MessageType.EDIT, MessageType.DELETE})
 
@@ -203,13 +206,13 @@ class Watcher:
         self._jobs.put(self._sorter.sort_question(QuestionAsked(event=event)))
         return ForcedEnqueue.QUEUED
 
-    def last_seen(self, chat_id: str) -> datetime | None:
-        """Return when the newest journaled message of a chat was written, by the chat's clock; None if none is known.
+    def last_seen(self, chat_id: str | None = None) -> datetime | None:
+        """Return when the newest message of a chat, or of all, was written, by the chat's clock; None if none is known.
 
         The journal's last 16 MiB are known.
         """
         with self._lock:
-            return self._heard.get(chat_id)
+            return max(self._heard.values(), default=None) if chat_id is None else self._heard.get(chat_id)
 
     def _read(self, body: Body) -> Incoming | None:
         """Return what was delivered with its channel's name and the alert of a listed bot; None for what is none."""
@@ -249,15 +252,22 @@ class Watcher:
         return found.model_copy(update={"classified_at": self._clock.now()}), self._sorter.sort(event, found)
 
     def _recall(self) -> None:
-        """Rebuild the memory of what was seen, and take up what was journaled but not classified."""
+        """Rebuild the memory of what was seen, and take up what was journaled but not classified.
+
+        Where one of the two journals is gone the other tells as much.
+        """
         last = next(map(record_key, self._classified.newest_first()), None)
-        for record in self._events.records(last_bytes=TAIL_BYTES if self._shared is None else SHARED_TAIL_BYTES):
+        known = self._classified if next(self._events.newest_first(), None) is None else self._events
+        for record in known.records(last_bytes=TAIL_BYTES if self._shared is None else SHARED_TAIL_BYTES):
             with suppress(ValueError):
                 event = Event.model_validate(record)
                 self._remember(event, delivery_names(event))
                 self._unsorted.append(event)
             if record_key(record) == last or self._shared is not None:
                 self._unsorted.clear()
+        if last is None and self._unsorted and next(self._store.ids(), None) is not None:
+            newest = max(event.create_time for event in self._unsorted)
+            self._unsorted = deque(each for each in self._unsorted if newest - each.create_time < SORTED_WITHIN)
 
     def _remember(self, event: Event, keys: list[tuple[str, ...]]) -> None:
         self._heard[event.chat_id] = max(event.create_time, self._heard.get(event.chat_id, event.create_time))

@@ -80,7 +80,7 @@ class NoteIndex(Protocol):
 
 
 class NoteStore(Protocol):
-    """The notes of memory/: kept, found by name, put away; people's own are never deleted.
+    """The notes of memory/: kept, put away; people's own are never deleted.
 
     Every method raises StoreError where the disk refuses.
     """
@@ -90,9 +90,6 @@ class NoteStore(Protocol):
 
     def create(self, name: str, text: str) -> str | None:
         """Keep a note under a name that was never taken and return its ref; None if it was, and nothing happens."""
-
-    def find(self, name: str) -> str | None:
-        """Return the ref of the note that was kept under a name, a retired one too."""
 
     def retire(self, ref: str) -> str | None:
         """Put a note where no search looks and return its new ref; None if it is not there any more."""

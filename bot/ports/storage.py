@@ -22,9 +22,6 @@ DAMAGED: Final = -1
 Names = Callable[[Mapping[str, Any]], Iterable[Sequence[str]]]
 """Returns the names of a record, each made of one or more words."""
 
-Position = tuple[int, int]
-"""A place in a journal: the number of its file, and an offset."""
-
 
 class RunFolders(Protocol):
     """A folder is named by its place below the data directory, as `runs/<run>`. Methods raise StoreError."""
@@ -41,11 +38,11 @@ class RunFolders(Protocol):
     def long_runs_since(self, moment: datetime) -> int:
         """Return how many long runs have ended since then."""
 
-    def published_before(self, moment: datetime) -> Sequence[str]:
-        """Return folders that are kept for all replicas and were last written to before then, the oldest first."""
+    def withdraw(self, before: datetime, needed: Sequence[str]) -> None:
+        """Keep what was last written to before then no longer for all replicas; what lies on a machine stays there.
 
-    def withdraw(self, folders: Sequence[str]) -> None:
-        """Keep folders for all replicas no longer; what lies on a machine stays there."""
+        A folder whose name begins with one of `needed` is kept.
+        """
 
     def folders(self) -> Sequence[str]:
         """Return every folder that can be fetched, in order."""
@@ -162,12 +159,6 @@ class Journal(Protocol):
     def newest_first(self) -> Iterator[dict[str, Any]]:
         """Yield every readable record, newest first; whoever stops early has read little more than it took."""
 
-    def end(self) -> Position:
-        """Return the place after the last record, greater with each record; (0, 0) of no journal.
-
-        The first number is that of the file, so that a journal that was deleted or rotated is told from one that grew.
-        """
-
     def require_readable(self) -> None:
         """Raise StoreError if it is there and cannot be read: what it holds must not be done again."""
 
@@ -201,9 +192,6 @@ class Lease(Protocol):
 
 class Leases(Protocol):
     """One holder for what only one may do; a holder that dies has let go. Every method raises StoreError."""
-
-    def hold(self, name: str) -> AbstractContextManager[None]:
-        """Enter when nobody else is inside."""
 
     def take(self, name: str) -> Lease:
         """Return the lease at once; raises ConfigError, naming the holder, where somebody has it."""

@@ -1,70 +1,16 @@
-"""Detects that the disk refuses writes or that code cannot be searched, and tells the ops channel once, also when it
-ends.
-
-A small file is written every few seconds, and the passage indexes are brought up to HEAD. Nothing here stops other
-work from being tried: each part handles its own refusals.
-"""
+"""Brings the passage indexes up to HEAD; that code cannot be searched the ops channel hears once, and once its end."""
 
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Mapping
-from datetime import datetime
-from typing import Final
 
 from bot.domain.search.passages import IndexReport
-from bot.errors import CodebaseUnreadable, DiskRefused, NotCloned, StoreError, TriageError
-from bot.ports import Clock
+from bot.errors import DiskRefused, NotCloned, TriageError
 from bot.ports.code import CodebaseStanding, IndexStanding
 from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)
-
-LEAST_BYTES: Final = 256 * 1024
-ENOUGH_BYTES: Final = 1024 * 1024
-"""What must be free once the disk has refused: a few bytes would only be refused again."""
-
-
-class DiskWatch:
-    """Tries the disk with `probe`, which wants so much room; `on_back` is told since when writes may have failed."""
-
-    def __init__(
-        self,
-        probe: Callable[[int], None],
-        clock: Clock,
-        *,
-        say: Callable[[str], None],
-        on_back: Callable[[datetime], None],
-    ) -> None:
-        self._probe, self._clock, self._say, self._on_back = probe, clock, say, on_back
-        self._well_at = clock.now()
-        self._refused = threading.Event()
-
-    def tick(self) -> None:
-        """Try the disk once."""
-        now = self._clock.now()
-        try:
-            self._probe(ENOUGH_BYTES if self._refused.is_set() else LEAST_BYTES)
-            if self._refused.is_set():
-                self._on_back(self._well_at)
-        except StoreError as error:
-            self._note(error)
-            return
-        self._well_at = now
-        if self._refused.is_set():
-            self._refused.clear()
-            self._say("The disk accepts writes again. Waiting work continues.")
-
-    def _note(self, error: StoreError) -> None:
-        if self._refused.is_set():
-            log.info("the disk still refuses: %s", error, extra={"action": "disk_refuses"})
-            return
-        self._refused.set()
-        self._say(
-            f"The disk does not accept writes: {error}. Questions wait and no reply can be approved until it does; "
-            "nothing that was acknowledged is lost. Work then continues by itself."
-        )
 
 
 class IndexWatch:
@@ -104,8 +50,7 @@ class IndexWatch:
         except NotCloned:  # whoever clones it tells of it
             return False
         except TriageError as error:
-            if isinstance(error, DiskRefused) and not isinstance(error, CodebaseUnreadable):
-                # the watch over the disk tells of it
+            if isinstance(error, DiskRefused):
                 log.warning("the index waits for the disk: %s", error, extra={"action": "index_waits"})
             else:
                 self._note(name, CodebaseStanding(problem=str(error)))

@@ -18,7 +18,7 @@ from typing import Any
 
 from bot.agent.model_run import RunStopped
 from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, Job, Work
-from bot.errors import DiskRefused, StoreError, TriageError, Unavailable
+from bot.errors import Away, StoreError, TriageError, Unavailable
 from bot.runtime.team_queues import TeamQueues
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ GRACE_S = 5.0
 PAUSE_AFTER_ERROR_S = 1.0
 MAX_OUTAGE_DOUBLINGS = 6
 MAX_PAUSE_S = 64.0
-PAUSE_FOR_DISK_S = 5.0
+PAUSE_WHILE_AWAY_S = 5.0
 DEADLY = f"the bot died {DEADLY_DEATHS} times while it did this and nothing else"
 
 
@@ -66,12 +66,12 @@ class WorkerPool:
         finish_s: float = FINISH_S,
         grace_s: float = GRACE_S,
         pause_after_error_s: float = PAUSE_AFTER_ERROR_S,
-        pause_for_disk_s: float = PAUSE_FOR_DISK_S,
+        pause_while_away_s: float = PAUSE_WHILE_AWAY_S,
     ) -> None:
         self._jobs, self._handlers_of = jobs, handlers_of
         self._interrupt, self._finish_s = interrupt, finish_s
         self._grace_s, self._pause_after_error_s = grace_s, pause_after_error_s
-        self._pause_for_disk_s = pause_for_disk_s
+        self._pause_while_away_s = pause_while_away_s
         self._outages = 0
         self._stopping = threading.Event()
         self._running: dict[str, Job] = {}  # by key: jobs of two teams may have one name
@@ -108,8 +108,8 @@ class WorkerPool:
                 self._waits_for.pop("", None)
                 if job is not None:
                     self._do(job)
-            except DiskRefused as error:
-                self._tell_once("", "no work until the disk takes it: %s", error, action="disk_refused")
+            except Away as error:
+                self._tell_once("", "no work until it is back: %s", error, action="work_waits")
                 self._stopping.wait(self.pause_s(error))
             except Exception:
                 log.exception("worker stumbled", extra={"action": "worker_stumbled"})
@@ -134,7 +134,7 @@ class WorkerPool:
             log.info("job interrupted", extra={"action": "job_interrupted", "job": job.name})
             self._jobs.give_back(job, why="the bot stopped", count=False)
         except Exception as error:
-            if isinstance(error, Unavailable | DiskRefused):
+            if isinstance(error, Unavailable | Away):
                 self._tell_once(job.name, "job waits: %s", error, action="job_waits")
             else:
                 log.exception("job failed", extra={"action": "job_failed", "job": job.name})
@@ -157,7 +157,7 @@ class WorkerPool:
 
     def _failed(self, job: Job, by: JobHandlers, error: Exception) -> None:
         why = str(error) if isinstance(error, TriageError) else f"unexpected {type(error).__name__}"
-        outage = isinstance(error, Unavailable | DiskRefused)
+        outage = isinstance(error, Unavailable | Away)
         if not self._jobs.give_back(job, why=why, count=not outage):
             self._waits_for.pop(job.name, None)
             by.on_given_up(job.model_copy(update={"failures": (*job.failures, why)}))
@@ -165,8 +165,8 @@ class WorkerPool:
 
     def pause_s(self, error: Exception) -> float:
         """Return how long to leave the queue alone, in seconds: longer with every job that met an outage in a row."""
-        if isinstance(error, DiskRefused):
-            return self._pause_for_disk_s
+        if isinstance(error, Away):
+            return self._pause_while_away_s
         if not isinstance(error, Unavailable):
             return self._pause_after_error_s
         self._outages = min(self._outages + 1, MAX_OUTAGE_DOUBLINGS)

@@ -65,25 +65,6 @@ def test_a_released_lease_is_free(reopen: Open) -> None:
     reopen().take(HOME).release()
 
 
-def test_one_at_a_time_is_inside(reopen: Open) -> None:
-    """Eight that add to one number lose nothing."""
-    seen = [0]
-
-    def add() -> None:
-        for _ in range(20):
-            with reopen().hold("sum"):
-                before = seen[0]
-                threading.Event().wait(0.0001)
-                seen[0] = before + 1
-
-    adders = [threading.Thread(target=add) for _ in range(8)]
-    for adder in adders:
-        adder.start()
-    for adder in adders:
-        adder.join()
-    assert seen == [160]
-
-
 class TestOnDisk:
     """What the contract cannot say because only a kernel holds a lock."""
 
@@ -107,6 +88,25 @@ class TestOnDisk:
         """Questions and drafts are not for everybody on the machine."""
         FileLeases(tmp_path / "home").take(HOME).release()
         assert (tmp_path / "home").stat().st_mode & 0o077 == 0
+
+
+def test_one_at_a_time_is_inside(tmp_path: Path) -> None:
+    """Eight that add to one number lose nothing."""
+    seen = [0]
+
+    def add() -> None:
+        for _ in range(20):
+            with FileLeases(tmp_path).hold("sum"):
+                before = seen[0]
+                threading.Event().wait(0.0001)
+                seen[0] = before + 1
+
+    adders = [threading.Thread(target=add) for _ in range(8)]
+    for adder in adders:
+        adder.start()
+    for adder in adders:
+        adder.join()
+    assert seen == [160]
 
 
 def test_a_deleted_lock_file_lets_nobody_in(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_what_was_published_before_its_end_is_read_anew(replica: Open) -> None:
 
 def test_a_long_file_is_stored_in_chunks(replica: Open) -> None:
     """What does not compress as well; beyond the limit it is cut off."""
-    from bot.adapters.storage.state_rows import CHUNK_BYTES, MAX_FILE_BYTES
+    from bot.adapters.storage.postgres.postgres_run_folders import CHUNK_BYTES, MAX_FILE_BYTES
 
     noise = os.urandom(CHUNK_BYTES + 7)
     path = write(replica("a"), RUN, {"transcript.log": noise})
@@ -187,11 +187,12 @@ class TestRetention:
             replica("a").publish(folder)
         retention = self.retention(replica("b"), timedelta(days=90), [in_status(ThreadStatus.INVESTIGATING)])
         replica("b").fetch(RUN)
-        retention.tick()
+        for _ in range(2):  # what is here, then what only the database has
+            retention.tick()
         assert files_of(replica("c"), kept) == {"run.log": b"x"}
         assert not replica("c").fetch(RUN).exists()
         assert not replica("b").here(RUN).exists()
-        assert list(replica("c").published_before(datetime.now(UTC))) == [kept]
+        assert list(replica("c").folders()) == [kept]
 
 
 def set_age(folder: Path, *, days: float) -> None:

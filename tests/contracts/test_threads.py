@@ -300,6 +300,7 @@ class TestOnDisk:
         leftover.write_text('{"thread_id": "T1.C1.1')
         store = Threads(FileDocuments(tmp_path))
         assert len(store.threads()) == 1
+        store.evolve(THREAD_ID, question="again?")
         assert not leftover.exists()
 
     def test_a_folder_where_a_file_should_be_is_set_aside_and_told_of(self, tmp_path: Path) -> None:
@@ -377,5 +378,5 @@ class TestOnDisk:
 
     def test_only_the_owner_may_look_into_the_folders(self, tmp_path: Path) -> None:
         """state/ is for the owner's eyes."""
-        Threads(FileDocuments(tmp_path / "home"))
+        Threads(FileDocuments(tmp_path / "home")).put(a_thread())
         assert (tmp_path / "home" / "state").stat().st_mode & 0o077 == 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -136,14 +136,6 @@ class WatchedLeases(_Watched):
     """Port Leases: `lease` with the name."""
 
     _wrapped: Leases
-
-    @contextmanager
-    def hold(self, name: str) -> Iterator[None]:
-        """Enter when nobody else is inside."""
-        with ExitStack() as stack:
-            with self._during(f"lease {name}"):
-                stack.enter_context(self._wrapped.hold(name))
-            yield
 
     def take(self, name: str) -> Lease:
         """Return the lease."""

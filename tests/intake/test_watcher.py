@@ -357,6 +357,22 @@ class TestRestart:
         names = ("message_with_mention", "app_mention", "message_deleted", "message_changed_by_edit")
         assert post.receive(*names) == [False] * 4
 
+    @pytest.mark.parametrize("gone", ["events", "classified"])
+    def test_one_journal_of_messages_tells_what_the_other_held(self, gone: str) -> None:
+        """Nothing is taken for new, and nothing old is done again."""
+        post = Post()
+        post.receive("message", "message_with_mention")
+        post.watcher.receive(with_text("Who is on call?", "1795999999.000100"))
+        post.sort()
+        post.store.put(a_thread())
+        getattr(post, gone).lines.clear()
+        post.jobs = MemoryJobQueue(post.clock)
+        post.restart()
+        assert post.receive("message", "message_with_mention", "app_mention") == [False] * 3
+        post.sort()
+        again = ["Who is on call?"] if gone == "classified" else []
+        assert [event["content"] for event in post.queued()] == again
+
     def test_unreadable_lines_in_the_journal_do_not_stop_the_start(self) -> None:
         """Damage costs the damaged line; the events around it are known and sorted."""
         post = Post()

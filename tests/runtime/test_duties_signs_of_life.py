@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from bot.errors import DiskRefused
+from bot.errors import DatabaseAway
 from bot.ports import Clock
 from bot.ports.replicas import Replica, Role
 from bot.release import program_version
@@ -28,7 +28,7 @@ class Noted:
 
     def leave(self) -> None:
         if self.is_down:
-            raise DiskRefused("down")
+            raise DatabaseAway("down")
         self.calls.append("left")
 
     def list(self) -> Sequence[Replica]:

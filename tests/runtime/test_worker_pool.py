@@ -54,7 +54,7 @@ class Shop:
             by(lambda _: self._handle, self._gave_up),
             threads=threads,
             pause_after_error_s=0,
-            pause_for_disk_s=0,
+            pause_while_away_s=0,
         )
 
     def run(self, *keys: str) -> None:
@@ -301,7 +301,7 @@ def test_what_a_job_waits_for_is_logged_once_until_it_changes(caplog: pytest.Log
 def test_a_disk_that_refuses_is_left_alone_for_a_while() -> None:
     """The pause is the same each time: it is short, and room may come back at any moment."""
     jobs = MemoryJobQueue(FakeClock())
-    pool = WorkerPool(of_one_team(jobs), by(), threads=1, pause_for_disk_s=7)
+    pool = WorkerPool(of_one_team(jobs), by(), threads=1, pause_while_away_s=7)
     assert [pool.pause_s(DiskRefused("no space")) for _ in range(5)] == [7.0] * 5
 
 

@@ -57,13 +57,19 @@ class ThreadRebuild:
             self._service.jobs.put(RebuildThread(thread_id=thread_id, file=damage.name, is_new=damage.is_new))
         return None
 
+    def plan_missing(self, thread_id: str) -> None:
+        """Queue the rebuilding of a thread of which only what is kept beside its record is left, unless it ended."""
+        if self._service.store.latest(thread_id) is None and not self._service.jobs.holds(thread_id):
+            self._service.jobs.put(RebuildThread(thread_id=thread_id, file=""))
+
     def rebuild_thread(self, work: RebuildThread) -> None:
         """Do one job that `plan` queued.
 
         Raises:
             ProviderError: the chat cannot say how the thread stands; the job is tried again.
         """
-        thread_id, lost = work.thread_id, _lost(work.file)
+        thread_id = work.thread_id
+        lost = _lost(work.file) if work.file else f"The record of thread {thread_id} is gone."
         if self._service.store.get(thread_id) is not None:
             self._say(f"{lost} Its question is being investigated.")
             self._go_on(work)
@@ -111,7 +117,7 @@ class ThreadRebuild:
     def _why_no_question(self, thread_id: str) -> str:
         if any(record.get("thread_id") == thread_id for record in self._service.replies.records()):
             return "Its reply had been posted; nothing is left to do."
-        return "It has no stored question: if one is still open, please ask it again, and delete that file."
+        return "It has no stored question: if one is still open, please ask it again."
 
     def _told(self) -> Iterable[Event]:
         for record in self._events.records():

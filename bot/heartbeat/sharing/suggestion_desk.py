@@ -16,7 +16,15 @@ from typing import Final
 from bot.domain.answers import Answer, Line, Part, sentence
 from bot.domain.commands.command_line import CommandLine
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
-from bot.domain.sharing.suggestions import DecidedBy, Offer, Suggestion, SuggestionStatus, decision_lines, keys_of
+from bot.domain.sharing.suggestions import (
+    DecidedBy,
+    Offer,
+    Suggestion,
+    SuggestionStatus,
+    decision_lines,
+    decision_mark,
+    keys_of,
+)
 from bot.domain.text.did_you_mean import near_ones
 from bot.domain.text.humanize import counted
 from bot.errors import InputError, StoreError
@@ -159,11 +167,15 @@ class SuggestionDesk:
         return found
 
     def _new(self) -> list[Suggestion]:
-        """Return what was not offered to its session before, the best first and of two that are alike the better."""
+        """Return what was not offered to its session before, the best first and of two that are alike the better.
+
+        What was rejected is not offered again, also where only the line about it is left.
+        """
         offered, new = {one.id_for(one.to) for one in self.suggestions.all()}, dict[str, Suggestion]()
+        decided = self.decisions.text()
         found = [offer.made_to(to.id, self.clock.now()) for to, offer in find_offers(self.known(), self.of_teams)]
         for one in sorted(found, key=lambda one: bool(one.quarantine)):
-            if one.id not in offered:
+            if one.id not in offered and decision_mark(SuggestionStatus.REJECTED, one.id) not in decided:
                 new.setdefault(one.id, one)
         return list(new.values())
 

@@ -173,12 +173,18 @@ class Backfill:
         now = self._clock.now()
         chats = [*self._watched, *(state.chat_id for state in self._store.open_threads())]
         heard = {chat_id: self._watcher.last_seen(chat_id) for chat_id in chats}
-        heard |= {chat_id: self._watcher.last_seen(chat_id) or away_since for chat_id in self._also()}
-        self._gaps.open(heard, watched=self._watched, at=min(self._began or now, now))
+        deaf_since = self._deaf_since(away_since)
+        heard |= {chat_id: self._watcher.last_seen(chat_id) or deaf_since for chat_id in self._also()}
+        self._gaps.open(heard, watched=self._watched, at=min(self._began or now, now), deaf_since=deaf_since)
         self._began, self._connected = None, now
         with self._lock:
             self._away = max(self._away, now - (away_since or now))
         self._pause_s, self._try_at = FIRST_PAUSE_S, 0.0  # the chat was reached just now
+
+    def _deaf_since(self, away_since: datetime | None) -> datetime | None:
+        """Return when anything was heard last, as far as is known: by the newest message where nothing else tells."""
+        newest = self._watcher.last_seen()
+        return min(away_since or newest, newest) if newest else away_since
 
     def watch(self, chats: Sequence[WatchedChat]) -> None:
         """Read these channels and no others from now on; a new one from this moment, not further back.

@@ -44,13 +44,20 @@ class Gaps:
     def __init__(self, stored: SingleDocument) -> None:
         self._stored = stored
 
-    def open(self, heard: Mapping[str, datetime | None], *, watched: Collection[str], at: datetime) -> None:
+    def open(
+        self,
+        heard: Mapping[str, datetime | None],
+        *,
+        watched: Collection[str],
+        at: datetime,
+        deaf_since: datetime | None = None,
+    ) -> None:
         """Note that something may be missing in these chats; for each, when it was last heard of (None: never).
 
-        `at` is now by the chat's clock.
+        `at` is now by the chat's clock, `deaf_since` when any chat was heard last.
 
         A hole that is open already stays as deep as it is. A watched chat has no history before the first start that
-        watched it.
+        watched it; where nothing is on record of any chat, all were watched when they were heard last.
 
         Raises:
             StoreError: it could not be written; nothing is noted, and nothing later may be heard.
@@ -58,8 +65,9 @@ class Gaps:
         start = at.replace(microsecond=0)  # never in the future: a clock that was ahead may have written that
 
         def opened(known: _Known) -> _Known:
-            watching = {chat_id: min(known.watching_since.get(chat_id, start), start) for chat_id in watched}
             late = {chat_id: last - OVERLAP for chat_id, last in heard.items() if last is not None}
+            since = known.watching_since or dict.fromkeys(watched, deaf_since or start) | late
+            watching = {chat_id: min(since.get(chat_id, start), start) for chat_id in watched}
             begun = {chat_id: max(at, watching.get(chat_id, at)) for chat_id, at in (watching | late).items()}
             gaps = {chat_id: at for chat_id, at in begun.items() if chat_id in heard} | known.gaps
             return _Known(watching_since=watching, gaps=gaps, opened=known.opened + 1)

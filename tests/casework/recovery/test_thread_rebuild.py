@@ -48,6 +48,23 @@ def test_a_lost_thread_is_investigated_again_on_its_card(office: Office) -> None
     assert len(office.messenger.posts) == 1
 
 
+def test_a_thread_whose_record_is_gone_is_investigated_again(office: Office) -> None:
+    """What is kept beside it names it; one that stands, waits for its rebuilding or ended is left alone."""
+    office.rebuilding.plan_missing(THREAD_ID)
+    assert not office.jobs.holds(THREAD_ID)
+    office.store.memory.texts.pop(("threads", THREAD_ID))
+    office.restart()
+    for _ in range(2):
+        office.rebuilding.plan_missing(THREAD_ID)
+    office.work()
+    [said] = office.messenger.told
+    assert said.startswith(f"The record of thread {THREAD_ID} is gone. It was rebuilt")
+    assert (len(office.messenger.cards), len(office.investigator.assignments)) == (1, 2)
+    office.decisions.approve(office.click(), by=BEN)
+    office.rebuilding.plan_missing(THREAD_ID)
+    assert not office.jobs.holds(THREAD_ID)
+
+
 def test_a_question_is_rebuilt_as_it_was_edited(office: Office) -> None:
     """The last words count, and a remark before the question is not taken for it."""
     office.events.append(an_event("How often, and why?", msg_type=MessageType.EDIT).model_dump(mode="json"))

@@ -58,6 +58,16 @@ def test_a_rejected_one_is_remembered_with_its_reason(garden: Garden) -> None:
     assert line.endswith(r"by ana: noise - accepted \[api-000000\](x) \<b\>")
 
 
+def test_what_was_rejected_is_not_offered_again_once_its_record_is_gone(garden: Garden) -> None:
+    """The line about it is left; what nobody had decided on is offered anew."""
+    sent = offered(garden)
+    garden.suggestions.remove(sent.id)
+    assert [one.id for one in garden.desk.offers()] == [sent.id]
+    garden.reject(offered(garden), ANA)
+    garden.suggestions.remove(sent.id)
+    assert garden.desk.offers() == []
+
+
 @pytest.mark.parametrize("first", ["accept", "reject"])
 @pytest.mark.parametrize("second", ["accept", "reject"])
 def test_whoever_comes_second_is_told_who_decided(garden: Garden, first: str, second: str) -> None:

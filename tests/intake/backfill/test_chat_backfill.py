@@ -549,6 +549,28 @@ def test_a_channel_watched_from_now_on_has_no_history() -> None:
     assert {gap.chat_id: gap.since for gap in third.pending()} == {"C1": later, "C2": later}
 
 
+def test_a_record_that_is_gone_hides_nothing_that_was_asked_since() -> None:
+    """An early release kept none: each chat has a gap since it was heard last, or since anything was."""
+    for stored in (MemorySingle(), MemorySingle({"gaps": {}, "watching_since": "soon"})):
+        gaps, day = Gaps(stored), timedelta(days=1)
+        heard = {"C1": NOW - 2 * day, "C2": None}
+        gaps.open(heard, watched=["C1", "C2"], at=NOW, deaf_since=NOW - day)
+        assert {gap.chat_id: NOW - gap.since for gap in gaps.pending()} == {"C1": 2 * day + OVERLAP, "C2": day}
+
+
+def test_what_was_asked_where_no_record_of_gaps_and_presence_is_left_is_picked_up(desk: Desk) -> None:
+    """The journal of messages is enough; also of a direct message under an alert, of whose chat none is in it."""
+    desk.history.roots[HELP] = [said(100), said(200)]
+    desk.stored = MemorySingle()
+    desk.restart()
+    desk.backfill._also = lambda: {"D0ANA"}
+    desk.clock.at = NOW + timedelta(seconds=300)
+    desk.backfill.open(NOW + timedelta(seconds=299))
+    assert datetime.fromisoformat(desk.gaps()["D0ANA"]) == NOW + timedelta(seconds=100) - OVERLAP
+    assert desk.catch_up() is None
+    assert desk.heard() == ["text 100", "text 200"]
+
+
 def test_a_document_that_cannot_be_read_is_begun_anew() -> None:
     """The journal knows when each chat was heard last."""
     gaps = Gaps(MemorySingle({"gaps": {"C1": "soon"}, "watching_since": []}))

@@ -6,12 +6,17 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from bot.errors import refusal, refused
+
+Stamp = tuple[int, int, int]
+"""Time (ns), size and inode of a file: what changes when it is replaced, or written to by hand."""
+
+_ADVICE = "give the data directory of `triage run` (--home or TRIAGE_HOME), as the user who runs it"
 
 _TEMPORARY = ".tmp-"
 _OF_ONE_FILE = frozenset({errno.EISDIR, errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO})
@@ -35,7 +40,7 @@ def probe_folder(folder: Path, room: int) -> None:
             path.unlink(missing_ok=True)
 
 
-def replace_json(path: Path, document: dict[str, Any]) -> None:
+def replace_json(path: Path, document: Mapping[str, Any]) -> None:
     """Write `document` to `path` as `replace_bytes` does."""
     replace_bytes(path, json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass") + b"\n")
 
@@ -203,3 +208,36 @@ def folder_advice(folder: Path, otherwise: str) -> str:
     if is_no_folder(folder):
         return f"it is none: `mv {folder} {folder}.old`, and put the folder back from a backup"
     return otherwise
+
+
+def list_names(folder: Path, *, is_home: bool = False) -> list[str]:
+    """Return what lies in a folder, without what is hidden or being written; nothing where there is no folder.
+
+    With `is_home` it is the data directory itself, of which another may be meant: nothing of it is moved away.
+
+    Raises:
+        StoreError: it cannot be listed (`Path.glob` would take a forbidden folder for an empty one).
+    """
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if not entry.name.startswith(".")]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        advice = _ADVICE if is_home else folder_advice(folder, _ADVICE)
+        raise refusal(f"cannot read {folder}", error, advice) from error
+
+
+def file_stamp(path: Path) -> Stamp | None:
+    """Return what tells one content of a file from another; None where there is no file.
+
+    Raises:
+        StoreError: the disk refuses.
+    """
+    try:
+        found = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise refusal(f"cannot read {path}", error, "fix its owner") from error
+    return found.st_mtime_ns, found.st_size, found.st_ino

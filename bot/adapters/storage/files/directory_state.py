@@ -11,11 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from bot.adapters.storage.files.atomic_write import read_json
+from bot.adapters.storage.files.atomic_write import list_names, read_json
 from bot.adapters.storage.files.directory_writer import QUEUES, DirectoryWriter
 from bot.adapters.storage.files.file_documents import FILES, OF_PROCESS, FileDocuments
 from bot.adapters.storage.files.file_engine import FILE, HEAD, journal_path, note_files, read_note
-from bot.adapters.storage.files.json_files import list_names
 from bot.adapters.storage.files.ndjson_journal import journal_lines
 from bot.adapters.storage.files.retention import last_touched, run_folders
 from bot.adapters.storage.files.spool_queue import job_files

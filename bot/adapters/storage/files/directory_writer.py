@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import Any, BinaryIO, Final
 
 from bot.adapters.storage.files.atomic_write import create_folder, free_path
+from bot.adapters.storage.files.file_archive import _AT as ARCHIVED_AT
 from bot.adapters.storage.files.file_documents import FILES
 from bot.adapters.storage.files.file_engine import FILE, HEAD, journal_path
-from bot.adapters.storage.files.tinydb_documents import ARCHIVED_AT
 from bot.adapters.storage.queued_jobs import encode_job
 from bot.adapters.storage.state_rows import (
     ArchivedRow,

@@ -20,6 +20,7 @@ from typing import Final
 
 from bot.adapters.storage.files.atomic_write import (
     create_file,
+    list_names,
     make_folder,
     probe_folder,
     remove_file,
@@ -28,7 +29,6 @@ from bot.adapters.storage.files.atomic_write import (
 )
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_leases import FileLeases
-from bot.adapters.storage.files.json_files import list_names
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.retention import run_folders
 from bot.adapters.storage.files.spool_queue import SpoolQueue
@@ -222,11 +222,7 @@ class FileRunFolders:
         """Return how many long runs have ended since then."""
         return sum(_changed_at(path) >= moment for path in (self._home / "escalations").glob("*/.done"))
 
-    def published_before(self, moment: datetime) -> Sequence[str]:  # noqa: ARG002 - the port's
-        """Return nothing: nothing is kept elsewhere."""
-        return ()
-
-    def withdraw(self, folders: Sequence[str]) -> None:
+    def withdraw(self, before: datetime, needed: Sequence[str]) -> None:
         """Do nothing: nothing is kept elsewhere."""
 
     def folders(self) -> list[str]:

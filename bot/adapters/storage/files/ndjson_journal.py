@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from bot.adapters.storage.files.atomic_write import create_private, sync_folder
 from bot.errors import refusal, refused
-from bot.ports.storage import Names, Position
+from bot.ports.storage import Names
 
 ROTATE_BYTES = 64 * 1024 * 1024
 BLOCK_BYTES: Final = 64 * 1024
@@ -81,12 +81,6 @@ class NdjsonJournal:
                 for line in _lines_backwards(part):
                     yield from self._read(line)
 
-    def end(self) -> Position:
-        """Return the place after the last record; the live file has the number that it gets when it is rotated."""
-        with refused(f"cannot read {self._path}", "run this as the user who runs triage"):
-            number = max(map(_number, rotated(self._path)), default=0) + 1
-            return (number, self._path.stat().st_size) if self._path.exists() else (0, 0)
-
     def lines(self) -> Iterator[bytes]:
         """Yield every line that is not empty, without its end, oldest first."""
         with self._reading():
@@ -109,7 +103,7 @@ class NdjsonJournal:
 
     def _read(self, line: bytes) -> Iterator[dict[str, Any]]:
         """Yield the record of a line; nothing where it is none, which is counted."""
-        record = _parsed(line)
+        record = record_in(line)
         if record is not None:
             yield record
         elif line.strip():
@@ -187,10 +181,6 @@ def rotated(path: Path) -> list[Path]:
     return [part for _, part in sorted(numbered)]
 
 
-def _number(part: Path) -> int:
-    return int(part.name.rpartition(".")[2])
-
-
 def _parts(path: Path) -> list[Path]:
     """Return the files of a journal, oldest first."""
     return [*rotated(path), *([path] if path.exists() else [])]
@@ -211,7 +201,8 @@ def _spans(path: Path, last_bytes: int | None) -> list[tuple[Path, int]]:
     return spans
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def record_in(line: bytes) -> dict[str, Any] | None:
+    """Return the record that a line holds; None where it holds none."""
     try:
         record = json.loads(line.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):

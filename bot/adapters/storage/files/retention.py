@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 from bot.domain.threads import ThreadState
@@ -66,7 +66,8 @@ class RunRetention:
         if self._keep is not None:
             before = _moment_before(now, self._keep)
             old = [path for path in met if last_touched(path) < before or _is_doomed(path)]
-            self._remove(old, self._folders.published_before(before))
+            if old or not met:
+                self._remove(old, before)
 
     def _publish(self, met: Iterable[Path]) -> None:
         for path in met:
@@ -75,11 +76,10 @@ class RunRetention:
             except StoreError:
                 log.warning("a record is not published: %s", path, extra={"action": "run_unpublished"}, exc_info=True)
 
-    def _remove(self, old: Sequence[Path], published: Sequence[str]) -> None:
-        needed = tuple(state.thread_id for state in self._open_threads()) if old or published else ()
+    def _remove(self, old: Sequence[Path], before: datetime) -> None:
+        needed = tuple(state.thread_id for state in self._open_threads())
         gone = sum(_removed(path) for path in old if not path.name.startswith(needed))
-        if unneeded := [folder for folder in published if not PurePosixPath(folder).name.startswith(needed)]:
-            self._folders.withdraw(unneeded)
+        self._folders.withdraw(before, needed)
         if gone:
             log.info("%d old records of runs removed", gone, extra={"action": "old_runs_removed"})
 

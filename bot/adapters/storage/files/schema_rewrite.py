@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,7 +53,7 @@ def rewrite(home: Path, to: int) -> Counter[str]:
     for one in documents.archived(THREADS.name):
         closed = documents.read_archived(THREADS.name, one)
         if closed is not None and (value := _earlier(THREADS.name, closed.value, to)) is not None:
-            documents.put_archived(THREADS.name, one, value)
+            documents.restore(THREADS.name, replace(closed, value=value), archived=one)
             changed[ARCHIVE] += 1
     for path in _job_files(home):
         if (value := _earlier(JOBS, read_json(path), to)) is not None:

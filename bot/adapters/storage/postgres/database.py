@@ -10,17 +10,17 @@ import os
 import select
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Final, LiteralString, NamedTuple, TypeAlias
 
 import psycopg
 from psycopg_pool import ConnectionPool
 
 from bot.adapters.storage.postgres.migrations import migrate, missing
-from bot.errors import ConfigError, DiskRefused, StoreError
+from bot.errors import ConfigError, DatabaseAway, StoreError
 
+Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
-"""Of a statement."""
 
 URL: Final = "TRIAGE_DATABASE_URL"
 EXAMPLE: Final = "postgresql://user:password@host:5432/triage"
@@ -64,6 +64,13 @@ class Violated(StoreError):
         self.code = code
 
 
+class _OfThread(threading.local):
+    """What the statements of a thread belong to: its transaction, if any, and the leases that must be its process's."""
+
+    connection: Connection | None = None
+    fences: tuple[Fence, ...] = ()
+
+
 class Database:
     """A pool of connections to a database whose tables are there."""
 
@@ -76,14 +83,9 @@ class Database:
         """
         self._url = url
         self._pool = ConnectionPool(
-            url,
-            kwargs=_SETTINGS,
-            min_size=1,
-            max_size=max_connections,
-            open=False,
-            timeout=ANSWER_S,
+            url, kwargs=_SETTINGS, min_size=1, max_size=max_connections, open=False, timeout=ANSWER_S, check=self._check
         )
-        self._thread = threading.local()
+        self._thread = _OfThread()
         self._was_refused = False
         with translated(), self.connect() as connection:
             if migrates:
@@ -96,7 +98,7 @@ class Database:
         """Give all connections back to the server."""
         self._pool.close()
 
-    def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+    def connect(self) -> Connection:
         """Return a connection of its own, beside the pool; raises StoreError."""
         return connect(self._url)
 
@@ -106,30 +108,22 @@ class Database:
             return f"the database {connection.info.dbname} on {connection.info.host}:{connection.info.port}"
 
     @contextmanager
-    def reading(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+    def reading(self) -> Iterator[Connection]:
         """Enter with a connection for statements that commit by themselves, or inside this thread's transaction.
 
         Raises:
-            StoreError: the database refuses; DiskRefused where it does not answer or takes nothing now.
+            StoreError: the database refuses; DatabaseAway where it does not answer or takes nothing now.
         """
-        bound = getattr(self._thread, "connection", None)
-        with self._noting(), translated():
-            if bound is not None:
-                yield bound
-            else:
-                with self._pooled() as connection:
-                    yield connection
-
-    @contextmanager
-    def _noting(self) -> Iterator[None]:
+        bound = self._thread.connection
         try:
-            yield
-        except DiskRefused:
+            with translated(), nullcontext(bound) if bound else self._pool.connection() as connection:
+                yield connection
+        except DatabaseAway:
             self._was_refused = True
             raise
 
     def probe(self, room: int) -> None:
-        """Raise DiskRefused where nothing can be written, once something was refused also where less room is free."""
+        """Raise DatabaseAway where nothing can be written, once something was refused also where less room is free."""
         with self.writing() as connection:
             connection.execute("UPDATE triage_leases SET token = token WHERE false")
             if self._was_refused:
@@ -138,37 +132,31 @@ class Database:
                 self._was_refused = False
 
     @contextmanager
-    def apart(self, *, answer_s: float) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+    def apart(self, *, answer_s: float) -> Iterator[Connection]:
         """Enter with a connection outside of this thread's transaction and fences; raises StoreError as `reading`."""
-        with translated(), self._pooled(answer_s) as connection:
+        with translated(), self._pool.connection(answer_s) as connection:
             yield connection
 
-    @contextmanager
-    def _pooled(self, answer_s: float = ANSWER_S) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
-        """Enter with a connection of the pool; where the server has cut one, all that are idle are looked at."""
-        connection = self._pool.getconn(answer_s)
-        if _has_input(connection):
-            self._pool.putconn(connection)
+    def _check(self, connection: Connection) -> None:
+        """Look at all idle connections once the server has cut one; raises psycopg.Error where it was this one.
+
+        A connection is cut where the server has said something unasked: to see that costs no round trip.
+        """
+        looking = select.poll()
+        looking.register(connection.fileno(), select.POLLIN)
+        if looking.poll(0):
             self._pool.check()
-            connection = self._pool.getconn(answer_s)
-        try:
-            yield connection
-        finally:
-            self._pool.putconn(connection)
+            ConnectionPool.check_connection(connection)
 
     @contextmanager
-    def writing(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+    def writing(self) -> Iterator[Connection]:
         """Enter as with `reading`, to write: one statement, or as many as one transaction where it is fenced.
 
         Raises:
             LeaseLost: this thread is fenced, and another process has the lease.
         """
-        fences: tuple[Fence, ...] = getattr(self._thread, "fences", ())
-        if not fences:
-            with self.reading() as connection:
-                yield connection
-            return
-        with self.reading() as connection, connection.transaction():
+        fences = self._thread.fences
+        with self.reading() as connection, connection.transaction() if fences else nullcontext():
             for fence in fences:
                 _check(connection, fence)
             yield connection
@@ -185,11 +173,10 @@ class Database:
             return done.fetchall() if done.description else []
 
     @contextmanager
-    def transaction(self) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+    def transaction(self) -> Iterator[Connection]:
         """Enter with a connection on which all that this thread writes is committed together, or not at all."""
         with self.writing() as connection, connection.transaction():
-            outer = getattr(self._thread, "connection", None)
-            self._thread.connection = connection
+            outer, self._thread.connection = self._thread.connection, connection
             try:
                 yield connection
             finally:
@@ -198,7 +185,7 @@ class Database:
     @contextmanager
     def fenced(self, fence: Fence) -> Iterator[None]:
         """Refuse what this thread writes inside, once the lease is another's."""
-        outer: tuple[Fence, ...] = getattr(self._thread, "fences", ())
+        outer = self._thread.fences
         self._thread.fences = (*outer, fence)
         try:
             yield
@@ -206,39 +193,25 @@ class Database:
             self._thread.fences = outer
 
 
-def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
+def connect(url: str) -> Connection:
     """Return a connection to a database, whatever is in it; no error repeats anything of the address.
 
     Raises:
         ConfigError: it is not an address.
-        DiskRefused: nobody answers there, or whoever does lets nobody in.
+        DatabaseAway: nobody answers there, or whoever does lets nobody in.
     """
     try:
         return psycopg.connect(url, **_SETTINGS)
     except psycopg.OperationalError as error:
+        says = "cannot be reached: check that its server runs and takes connections, and host, port, user and"
         if error.pgconn is not None and (error.pgconn.needs_password or error.pgconn.used_password):
-            raise DiskRefused(
-                f"the database refused the login: check user, password and database name in {URL}"
-            ) from error
-        raise DiskRefused(
-            "the database cannot be reached: check that its server runs and takes connections, and host, port, user "
-            f"and database name in {URL}"
-        ) from error
+            says = "refused the login: check user, password and"
+        raise DatabaseAway(f"the database {says} database name in {URL}") from error
     except psycopg.ProgrammingError as error:
         raise ConfigError(f"{URL} is not the address of a database; it looks like {EXAMPLE}") from error
 
 
-def _has_input(connection: psycopg.Connection[tuple[Any, ...]]) -> bool:
-    """Whether the server has said something unasked: mostly that it ended the connection. Costs no round trip.
-
-    The pool's own check is a round trip each time, and pauses longer after each connection that fails it.
-    """
-    looking = select.poll()
-    looking.register(connection.fileno(), select.POLLIN)
-    return bool(looking.poll(0))
-
-
-def _check(connection: psycopg.Connection[tuple[Any, ...]], fence: Fence) -> None:
+def _check(connection: Connection, fence: Fence) -> None:
     """Keep a lease where it is until the transaction ends; raises LeaseLost where it is another's already."""
     held = connection.execute(
         "SELECT 1 FROM triage_leases "
@@ -258,7 +231,7 @@ def translated() -> Iterator[None]:
         code = error.sqlstate or "no answer"
         if isinstance(error, psycopg.OperationalError) or code == _READ_ONLY:
             advice = "check that the server runs, takes connections and has free space"
-            raise DiskRefused(f"the database cannot be used now ({code}); {advice}") from error
+            raise DatabaseAway(f"the database cannot be used now ({code}); {advice}") from error
         if isinstance(error, psycopg.IntegrityError):
             raise Violated(code) from error
         raise StoreError(f"the database refused a statement ({code}); see the server's log") from error

@@ -9,84 +9,67 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, LiteralString, TypeAlias
 
 from bot.adapters.storage.files.file_documents import OF_PROCESS
 from bot.adapters.storage.postgres.database import Database
 from bot.domain.notes import RETIRED, KeptNote, StoredNote, check_note_path
-from bot.errors import Conflict, InputError, StoreError
+from bot.errors import Conflict, StoreError
 from bot.ports import Documents
 from bot.ports.collections import NOTES, Collection
 from bot.ports.storage import DAMAGED, ArchivedDocument, DamagedDocument, Document
 
+_Rows: TypeAlias = Sequence[tuple[Any, ...]]
 _VERSION: Final = "version"
-
-_SELECT: Final = """
-    SELECT id, version, content, written_at FROM triage_documents WHERE namespace = %s AND collection = %s
-"""
+_OF: Final = "WHERE namespace = %(namespace)s AND collection = %(collection)s"
+_SELECT: Final = "SELECT id, version, content, written_at FROM triage_documents"
+_SELECT_ARCHIVED: Final = "SELECT id, version, content, written_at FROM triage_archive"
 _INSERT: Final = """
     INSERT INTO triage_documents (namespace, collection, id, version, content)
-    VALUES (%(namespace)s, %(collection)s, %(id)s, 1, %(content)s::json)
-    ON CONFLICT DO NOTHING RETURNING id
+    VALUES (%(namespace)s, %(collection)s, %(id)s, 1, %(content)s::json) ON CONFLICT DO NOTHING RETURNING id
 """
 _UPDATE: Final = """
-    UPDATE triage_documents
-    SET version = version + 1, content = %(content)s::json, written_at = clock_timestamp()
+    UPDATE triage_documents SET version = version + 1, content = %(content)s::json, written_at = clock_timestamp()
     WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s AND version = %(version)s
     RETURNING id
 """
 _DELETE: Final = """
-    DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s AND version = %s RETURNING id
+    DELETE FROM triage_documents
+    WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s AND version = %(version)s
+    RETURNING id
 """
-_DAMAGED: Final = """
-    SELECT number, id, written_at FROM triage_damaged
-    WHERE namespace = %s AND collection = %s ORDER BY written_at, number
-"""
-_ARCHIVED: Final = """
-    SELECT id, archived_for, number FROM triage_archive
-    WHERE namespace = %(namespace)s AND collection = %(collection)s
-    AND (%(id)s::text IS NULL OR id = %(id)s)
-    AND (%(since)s::timestamptz IS NULL OR archived_for >= %(since)s)
-    ORDER BY archived_for DESC, number DESC
-"""
-_READ_ARCHIVED: Final = """
-    SELECT id, version, content, written_at FROM triage_archive
-    WHERE namespace = %s AND collection = %s AND number = %s
-"""
-_SET_ASIDE: Final = """
+_GONE: Final = """
     WITH gone AS (
-        DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s RETURNING *
+        DELETE FROM triage_documents WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s
+        RETURNING namespace, collection, id, version, content, written_at
     )
+"""
+_TO_DAMAGED: Final = """
     INSERT INTO triage_damaged (namespace, collection, id, version, content, written_at)
-    SELECT namespace, collection, id, version, content, written_at FROM gone
-    RETURNING number
+    SELECT * FROM gone RETURNING id || '.' || number || '.corrupt'
 """
-_ARCHIVE: Final = """
-    WITH gone AS (
-        DELETE FROM triage_documents WHERE namespace = %s AND collection = %s AND id = %s RETURNING *
-    )
-    INSERT INTO triage_archive (namespace, collection, id, archived_for, version, content, written_at)
-    SELECT namespace, collection, id, %s, version, content, written_at FROM gone
+_TO_ARCHIVE: Final = """
+    INSERT INTO triage_archive (namespace, collection, id, version, content, written_at, archived_for)
+    SELECT *, %(at)s FROM gone
 """
-
+_IN_ARCHIVE: Final = """
+    AND (%(id)s::text IS NULL OR id = %(id)s) AND (%(since)s::timestamptz IS NULL OR archived_for >= %(since)s)
+    ORDER BY archived_for DESC, triage_archive.number DESC
+"""
 _RESTORE: Final = """
     INSERT INTO triage_documents (namespace, collection, id, version, content, written_at)
     VALUES (%(namespace)s, %(collection)s, %(id)s, %(version)s, %(content)s::json, %(written_at)s)
     ON CONFLICT (namespace, collection, id) DO UPDATE
     SET version = excluded.version, content = excluded.content, written_at = excluded.written_at
 """
-_RESTORE_OVER: Final = """
-    UPDATE triage_archive SET version = %(version)s, content = %(content)s::json, written_at = %(written_at)s
-    WHERE namespace = %(namespace)s AND collection = %(collection)s AND id = %(id)s AND number = %(number)s
-    RETURNING number
-"""
 _RESTORE_ARCHIVED: Final = """
-    INSERT INTO triage_archive (namespace, collection, id, archived_for, version, content, written_at)
-    VALUES (
-        %(namespace)s, %(collection)s, %(id)s, %(archived_for)s, %(version)s, %(content)s::json, %(written_at)s
-    )
+    INSERT INTO triage_archive (number, archived_for, namespace, collection, id, version, content, written_at)
+    OVERRIDING SYSTEM VALUE VALUES (
+        coalesce(%(number)s, nextval(pg_get_serial_sequence('triage_archive', 'number'))), %(at)s,
+        %(namespace)s, %(collection)s, %(id)s, %(version)s, %(content)s::json, %(written_at)s
+    ) ON CONFLICT (number) DO UPDATE
+    SET version = excluded.version, content = excluded.content, written_at = excluded.written_at
 """
 
 _MEMORY: Final = "memory/"
@@ -98,92 +81,104 @@ class PostgresDocuments:
 
     def __init__(self, database: Database, namespace: str, *, process: str | None = None) -> None:
         self._database, self._namespace, self._process = database, namespace, process
-        self._aside: set[int] = set()
+        self._aside: set[str] = set()
 
     def get(self, collection: str, doc_id: str) -> Document | None:
         """Return a document, or None where there is none."""
-        rows = self._database.read(f"{_SELECT} AND id = %s", [*self._of(collection), doc_id])
-        return _document(*rows[0]) if rows else None
+        return next(self._documents(_SELECT, collection, "AND id = %(id)s", id=doc_id), None)
 
     def list(self, collection: str) -> Sequence[Document]:
         """Return every document of a collection, by id."""
-        return [_document(*row) for row in self._database.read(f"{_SELECT} ORDER BY id", self._of(collection))]
+        return [*self._documents(_SELECT, collection, "ORDER BY id")]
 
     def find(self, collection: str, field: str, value: str) -> Sequence[Document]:
-        """Return the documents that hold this text in a field of their own, by id."""
-        return [one for one in self.list(collection) if (one.value or {}).get(field) == value]
+        """Return the documents that hold this text in a field of their own, by id.
+
+        The server looks for the text alone: its operators on JSON refuse a whole document for one U+0000 in it.
+        """
+        holding = "AND position(%(text)s IN content::text) > 0 ORDER BY id"
+        found = self._documents(_SELECT, collection, holding, text=as_json(value))
+        return [one for one in found if one.value is not None and one.value.get(field) == value]
 
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Write a document if its version is still `version`, 0 where there must be none."""
-        place = {"namespace": self._of(collection)[0], "collection": collection, "id": doc_id, "version": version}
-        given = {**place, "content": as_json(_without_version(value))}
-        _require(self._database.write(_INSERT if version == 0 else _UPDATE, given), doc_id)
+        statement = _UPDATE if version else _INSERT
+        self._change(statement, collection, doc_id, version=version, content=_content(value))
 
     def remove(self, collection: str, doc_id: str, *, version: int) -> None:
         """Remove a document if its version is still `version`."""
-        _require(self._database.write(_DELETE, [*self._of(collection), doc_id, version]), doc_id)
+        self._change(_DELETE, collection, doc_id, version=version)
 
     def place(self, collection: str, doc_id: str) -> str:
         """Return what names a document's row."""
-        return f"triage_documents: {'/'.join(self._of(collection))}/{doc_id}"
+        return f"triage_documents: {'/'.join(self._of(collection).values())}/{doc_id}"
 
     def set_aside(self, collection: str, doc_id: str) -> str:
         """Move a document's row to triage_damaged; return what names it there."""
-        moved = self._database.write(_SET_ASIDE, [*self._of(collection), doc_id])
-        if not moved:
-            return self.place(collection, doc_id)
-        [(number,)] = moved
-        self._aside.add(number)
-        return f"triage_damaged: {_damaged_name(doc_id, number)}"
+        for (name,) in self._write(f"{_GONE} {_TO_DAMAGED}", collection, id=doc_id):
+            self._aside.add(name)
+            return f"triage_damaged: {name}"
+        return self.place(collection, doc_id)
 
     def damaged(self, collection: str) -> Sequence[DamagedDocument]:
         """Return everything that was ever set aside and still lies there, oldest first."""
+        select = "SELECT id, id || '.' || number || '.corrupt', written_at FROM triage_damaged"
         return [
-            DamagedDocument(doc_id=doc_id, name=_damaged_name(doc_id, number), at=at, is_new=number in self._aside)
-            for number, doc_id, at in self._database.read(_DAMAGED, self._of(collection))
+            DamagedDocument(doc_id=doc_id, name=name, at=at, is_new=name in self._aside)
+            for doc_id, name, at in self._read(select, collection, "ORDER BY written_at, number")
         ]
 
     def archive(self, collection: str, doc_id: str, *, at: datetime) -> None:
         """Move a document's row to triage_archive."""
-        self._database.write(_ARCHIVE, [*self._of(collection), doc_id, at])
+        self._write(f"{_GONE} {_TO_ARCHIVE}", collection, id=doc_id, at=at)
 
     def archived(
         self, collection: str, doc_id: str | None = None, *, since: datetime | None = None
     ) -> Sequence[ArchivedDocument]:
         """Return what was archived, of all ids or of one, and since when; the newest first."""
-        given = {"namespace": self._of(collection)[0], "collection": collection, "id": doc_id, "since": since}
-        rows = self._database.read(_ARCHIVED, given)
-        return [ArchivedDocument(doc_id=one, at=at, name=str(number)) for one, at, number in rows]
+        select = "SELECT id, archived_for, number::text FROM triage_archive"
+        return [ArchivedDocument(*row) for row in self._read(select, collection, _IN_ARCHIVE, id=doc_id, since=since)]
 
     def read_archived(self, collection: str, archived: ArchivedDocument) -> Document | None:
         """Return an archived document, or None where it is gone."""
-        rows = self._database.read(_READ_ARCHIVED, [*self._of(collection), int(archived.name)])
-        return _document(*rows[0]) if rows else None
+        numbered = "AND number = %(number)s"
+        return next(self._documents(_SELECT_ARCHIVED, collection, numbered, number=int(archived.name)), None)
 
     def restore(self, collection: str, document: Document, *, archived: ArchivedDocument | None = None) -> None:
         """Write a row as it was elsewhere; raises StoreError, also where it holds nothing."""
         if document.value is None:
             raise StoreError(f"{document.id} of {collection} cannot be read")
-        given = {
-            "namespace": self._of(collection)[0],
-            "collection": collection,
-            "id": document.id,
-            "version": document.version,
-            "content": as_json(_without_version(document.value)),
-            "written_at": document.written_at,
-        }
+        row = {"id": document.id, "version": document.version, "written_at": document.written_at}
+        row["content"] = _content(document.value)
         if archived is None:
-            self._database.write(_RESTORE, given)
-            return
-        number = int(archived.name) if archived.name.isdigit() else 0
-        if not self._database.write(_RESTORE_OVER, {**given, "number": number}):
-            self._database.write(_RESTORE_ARCHIVED, {**given, "archived_for": archived.at})
+            self._write(_RESTORE, collection, **row)
+        else:
+            number = int(archived.name) if archived.name.isdigit() else None
+            self._write(_RESTORE_ARCHIVED, collection, **row, number=number, at=archived.at)
 
-    def _of(self, collection: str) -> tuple[str, str]:
+    def _of(self, collection: str) -> dict[str, str]:
         """Return in which namespace a collection is, and its name."""
-        if self._process is not None and collection in OF_PROCESS:
-            return self._process, collection
-        return self._namespace, collection
+        namespace = self._process if self._process is not None and collection in OF_PROCESS else self._namespace
+        return {"namespace": namespace, "collection": collection}
+
+    def _read(self, select: LiteralString, collection: str, which: LiteralString, **given: Any) -> _Rows:
+        return self._database.read(f"{select} {_OF} {which}", {**self._of(collection), **given})
+
+    def _documents(
+        self, select: LiteralString, collection: str, which: LiteralString, **given: Any
+    ) -> Iterator[Document]:
+        """Yield rows as documents; content that is no JSON object was written by hand."""
+        for doc_id, version, content, written_at in self._read(select, collection, which, **given):
+            is_object = isinstance(content, dict)
+            value = content if is_object else None
+            yield Document(id=doc_id, version=version if is_object else DAMAGED, value=value, written_at=written_at)
+
+    def _change(self, statement: LiteralString, collection: str, doc_id: str, **given: Any) -> None:
+        if not self._write(statement, collection, id=doc_id, **given):
+            raise Conflict(f"{doc_id} was changed meanwhile; look again")
+
+    def _write(self, statement: LiteralString, collection: str, **given: Any) -> _Rows:
+        return self._database.write(statement, {**self._of(collection), **given})
 
 
 def as_json(value: Any) -> str:
@@ -196,25 +191,9 @@ def as_json(value: Any) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _document(doc_id: str, version: int, content: Any, written_at: datetime) -> Document:
-    """Return a row as a document; content that is no JSON object was written by hand."""
-    if not isinstance(content, dict):
-        return Document(id=doc_id, version=DAMAGED, value=None, written_at=written_at)
-    return Document(id=doc_id, version=version, value=content, written_at=written_at)
-
-
-def _without_version(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what has a column of its own."""
-    return {key: held for key, held in value.items() if key != _VERSION}
-
-
-def _damaged_name(doc_id: str, number: int) -> str:
-    return f"{doc_id}.{number}.corrupt"
-
-
-def _require(changed: Sequence[object], doc_id: str) -> None:
-    if not changed:
-        raise Conflict(f"{doc_id} was changed meanwhile; look again")
+def _content(value: Mapping[str, Any]) -> str:
+    """Return what a row holds of a value: the version has a column of its own."""
+    return as_json({key: held for key, held in value.items() if key != _VERSION})
 
 
 class DocumentNotes:
@@ -230,55 +209,44 @@ class DocumentNotes:
         """Return every note that is not retired, by name; raises StoreError."""
         with self._lock:
             if (stored := self._notes.by_id()) != self._stored:
-                known = {note.ref: note for note in self._kept}
-                on_shelf = [(f"{_MEMORY}{path}", note.whole) for path, note in stored.items() if not note.is_retired]
-                self._kept = tuple(
-                    old if (old := known.get(ref)) and old.whole == whole else KeptNote.read(ref, whole)
-                    for ref, whole in on_shelf
-                )
+                on_shelf = {path: note for path, note in stored.items() if not note.is_retired}
+                self._kept = tuple(KeptNote.read(_ref(path, note), note.whole) for path, note in on_shelf.items())
                 self._stored = stored
             return self._kept
 
+    def stored(self) -> Iterator[tuple[str, str]]:
+        """Yield every note, retired ones too: its path below memory/ and its text; raises StoreError."""
+        for path, note in self._notes.by_id().items():
+            yield _ref(path, note).removeprefix(_MEMORY), note.whole
+
     def create(self, name: str, text: str) -> str | None:
         """Keep a note under a name that was never taken and return its ref, else None; raises StoreError."""
-        path = f"{name}.md"
-        return f"{_MEMORY}{path}" if self._notes.add(path, _stored(text)) else None
-
-    def find(self, name: str) -> str | None:
-        """Return the ref of the note of that name, retired ones too; None if there is none."""
-        note = self._notes.find(f"{name}.md")
-        return None if note is None else f"{_RETIRED if note.is_retired else _MEMORY}{name}.md"
+        note = _stored(text)
+        return _ref(f"{name}.md", note) if self._notes.add(f"{name}.md", note) else None
 
     def retire(self, ref: str) -> str | None:
         """Put a note where no search looks and return its new ref; None if it is not there any more."""
-
-        def retired(note: StoredNote) -> StoredNote:
-            if note.is_retired:
-                raise InputError(f"{ref} was retired")
-            return note.evolve(is_retired=True)
-
-        with suppress(InputError):
-            self._notes.change(ref.removeprefix(_MEMORY), retired)
-            return f"{_RETIRED}{ref.removeprefix(_MEMORY)}"
-        return None
+        if ref not in {note.ref for note in self.all()}:
+            return None
+        path = ref.removeprefix(_MEMORY)
+        return _ref(path, self._notes.evolve(path, is_retired=True))
 
     def put(self, ref: str, whole: str) -> None:
         """Write a note over what stands there; raises InputError for no ref."""
-        is_retired, path = ref.startswith(_RETIRED), ref.removeprefix(_RETIRED).removeprefix(_MEMORY)
-        stored = _stored(whole).evolve(is_retired=is_retired)
-        if not self._notes.add(check_note_path(path), stored):
+        path = check_note_path(ref.removeprefix(_RETIRED).removeprefix(_MEMORY))
+        stored = _stored(whole, is_retired=ref.startswith(_RETIRED))
+        if not self._notes.add(path, stored):
             self._notes.change(path, lambda _: stored)
-
-    def stored(self) -> Iterator[tuple[str, str]]:
-        """Yield the path below memory/ and the whole of every note, retired ones too; raises StoreError."""
-        for path, note in self._notes.by_id().items():
-            yield f"{RETIRED}/{path}" if note.is_retired else path, note.whole
 
     def remove(self, ref: str) -> None:
         """Delete a note; raises InputError for no ref."""
         self._notes.remove(check_note_path(ref.removeprefix(_MEMORY)))
 
 
-def _stored(text: str) -> StoredNote:
+def _ref(path: str, note: StoredNote) -> str:
+    return f"{_RETIRED if note.is_retired else _MEMORY}{path}"
+
+
+def _stored(text: str, *, is_retired: bool = False) -> StoredNote:
     """Return a note as it is stored; halves of surrogate pairs become question marks, as they do in files."""
-    return StoredNote(whole=text.encode("utf-8", "replace").decode())
+    return StoredNote(whole=text.encode("utf-8", "replace").decode(), is_retired=is_retired)

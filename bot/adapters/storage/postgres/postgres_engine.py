@@ -15,11 +15,11 @@ from bot.adapters.storage.files.atomic_write import probe_folder
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import HEAD
 from bot.adapters.storage.postgres import procrastinate_tables as tables
-from bot.adapters.storage.postgres.database import ANSWER_S, Database
+from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import DocumentNotes, PostgresDocuments, as_json
 from bot.adapters.storage.postgres.postgres_journal import PostgresJournal, names_of
 from bot.adapters.storage.postgres.postgres_leases import PostgresLeases
-from bot.adapters.storage.postgres.postgres_replicas import PostgresPace, PostgresReplicas, read_replicas
+from bot.adapters.storage.postgres.postgres_replicas import PostgresPace, PostgresReplicas
 from bot.adapters.storage.postgres.postgres_run_folders import PostgresRunFolders
 from bot.adapters.storage.postgres.procrastinate_queue import SILENT_S, ProcrastinateQueue
 from bot.adapters.storage.queued_jobs import new_job
@@ -30,25 +30,11 @@ from bot.ports.collections import CLASSIFIED, DECISIONS, EVENTS, THREADS
 from bot.ports.storage import SortedMessage, Taken
 
 _TAKE: Final = "SELECT triage_take(%s, %s, %s::json, %s, %s, %s::json, %s, %s, %s, %s, %s, %s, %s::jsonb)"
-
-
 _TABLES: Final = (
-    "triage_documents",
-    "triage_archive",
-    "triage_damaged",
-    "triage_journals",
-    "triage_records",
-    "triage_identities",
-    "triage_run_folders",
-    "triage_run_files",
-    "procrastinate_jobs",
+    "triage_documents, triage_archive, triage_damaged, triage_journals, triage_records, triage_identities, "
+    "triage_run_folders, triage_run_files, procrastinate_jobs"
 )
-"""What moves. The other tables tell of living processes, or of the tables themselves."""
-
-_SIGNS_OF_LIFE: Final = """
-    SELECT extract(epoch FROM now() - last_heartbeat)::int FROM procrastinate_workers
-    WHERE last_heartbeat > now() - make_interval(secs => %s) ORDER BY last_heartbeat DESC LIMIT 1
-"""
+"""What moves; the other tables tell of living processes, or of the tables themselves."""
 
 
 class PostgresDecisions:
@@ -66,9 +52,8 @@ class PostgresDecisions:
 
     def restore(self, text: str) -> None:
         """Write the whole into an empty log."""
-        for line in text.removeprefix(HEAD).splitlines():
-            if line.strip():
-                self._journal.append({"line": line.strip().removeprefix("- ")})
+        lines = [line.strip().removeprefix("- ") for line in text.removeprefix(HEAD).splitlines() if line.strip()]
+        self._journal.restore((as_json({"line": line}).encode() for line in lines), lambda _: ())
 
     def text(self) -> str:
         """Return the lines as decisions.md has them."""
@@ -91,24 +76,17 @@ class PostgresStore:
         self.notes = DocumentNotes(self.documents)
         self.runs = PostgresRunFolders(database, namespace, files)
         self._database, self._namespace = database, namespace
+        self.shared = self
         self.decisions = PostgresDecisions(self.journal(DECISIONS))
-
-    @property
-    def shared(self) -> PostgresStore:
-        """How replicas write together."""
-        return self
 
     def take(self, message: SortedMessage, *, is_in_flight: bool) -> Taken:
         """Store a message, its class and its job in one statement, unless one of its names is there."""
         job: list[Any] = [tables.lock_of(self._namespace, message.thread_id), None, None, None]
         if message.work is not None:
             job = tables.values_of(self._namespace, new_job(message.work, at=message.at))
-        given = [
-            *(self._namespace, EVENTS, as_json(message.event), names_of(message.names)),
-            *(CLASSIFIED, as_json(message.classified)),
-            *(is_in_flight, THREADS.name, message.thread_id),
-        ]
-        [(taken,)] = self._database.write(_TAKE, [*given, *job])
+        stored = [EVENTS, as_json(message.event), names_of(message.names), CLASSIFIED, as_json(message.classified)]
+        given = [self._namespace, *stored, is_in_flight, THREADS.name, message.thread_id, *job]
+        [(taken,)] = self._database.write(_TAKE, given)
         return Taken(taken)
 
     def journal(self, name: str) -> PostgresJournal:
@@ -117,20 +95,14 @@ class PostgresStore:
 
     def journals(self) -> list[str]:
         """Return the names of the journals that are there, but for the one that stands for decisions.md."""
-        rows = self._database.read(
-            "SELECT name FROM triage_journals WHERE namespace = %s AND name <> %s ORDER BY name",
-            [self._namespace, DECISIONS],
-        )
-        return [name for (name,) in rows]
+        names = "SELECT name FROM triage_journals WHERE namespace = %s AND name <> %s ORDER BY name"
+        return [name for (name,) in self._database.read(names, [self._namespace, DECISIONS])]
 
     def job_counts(self) -> JobCounts:
         """Return how many jobs wait, and how many were given up."""
-        rows = self._database.read(
-            "SELECT status::text, count(*) FROM procrastinate_jobs WHERE queue_name = %s GROUP BY status",
-            [self._namespace],
-        )
-        counts = {str(status): int(count) for status, count in rows}
-        return JobCounts(waiting=counts.get("todo", 0), failed=counts.get("failed", 0))
+        counts = "SELECT status::text, count(*) FROM procrastinate_jobs WHERE queue_name = %s GROUP BY status"
+        found = dict(self._database.read(counts, [self._namespace]))
+        return JobCounts(waiting=found.get("todo", 0), failed=found.get("failed", 0))
 
 
 class PostgresEngine:
@@ -157,12 +129,9 @@ class PostgresEngine:
         return self._leases.setdefault(namespace, PostgresLeases(self.database, namespace))
 
     def teams(self) -> list[str]:
-        """Return the teams that have threads."""
-        rows = self.database.read(
-            "SELECT DISTINCT namespace FROM triage_documents WHERE collection = %s AND namespace <> %s ORDER BY 1",
-            [THREADS.name, DEFAULT_TEAM],
-        )
-        return [name for (name,) in rows]
+        """Return the teams beside the one of old that have left something."""
+        left = "SELECT namespace FROM triage_journals UNION SELECT namespace FROM triage_documents ORDER BY 1"
+        return [name for (name,) in self.database.read(left) if name != DEFAULT_TEAM]
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -174,18 +143,17 @@ class PostgresEngine:
         self._refuse_running()
         with self.database.transaction() as connection:
             connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-            connection.execute(f"LOCK TABLE {', '.join(_TABLES)} IN EXCLUSIVE MODE".encode())
+            connection.execute(f"LOCK TABLE {_TABLES} IN EXCLUSIVE MODE".encode())
             yield
             self._refuse_running()
 
     def _refuse_running(self) -> None:
-        with self.database.apart(answer_s=ANSWER_S) as connection:
-            alive = [one.name for one in read_replicas(connection) if one.is_alive]
-            silent = connection.execute(_SIGNS_OF_LIFE, [SILENT_S]).fetchone()
-        if alive or silent is not None:
-            who = ", ".join(alive) or f"somebody who gave a sign of life {silent[0] if silent else 0} s ago"
+        working = "SELECT 1 FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => %s)"
+        alive = [one.name for one in self.replicas.list() if one.is_alive]
+        if alive or self.database.read(working, [SILENT_S]):
             raise ConfigError(
-                f"triage runs on the database ({who}); stop it, and where it was killed, try again half a minute later"
+                f"triage runs on the database ({', '.join(alive) or 'as a process that begins, or was killed'}); "
+                "stop it, and where it was killed, try again half a minute later"
             )
 
     def probe(self, free_bytes: int) -> None:

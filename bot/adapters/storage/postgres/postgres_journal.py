@@ -1,37 +1,42 @@
 """Port Journal over a table: a row for each record, numbered without a gap in the order in which they become visible.
 
-A place is `(0, number)`. Those in files begin with 1 or more, so one engine's places are Conflicts in the other.
+A line of a file that holds no record is a row with a JSON string of its bytes, so that it is none here either.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, LiteralString
 
+from bot.adapters.storage.files.ndjson_journal import record_in
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import as_json
 from bot.errors import StoreError
-from bot.ports.storage import Names, Position
+from bot.ports.storage import Names
 
 PAGE: Final = 500
-"""How many records one statement reads; nothing is held open between two."""
+"""How many records one statement reads or writes; nothing is held open between two."""
 
 _FIRST_PAGE: Final = 20
-"""On the way back, whose reader often stops early; each page is twice the one before."""
+"""Whoever reads back often stops early; each page is twice the one before."""
 
-_APPEND: Final = "SELECT triage_append(%s, %s, %s::json, %s)"
-_FORWARDS: Final = """
+_BEYOND: Final = 2**63 - 1
+"""No record has a higher number."""
+
+_SELECT: Final = """
     SELECT number, record::text FROM triage_records
-    WHERE namespace = %(namespace)s AND journal = %(journal)s AND number > %(after)s
-    AND position(%(containing)s IN record::text) > 0
-    ORDER BY number LIMIT %(page)s
+    WHERE namespace = %(namespace)s AND journal = %(journal)s AND position(%(text)s IN record::text) > 0
 """
-_BACKWARDS: Final = """
-    SELECT number, record::text FROM triage_records
-    WHERE namespace = %(namespace)s AND journal = %(journal)s
-    AND (%(before)s::bigint IS NULL OR number < %(before)s)
-    ORDER BY number DESC LIMIT %(page)s
+_RESTORE: Final = """
+    INSERT INTO triage_records (namespace, journal, number, record)
+    SELECT %(namespace)s, %(journal)s, %(last)s + number, line::json
+    FROM unnest(%(lines)s::text[]) WITH ORDINALITY AS given (line, number)
+"""
+_NAME: Final = """
+    INSERT INTO triage_identities (namespace, journal, identity)
+    SELECT %(namespace)s, %(journal)s, unnest(%(names)s::text[]) ON CONFLICT DO NOTHING
 """
 
 
@@ -39,112 +44,85 @@ class PostgresJournal:
     """One journal of a namespace."""
 
     def __init__(self, database: Database, namespace: str, name: str) -> None:
-        self._database, self._namespace, self._name = database, namespace, name
+        self._database, self._of = database, {"namespace": namespace, "journal": name}
         self.bad_lines = 0
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write one record and return once it is committed."""
         if not self.append_once(record, ()):
-            raise StoreError(f"the journal {self._name} has a record of the next number; see the server's log")
+            raise StoreError(f"the journal {self._of['journal']} has a record of the next number; see the server's log")
 
     def append_once(self, record: Mapping[str, Any], identities: Iterable[Sequence[str]]) -> bool:
         """Write a record unless one is there that is known by one of these names; False where it is.
 
         While another process is about to write a record, whoever appends waits until that one has committed.
         """
-        given = [self._namespace, self._name, as_json(record), names_of(identities)]
-        return self._database.write(_APPEND, given) == [(True,)]
+        append = "SELECT triage_append(%(namespace)s, %(journal)s, %(record)s::json, %(names)s)"
+        given = {**self._of, "record": as_json(record), "names": names_of(identities)}
+        return self._database.write(append, given) == [(True,)]
 
     def records(self, *, last_bytes: int | None = None, containing: str = "") -> Iterator[dict[str, Any]]:
         """Yield every record, oldest first; with `last_bytes` those whose lines in a file would be so long in all."""
-        self.bad_lines = 0
         wanted = as_json(containing)[1:-1]
-        for _, text in self._after(0, containing=wanted) if last_bytes is None else self._tail(last_bytes):
-            yield from self._read(text) if wanted in text else ()
+        texts = self._texts("ASC", wanted) if last_bytes is None else self._tail(last_bytes)
+        return self._read(text for text in texts if wanted in text)
 
     def newest_first(self) -> Iterator[dict[str, Any]]:
         """Yield every record, newest first."""
-        self.bad_lines = 0
-        for _, record in self._backwards():
-            yield from self._read(record)
-
-    def end(self) -> Position:
-        """Return the place after the last record."""
-        return 0, self._last()
+        return self._read(self._texts("DESC"))
 
     def require_readable(self) -> None:
         """Raise StoreError where the database does not answer."""
-        self._last()
+        next(self._texts("DESC"), None)
 
     def lines(self) -> Iterator[bytes]:
-        """Yield every record as the line that it was in a file; one that was damaged there is a JSON string here."""
-        for _, text in self._after(0):
-            record = json.loads(text)
-            if isinstance(record, str):
-                yield record.encode("utf-8", "surrogateescape")
-            else:
-                yield text.replace("\n", " ").encode()
+        """Yield every record as a line of a file, oldest first; also those that are none."""
+        for text in self._texts("ASC"):
+            is_bytes = text.startswith('"')
+            yield json.loads(text).encode("utf-8", "surrogateescape") if is_bytes else text.replace("\n", " ").encode()
 
     def restore(self, lines: Iterable[bytes], names: Names) -> None:
-        """Write lines into the empty journal, with the names of their records; raises StoreError."""
-        number = 0
+        """Write lines into the empty journal, and under which names their records are known; raises StoreError."""
+        last, left = 0, iter(lines)
         with self._database.transaction() as connection:
-            for number, line in enumerate(lines, 1):
-                record = _record(line)
-                text = as_json(line.decode("utf-8", "surrogateescape")) if record is None else as_json(record)
-                connection.execute(
-                    "INSERT INTO triage_records (namespace, journal, number, record) VALUES (%s, %s, %s, %s::json)",
-                    [self._namespace, self._name, number, text],
-                )
-                if record is not None and (known := names_of(names(record))):
-                    connection.execute(
-                        "INSERT INTO triage_identities SELECT %s, %s, unnest(%s::text[]) ON CONFLICT DO NOTHING",
-                        [self._namespace, self._name, known],
-                    )
-            connection.execute("INSERT INTO triage_journals VALUES (%s, %s, %s)", [self._namespace, self._name, number])
+            while page := list(islice(left, PAGE)):
+                records = [record_in(line) for line in page]
+                kept = [
+                    as_json(line.decode("utf-8", "surrogateescape") if record is None else record)
+                    for line, record in zip(page, records, strict=True)
+                ]
+                known = names_of(name for record in records if record is not None for name in names(record))
+                connection.execute(_RESTORE, {**self._of, "last": last, "lines": kept})
+                connection.execute(_NAME, {**self._of, "names": known})
+                last += len(page)
+            connection.execute("INSERT INTO triage_journals VALUES (%s, %s, %s)", [*self._of.values(), last])
 
-    def _after(self, number: int, *, containing: str = "") -> Iterator[tuple[int, str]]:
-        while rows := self._select(_FORWARDS, after=number, containing=containing, page=PAGE):
-            yield from rows
-            number = rows[-1][0]
-
-    def _tail(self, left: int) -> list[tuple[int, str]]:
+    def _tail(self, left: int) -> list[str]:
         """Return the newest records, oldest first: those whose lines in a file would take so many bytes in all."""
-        found: list[tuple[int, str]] = []
-        for one in self._backwards():
-            left -= len(one[1].encode()) + 1
+        found: list[str] = []
+        for text in self._texts("DESC"):
+            left -= len(text.encode()) + 1
             if left < 0:
                 break
-            found.append(one)
+            found.append(text)
         return found[::-1]
 
-    def _backwards(self) -> Iterator[tuple[int, str]]:
-        before, page = None, _FIRST_PAGE
-        while rows := self._select(_BACKWARDS, before=before, page=page):
-            yield from rows
-            before, page = rows[-1][0], min(2 * page, PAGE)
+    def _texts(self, order: LiteralString, text: str = "") -> Iterator[str]:
+        """Yield the records that hold a text, as they are stored, by their numbers."""
+        beyond, at, page = (">", 0, PAGE) if order == "ASC" else ("<", _BEYOND, _FIRST_PAGE)
+        query = f"{_SELECT} AND number {beyond} %(at)s ORDER BY number {order} LIMIT %(page)s"
+        while rows := self._database.read(query, {**self._of, "text": text, "at": at, "page": page}):
+            yield from (record for _, record in rows)
+            at, page = rows[-1][0], min(2 * page, PAGE)
 
-    def _last(self) -> int:
-        rows = self._select("SELECT last FROM triage_journals WHERE namespace = %(namespace)s AND name = %(journal)s")
-        return int(rows[0][0]) if rows else 0
-
-    def _select(self, query: LiteralString, **given: Any) -> list[tuple[Any, ...]]:
-        return self._database.read(query, {"namespace": self._namespace, "journal": self._name, **given})
-
-    def _read(self, text: str) -> Iterator[dict[str, Any]]:
-        record = json.loads(text)
-        if isinstance(record, dict):
-            yield record
-        else:
-            self.bad_lines += 1
-
-
-def _record(line: bytes) -> dict[str, Any] | None:
-    try:
-        record = json.loads(line.decode("utf-8", "surrogatepass"))
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
+    def _read(self, texts: Iterable[str]) -> Iterator[dict[str, Any]]:
+        """Yield the records of rows, and count what is none."""
+        self.bad_lines = 0
+        for text in texts:
+            if (record := record_in(text.encode())) is not None:
+                yield record
+            else:
+                self.bad_lines += 1
 
 
 def names_of(identities: Iterable[Sequence[str]]) -> list[str]:

@@ -2,7 +2,7 @@
 
 Times are those of the database's clock. One statement finds the next slot of a rate and takes it; it commits by
 itself, even inside a transaction or fence of this thread, because other processes must not wait for those.
-`read_replicas` is for `triage doctor`, which uses one connection and changes nothing.
+`look` is for `triage doctor`, which uses one connection and changes nothing.
 """
 
 from __future__ import annotations
@@ -10,15 +10,13 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final, NamedTuple
 
-import psycopg
+from psycopg.rows import class_row
 
-from bot.adapters.storage.postgres.database import Database, connect, translated
+from bot.adapters.storage.postgres.database import Connection, Database, connect, translated
 from bot.adapters.storage.postgres.migrations import missing
 from bot.ports import Clock
 from bot.ports.replicas import Rate, Replica, Role
@@ -26,25 +24,28 @@ from bot.ports.replicas import Rate, Replica, Role
 LATE: Final = timedelta(seconds=0.5)
 """An answer that took longer says nothing of a clock."""
 
-_BEAT: Final = """
-    WITH gone AS (
-        DELETE FROM triage_replicas WHERE seen_at < clock_timestamp() - interval '1 day' AND id <> %s
-    )
-    INSERT INTO triage_replicas AS known (id, host, pid, version, role, clock_ahead)
-    VALUES (%s, %s, %s, %s, %s, %s)
-    ON CONFLICT (id) DO UPDATE SET clock_ahead = excluded.clock_ahead, seen_at = excluded.seen_at
-"""
-_LIST: Final = """
-    SELECT host, pid, version, role, clock_timestamp() - started_at, clock_timestamp() - seen_at, clock_ahead
-    FROM triage_replicas ORDER BY host, pid
-"""
-
 ANSWER_S: Final = 2.0
 """How long to wait for a connection: a post is worth more than its pace."""
 
-FORGET_EVERY_S: Final = 3_600.0
-"""Also how old a row must be."""
-
+_BEAT: Final = """
+    WITH silent AS (
+        DELETE FROM triage_replicas WHERE seen_at < clock_timestamp() - interval '1 day' AND id <> %(id)s
+    ), idle AS (
+        DELETE FROM triage_paces WHERE greatest(full_at, held_until, slot_at) < clock_timestamp() - interval '1 hour'
+    )
+    INSERT INTO triage_replicas (id, host, pid, version, role, clock_ahead)
+    VALUES (%(id)s, %(host)s, %(pid)s, %(version)s, %(role)s, %(clock_ahead)s)
+    ON CONFLICT (id) DO UPDATE SET clock_ahead = excluded.clock_ahead, seen_at = excluded.seen_at
+"""
+_LIST: Final = """
+    SELECT host, pid, version, role, clock_timestamp() - started_at AS runs_for,
+    clock_timestamp() - seen_at AS silent_for, clock_ahead FROM triage_replicas ORDER BY host, pid
+"""
+_SERVER: Final = """
+    SELECT clock_timestamp(), to_regclass('triage_replicas') IS NOT NULL, current_setting('server_version'),
+    (SELECT sum(numbackends)::int FROM pg_stat_database),
+    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+"""
 _RESERVE: Final = """
     INSERT INTO triage_paces AS known (namespace, rate, key, full_at, slot_at)
     VALUES (
@@ -61,23 +62,12 @@ _RESERVE: Final = """
             statement_timestamp(), known.full_at - make_interval(secs => %(lead_s)s), known.held_until
         ) AS slot_at
     )
-    RETURNING extract(epoch FROM slot_at - statement_timestamp())
+    RETURNING extract(epoch FROM slot_at - statement_timestamp())::float
 """
 _HOLD: Final = """
     INSERT INTO triage_paces AS known (namespace, rate, key, full_at, slot_at, held_until)
-    VALUES (
-        %s, %s, %s, statement_timestamp(), statement_timestamp(),
-        statement_timestamp() + make_interval(secs => %s)
-    )
-    ON CONFLICT (namespace, rate, key) DO UPDATE
-    SET held_until = greatest(known.held_until, excluded.held_until)
-"""
-_FORGET: Final = """
-    DELETE FROM triage_paces WHERE (namespace, rate, key) IN (
-        SELECT namespace, rate, key FROM triage_paces
-        WHERE greatest(full_at, held_until, slot_at) < statement_timestamp() - make_interval(secs => %s)
-        FOR UPDATE SKIP LOCKED
-    )
+    SELECT %s, %s, %s, now, now, now + make_interval(secs => %s) FROM statement_timestamp() AS now
+    ON CONFLICT (namespace, rate, key) DO UPDATE SET held_until = greatest(known.held_until, excluded.held_until)
 """
 
 
@@ -88,18 +78,16 @@ class PostgresReplicas:
         self._database, self._id = database, secrets.token_hex(8)
 
     def beat(self, version: str, role: Role, clock_ahead: timedelta) -> None:
-        """Give a sign of life; rows of those that gave none for a day go."""
-        given = [self._id, self._id, socket.gethostname(), os.getpid(), version, role.value, clock_ahead]
-        self._database.write(_BEAT, given)
+        """Give a sign of life; rows of those that gave none for a day go, and of rates that nobody asked for lately."""
+        process = {"id": self._id, "host": socket.gethostname(), "pid": os.getpid()}
+        self._database.write(_BEAT, {**process, "version": version, "role": role.value, "clock_ahead": clock_ahead})
 
     def ahead(self, clock: Clock) -> timedelta | None:
         """Return how far a clock is ahead of the database's; None where the answer came too late to tell."""
         with self._database.reading() as connection:
             asked_at = clock.now()
-            row = connection.execute("SELECT statement_timestamp()").fetchone()
+            [(theirs,)] = connection.execute("SELECT statement_timestamp()")
             took = clock.now() - asked_at
-        assert row is not None
-        theirs: datetime = row[0]
         return asked_at - theirs if took < LATE else None
 
     def leave(self) -> None:
@@ -112,25 +100,24 @@ class PostgresReplicas:
             return read_replicas(connection)
 
 
-def read_replicas(connection: psycopg.Connection[tuple[Any, ...]]) -> Sequence[Replica]:
+def read_replicas(connection: Connection) -> Sequence[Replica]:
     """Return all replicas, by host and process; raises psycopg.Error."""
-    names = ("host", "pid", "version", "role", "runs_for", "silent_for", "clock_ahead")
-    return [Replica(**dict(zip(names, row, strict=True))) for row in connection.execute(_LIST)]
+    with connection.cursor(row_factory=class_row(Replica)) as cursor:
+        return cursor.execute(_LIST).fetchall()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DatabaseReport:
+class DatabaseReport(NamedTuple):
     """What was found; `missing` are the names of migrations that the next start applies.
 
     `clock_ahead` is how far this machine's clock is ahead of the database's; `replicas` are those of the last day.
     """
 
-    server_version: str
     missing: Sequence[str]
-    connections: int
-    max_connections: int
     clock_ahead: timedelta
     replicas: Sequence[Replica]
+    server_version: str
+    connections: int
+    max_connections: int
 
 
 def look(url: str) -> DatabaseReport:
@@ -141,24 +128,10 @@ def look(url: str) -> DatabaseReport:
         StoreError: it does not answer, or (NewerSchema) a later release wrote it.
     """
     with translated(), connect(url) as connection:
-        row = connection.execute(
-            "SELECT current_setting('server_version'), sum(numbackends), "
-            "current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int "
-            "FROM pg_stat_database"
-        ).fetchone()
-        assert row is not None
         asked_at = datetime.now(UTC)
-        answered = connection.execute("SELECT clock_timestamp()").fetchone()
-        assert answered is not None
-        has_replicas = connection.execute("SELECT to_regclass('triage_replicas')").fetchone() != (None,)
-        return DatabaseReport(
-            server_version=row[0],
-            missing=missing(connection),
-            connections=int(row[1]),
-            max_connections=row[2],
-            clock_ahead=asked_at - answered[0],
-            replicas=read_replicas(connection) if has_replicas else (),
-        )
+        [(theirs, has_replicas, *server)] = connection.execute(_SERVER)
+        replicas = read_replicas(connection) if has_replicas else ()
+        return DatabaseReport([*missing(connection)], asked_at - theirs, replicas, *server)
 
 
 class PostgresPace:
@@ -166,26 +139,15 @@ class PostgresPace:
 
     def __init__(self, database: Database, namespace: str) -> None:
         self._database, self._namespace = database, namespace
-        self._forget_at = 0.0
 
     def reserve(self, rate: Rate, key: str, *, patience_s: float, spare: int = 0) -> float:
         """Take the next slot and return in how many seconds it comes; more than `patience_s`: nothing was taken."""
         interval_s = 1 / rate.per_second
-        given = {
-            "namespace": self._namespace,
-            "rate": rate.name,
-            "key": key,
-            "interval_s": interval_s,
-            "lead_s": (rate.burst - 1 - spare) * interval_s,
-            "patience_s": patience_s,
-        }
+        place = {"namespace": self._namespace, "rate": rate.name, "key": key, "patience_s": patience_s}
+        given = {**place, "interval_s": interval_s, "lead_s": (rate.burst - 1 - spare) * interval_s}
         with self._database.apart(answer_s=ANSWER_S) as connection:
-            row = connection.execute(_RESERVE, given).fetchone()
-            if time.monotonic() >= self._forget_at:
-                self._forget_at = time.monotonic() + FORGET_EVERY_S
-                connection.execute(_FORGET, [FORGET_EVERY_S])
-        assert row is not None
-        return float(row[0])
+            [(wait_s,)] = connection.execute(_RESERVE, given)
+            return float(wait_s)
 
     def hold(self, rate: Rate, key: str, seconds: float) -> None:
         """Let nobody take a slot before so many seconds have passed."""

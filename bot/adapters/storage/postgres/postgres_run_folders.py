@@ -1,7 +1,7 @@
-"""Port RunFolders over tables: a folder is written on one machine, and stored in chunks for all others to read.
+"""Port RunFolders over tables: a folder is written on one machine, and stored for all others to read.
 
-state_rows.py says what is stored of a folder. One that is read is brought to this machine, where it has the age it had
-on its own.
+Files are stored in chunks, each compressed by itself: at most MAX_FILE_BYTES of each; links, pipes and half-written
+files are left out. A folder that is read is brought to this machine, where it has the age it had on its own.
 """
 
 from __future__ import annotations
@@ -10,32 +10,29 @@ import os
 import tempfile
 import threading
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, LiteralString
 
 from bot.adapters.storage.files.atomic_write import create_folder
 from bot.adapters.storage.files.retention import UNFINISHED, last_touched
 from bot.adapters.storage.postgres.database import Database
-from bot.adapters.storage.state_rows import chunks
-from bot.errors import StoreError, refusal, refused
+from bot.errors import StoreError, refused
 
-MAX_FOUND: Final = 1_000
+CHUNK_BYTES: Final = 1024 * 1024
+MAX_FILE_BYTES: Final = 64 * CHUNK_BYTES
 _SAME: Final = timedelta(milliseconds=10)
 """A file's time may lose its last digits on the way."""
 
+_FOLDERS: Final = "SELECT folder FROM triage_run_folders"
 _STORE: Final = """
     INSERT INTO triage_run_folders (namespace, folder, touched_at) VALUES (%s, %s, %s)
     ON CONFLICT (namespace, folder) DO UPDATE SET touched_at = excluded.touched_at
 """
-_FILES: Final = """
-    SELECT name, number, content FROM triage_run_files
-    WHERE namespace = %s AND folder = %s ORDER BY name, number
-"""
-_LONG_RUNS: Final = """
-    SELECT count(*) FROM triage_run_folders NATURAL JOIN triage_run_files
-    WHERE namespace = %s AND folder LIKE 'escalations/%%' AND name = '.done' AND number = 0 AND touched_at >= %s
+_WITHDRAW: Final = """
+    DELETE FROM triage_run_folders WHERE namespace = %s AND touched_at < %s
+    AND NOT EXISTS (SELECT FROM unnest(%s::text[]) AS needed WHERE starts_with(split_part(folder, '/', 2), needed))
 """
 
 
@@ -57,79 +54,75 @@ class PostgresRunFolders:
         if not path.is_dir() or (stored is not None and touched <= stored + _SAME):
             return
         place = [self._namespace, folder]
+        insert = "INSERT INTO triage_run_files (namespace, folder, name, number, content) VALUES (%s, %s, %s, %s, %s)"
         with refused(f"cannot read {path}", "check the folder's owner"), self._database.transaction() as connection:
             connection.execute(_STORE, [*place, touched])
             connection.execute("DELETE FROM triage_run_files WHERE namespace = %s AND folder = %s", place)
-            for name, number, content in chunks(path):
-                connection.execute(
-                    "INSERT INTO triage_run_files (namespace, folder, name, number, content) "
-                    "VALUES (%s, %s, %s, %s, %s)",
-                    [*place, name, number, content],
-                )
+            for chunk in _chunks(path):
+                connection.execute(insert, [*place, *chunk])
 
     def fetch(self, folder: str) -> Path:
         """Bring a folder here unless it is here as new, and return where it lies."""
         path, stored = self._home / folder, self._touched_at(folder)
-        with self._fetching:
+        with self._fetching, refused(f"cannot write {path}", "check the disk and the folder's owner"):
             if stored is None or (path.is_dir() and last_touched(path) >= stored - _SAME):
                 return path
             create_folder(path.parent)
-            try:
-                with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=path.parent) as beside:
-                    fresh = self._write(folder, Path(beside, "fresh"), stored)
-                    if path.exists():
-                        path.rename(Path(beside, "older"))
-                    fresh.rename(path)
-            except zlib.error as error:
-                raise StoreError(f"what the database holds of {folder} is damaged; delete its rows") from error
-            except OSError as error:
-                raise refusal(f"cannot write {path}", error, "check the disk and the folder's owner") from error
+            with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=path.parent) as beside:
+                fresh = Path(beside, "fresh")
+                self._write(folder, fresh)
+                for one in (*fresh.rglob("*"), fresh):
+                    os.utime(one, (stored.timestamp(), stored.timestamp()))
+                if path.exists():
+                    path.rename(Path(beside, "older"))
+                fresh.rename(path)
         return path
 
     def long_runs_since(self, moment: datetime) -> int:
         """Return how many long runs have ended since then, as far as their folders are stored."""
-        [(count,)] = self._database.read(_LONG_RUNS, [self._namespace, moment])
-        return int(count)
+        files = "JOIN triage_run_files USING (namespace, folder)"
+        ended = "AND folder LIKE 'escalations/%%' AND name = '.done' AND number = 0 AND touched_at >= %s"
+        return len(self._folders(f"{files} WHERE namespace = %s {ended}", moment))
 
-    def published_before(self, moment: datetime) -> Sequence[str]:
-        """Return MAX_FOUND folders at most that were last written to before then, the oldest first."""
-        rows = self._database.read(
-            "SELECT folder FROM triage_run_folders WHERE namespace = %s AND touched_at < %s "
-            "ORDER BY touched_at LIMIT %s",
-            [self._namespace, moment, MAX_FOUND],
-        )
-        return [folder for (folder,) in rows]
+    def withdraw(self, before: datetime, needed: Sequence[str]) -> None:
+        """Delete what is stored of folders that were last written to before then, but for those that are needed."""
+        self._database.write(_WITHDRAW, [self._namespace, before, list(needed)])
 
-    def withdraw(self, folders: Sequence[str]) -> None:
-        """Delete what is stored of folders."""
-        self._database.write(
-            "DELETE FROM triage_run_folders WHERE namespace = %s AND folder = ANY(%s)",
-            [self._namespace, list(folders)],
-        )
-
-    def folders(self) -> list[str]:
+    def folders(self) -> Sequence[str]:
         """Return every folder that is stored, in order."""
-        rows = self._database.read(
-            "SELECT folder FROM triage_run_folders WHERE namespace = %s ORDER BY folder", [self._namespace]
-        )
+        return self._folders("WHERE namespace = %s ORDER BY folder")
+
+    def _folders(self, which: LiteralString, *given: Any) -> list[str]:
+        rows = self._database.read(f"{_FOLDERS} {which}", [self._namespace, *given])
         return [folder for (folder,) in rows]
 
     def _touched_at(self, folder: str) -> datetime | None:
-        rows = self._database.read(
-            "SELECT touched_at FROM triage_run_folders WHERE namespace = %s AND folder = %s",
-            [self._namespace, folder],
-        )
+        query = "SELECT touched_at FROM triage_run_folders WHERE namespace = %s AND folder = %s"
+        rows = self._database.read(query, [self._namespace, folder])
         return rows[0][0].astimezone(UTC) if rows else None
 
-    def _write(self, folder: str, to: Path, touched: datetime) -> Path:
-        """Write the files of a folder, which are as old as they were; a chunk at a time is in memory."""
+    def _write(self, folder: str, to: Path) -> None:
+        """Write the files of a folder; a chunk at a time is in memory."""
         to.mkdir()
+        query = "SELECT name, content FROM triage_run_files WHERE namespace = %s AND folder = %s ORDER BY name, number"
         with self._database.reading() as connection, connection.cursor() as cursor:
-            for name, number, content in cursor.stream(_FILES, [self._namespace, folder]):
+            for name, content in cursor.stream(query, [self._namespace, folder]):
                 path = to / name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                with path.open("ab" if number else "wb") as file:
-                    file.write(zlib.decompress(content))
-        for one in (*to.rglob("*"), to):
-            os.utime(one, (touched.timestamp(), touched.timestamp()))
-        return to
+                try:
+                    with path.open("ab") as file:
+                        file.write(zlib.decompress(content))
+                except zlib.error as error:
+                    raise StoreError(f"what the database holds of {folder} is damaged; delete its rows") from error
+
+
+def _chunks(folder: Path) -> Iterator[tuple[str, int, bytes]]:
+    """Yield the files of a folder: the name below it, the chunk's number, its bytes; raises OSError."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() or not path.is_file() or path.name.startswith(".tmp-"):
+            continue
+        with path.open("rb") as file:
+            for number in range(MAX_FILE_BYTES // CHUNK_BYTES):
+                content = file.read(CHUNK_BYTES)
+                if content or not number:  # an empty file is there, too
+                    yield path.relative_to(folder).as_posix(), number, zlib.compress(content)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.errors import Conflict, DiskRefused, StoreError
+from bot.errors import Conflict, DatabaseAway, StoreError
 from bot.ports.collections import BRIEFS, SingleDocument
 from tests.postgres import cut_connections, driver, new_database, new_namespace, shared_database
 
@@ -127,10 +127,10 @@ def standby() -> Iterator[Database]:
 def test_a_server_that_takes_nothing_now_is_told_from_a_wrong_statement(standby: Database) -> None:
     """The bot waits for the one and stops at the other; what is there can still be read."""
     documents = documents_of(standby, new_namespace())
-    with pytest.raises(DiskRefused, match="25006"):
+    with pytest.raises(DatabaseAway, match="25006"):
         documents.put(BRIEFS, BRIEFS, {}, version=0)
     assert documents.get(BRIEFS, BRIEFS) is None
     with pytest.raises(StoreError) as refused:
         documents.get(BRIEFS, "\x00 of hunter2")
-    assert not isinstance(refused.value, DiskRefused)
+    assert not isinstance(refused.value, DatabaseAway)
     assert "hunter2" not in str(refused.value)

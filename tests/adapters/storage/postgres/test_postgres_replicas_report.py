@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.errors import ConfigError, DiskRefused
+from bot.errors import ConfigError, DatabaseAway
 from bot.ports.migrations import NewerSchema
 from bot.ports.replicas import Role
 from tests.postgres import driver, new_database
@@ -81,7 +81,7 @@ def test_nobody_answers() -> None:
         free.bind(("127.0.0.1", 0))
         url = f"postgresql://triage:{SECRET}@127.0.0.1:{free.getsockname()[1]}/triage"  # nobody else gets it meanwhile
         for connect in (look, Database):
-            with pytest.raises(DiskRefused, match="cannot be reached: check that its server runs") as caught:
+            with pytest.raises(DatabaseAway, match="cannot be reached: check that its server runs") as caught:
                 connect(url)
             assert SECRET not in str(caught.value)
 
@@ -121,7 +121,7 @@ def test_a_login_that_is_refused() -> None:
 
     with (
         a_server_that_wants_another_password() as port,
-        pytest.raises(DiskRefused, match="the database refused the login") as caught,
+        pytest.raises(DatabaseAway, match="the database refused the login") as caught,
     ):
         look(f"postgresql://triage:{SECRET}@127.0.0.1:{port}/triage")
     assert SECRET not in str(caught.value)

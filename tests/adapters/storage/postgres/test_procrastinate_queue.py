@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bot.domain.jobs import Job, QuestionAsked
-from bot.errors import ConfigError, DiskRefused
+from bot.errors import ConfigError, DatabaseAway
 from bot.ports.migrations import SCHEMA_VERSION
 from tests.builders import an_event, some_work
 from tests.crashes.moments import after
@@ -303,7 +303,7 @@ def test_a_claim_whose_answer_was_lost_is_made_again(namespace: str) -> None:
     try:
         put = queue.put(some_work("T1.C1.1"))
         proxy.arm(after("UPDATE procrastinate_jobs SET status = 'doing'"), lambda: None)
-        with pytest.raises(DiskRefused):
+        with pytest.raises(DatabaseAway):
             queue.claim()
         claimed = queue.claim()
         assert claimed is not None

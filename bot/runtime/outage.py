@@ -1,0 +1,104 @@
+"""Knows whether the disk and the database take what is to be kept: says once that one does not, and once that it does.
+
+They are tried every few seconds by a small write. Nothing here stops other work from being tried: each part waits for
+itself, and what it logs of an error of theirs comes to `Outage.filter` instead of the log.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.domain.text.humanize import duration
+from bot.errors import DatabaseAway, DiskRefused, StoreError
+from bot.ports import Clock
+
+log = logging.getLogger(__name__)
+
+LEAST_BYTES: Final = 256 * 1024
+ENOUGH_BYTES: Final = 1024 * 1024
+"""What must be free once something was refused: a few bytes would only be refused again."""
+
+
+class Outage:
+    """One outage at a time, from the first thing refused to the first write that is taken.
+
+    `probe` wants so many bytes of room and raises StoreError; `on_back` is told since when something may not have been
+    kept.
+    """
+
+    def __init__(
+        self,
+        probe: Callable[[int], None],
+        clock: Clock,
+        *,
+        say: Callable[[str], None],
+        on_back: Callable[[datetime], None],
+    ) -> None:
+        self._probe, self._clock, self._say, self._on_back = probe, clock, say, on_back
+        self._well_at = clock.now()
+        self._met: StoreError | None = None
+        self._is_said = False
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let a log handler leave out what is about an error of the disk or the database: it is told here, once."""
+        error = _error_in(record)
+        if error is not None:
+            self._meet(error)
+        return error is None
+
+    def look(self) -> None:
+        """Try them now if something was refused, and it is not said yet."""
+        if self._met is not None and not self._is_said:
+            self.tick()
+
+    def tick(self) -> None:
+        """Try them once."""
+        now = self._clock.now()
+        try:
+            self._probe(LEAST_BYTES if self._met is None else ENOUGH_BYTES)
+            if self._is_said:
+                self._on_back(self._well_at)
+        except StoreError as error:
+            self._meet(error)
+            if not self._is_said:
+                self._is_said = True
+                self._say(_words(error))
+            return
+        well_at, self._well_at = self._well_at, now
+        met, self._met = self._met, None
+        if self._is_said and met is not None:
+            self._is_said = False
+            self._say(_words_of_end(met, now - well_at))
+        elif met is not None:
+            log.warning("%s; the next try was taken", str(met), extra={"action": "refused_once"})
+
+    def _meet(self, error: StoreError) -> None:
+        self._met = self._met or error
+
+
+def _error_in(record: logging.LogRecord) -> StoreError | None:
+    """Return the error of the disk or the database that a record carries, among its arguments or as its traceback."""
+    arguments = record.args if isinstance(record.args, tuple) else ()
+    errors = (*arguments, record.exc_info[1] if record.exc_info else None)
+    return next((error for error in errors if isinstance(error, DiskRefused | DatabaseAway)), None)
+
+
+def _words(error: StoreError) -> str:
+    said = str(error)
+    what = (
+        f"{said[:1].upper()}{said[1:]}"
+        if isinstance(error, DatabaseAway)
+        else f"The disk does not accept writes: {said}"
+    )
+    return (
+        f"{what}. Questions wait and no reply can be approved until that is mended; nothing that was acknowledged is "
+        "lost. Work then continues by itself."
+    )
+
+
+def _words_of_end(error: StoreError, away: timedelta) -> str:
+    what = "The database can be used" if isinstance(error, DatabaseAway) else "The disk accepts writes"
+    return f"{what} again, after {duration(away)}. Waiting work continues."
