@@ -16,12 +16,11 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-import psycopg
 from procrastinate.sql import queries
 from psycopg import sql
 
 from bot.adapters.storage.postgres import procrastinate_tables as tables
-from bot.adapters.storage.postgres.database import Database, Violated
+from bot.adapters.storage.postgres.database import Database, Violated, translated
 from bot.adapters.storage.queued_jobs import QueuedJobs
 from bot.domain.jobs import Job
 from bot.errors import ConfigError, StoreError
@@ -265,20 +264,21 @@ class ProcrastinateQueue(QueuedJobs):
     def _attend(self, connection: tables.Connection, sweep_at: float) -> None:
         """Do so on one connection until it breaks."""
         try:
-            connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(tables.channel_of(self._namespace))))
-            self._wake()  # of what came while nobody listened
-            beat_at = time.monotonic()
-            while not self._stopping.is_set():
-                now = time.monotonic()
-                if now >= beat_at:
-                    beat_at = now + self._beat_every_s
-                    connection.execute(queries["update_heartbeat"], {"worker_id": self._worker_id})
-                    if now >= sweep_at:
-                        self._sweep()
-                for _ in connection.notifies(timeout=max(0.0, beat_at - time.monotonic()), stop_after=1):
-                    self._wake()
-        except (psycopg.Error, StoreError) as error:
-            log.info("the queue connects anew", extra={"action": "queue_deaf", "error": str(error)})
+            with translated():
+                connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(tables.channel_of(self._namespace))))
+                self._wake()  # of what came while nobody listened
+                beat_at = time.monotonic()
+                while not self._stopping.is_set():
+                    now = time.monotonic()
+                    if now >= beat_at:
+                        beat_at = now + self._beat_every_s
+                        connection.execute(queries["update_heartbeat"], {"worker_id": self._worker_id})
+                        if now >= sweep_at:
+                            self._sweep()
+                    for _ in connection.notifies(timeout=max(0.0, beat_at - time.monotonic()), stop_after=1):
+                        self._wake()
+        except StoreError as error:
+            log.warning("the queue connects anew: %s", error, extra={"action": "queue_deaf"})
 
     def _wake(self) -> None:
         """Have whoever waits for work look at the tables, unless somebody looks just now."""
