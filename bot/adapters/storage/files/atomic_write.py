@@ -228,14 +228,14 @@ def list_names(folder: Path, *, is_home: bool = False) -> list[str]:
         raise refusal(f"cannot read {folder}", error, advice) from error
 
 
-def file_stamp(path: Path) -> Stamp | None:
+def file_stamp(path: str | Path) -> Stamp | None:
     """Return what tells one content of a file from another; None where there is no file.
 
     Raises:
         StoreError: the disk refuses.
     """
     try:
-        found = path.lstat()
+        found = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
