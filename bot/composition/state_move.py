@@ -7,8 +7,6 @@ copy until it is whole.
 
 from __future__ import annotations
 
-import os
-import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,7 +20,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.file_documents import FILES, OF_PROCESS
-from bot.adapters.storage.files.file_engine import HEAD, FileEngine
+from bot.adapters.storage.files.file_engine import HEAD
 from bot.config.environment import TEAMS, team_home
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.domain.events import names_of_record, record_key
@@ -68,6 +66,13 @@ class Counted(NamedTuple):
     after: int
 
 
+class Side(NamedTuple):
+    """An engine, and what people call the place of its state."""
+
+    engine: Engine
+    place: str
+
+
 class Moved(NamedTuple):
     """What was counted, and the names of damaged documents, which stay where they were set aside."""
 
@@ -109,72 +114,46 @@ class _State:
                 yield THREADS.name, entry, ended
 
 
-def to_database(home: Path, there: Engine, place: str, say: Say) -> Moved:
-    """Move what a data directory holds into a database that holds nothing yet; `place` is what people call that.
+def move(here: Side, there: Side, home: Path, say: Say) -> Moved:
+    """Move all state to where nothing is yet; `home` is the directory of the one side, and a replica's of the other.
 
     Raises:
         ConfigError: the bot runs on one of the two.
-        InputError: the database holds something, the directory's state moved elsewhere before, or something in it
-            cannot be read; nothing was changed.
+        InputError: the other side holds something, or this one nothing, its state moved elsewhere before, or something
+            in it cannot be read; nothing was changed.
         StoreError: one of the two cannot be used, or they differ in the end; nothing was changed.
     """
-    here, is_marked = FileEngine(home), False
-    mark = SingleDocument(here.store(home).documents, MOVED)
-    with here.alone():
-        _refuse_moved(here, home, place)
-        try:
-            with there.alone():
-                if not _is_empty(there, home):
-                    raise InputError(
-                        f"{place} holds state of triage already, and nothing was changed; name another one"
-                    )
-                for team in here.teams():
-                    if team_home(home, team) == home.resolve():  # it has what one team left, by a link
-                        SingleDocument(here.store(home).documents, HANDED_OVER).update({"to": team})
-                moved = _copied(here, there, home, say)
-                is_marked = True
-                mark.update(_moved_to(place))
-        except BaseException:
-            if is_marked:
-                with there.alone():  # where that cannot be told the mark stays, and says what to do
-                    if _is_empty(there, home):
-                        mark.clear()
-            raise
+    mark, is_marked = SingleDocument(here.engine.store(home).documents, MOVED), False
+    try:
+        with there.engine.alone(), here.engine.alone():
+            _refuse_moved(mark.read(), here, there)
+            if not _is_empty(there.engine, home):
+                raise InputError(
+                    f"{there.place} holds state of triage already, and nothing was changed; name another one"
+                )
+            for team in here.engine.teams():
+                if team_home(home, team) == home.resolve():  # its link is here alone
+                    SingleDocument(here.engine.store(home).documents, HANDED_OVER).update({"to": team})
+            moved = _copied(here.engine, there.engine, home, say)
+            if not moved.counted:
+                raise InputError(f"{here.place} holds no state of triage; nothing was changed")
+            _link(home, SingleDocument(there.engine.store(home).documents, HANDED_OVER).read().get("to"))
+            is_marked = True
+            mark.update({"to": there.place, "at": datetime.now(UTC).isoformat()})
+    except BaseException:
+        if is_marked:
+            with there.engine.alone():  # where that cannot be told the mark stays, and says what to do
+                if _is_empty(there.engine, home):
+                    mark.clear()
+        raise
     return moved
 
 
-def to_directory(there: Engine, place: str, home: Path, say: Say) -> Moved:
-    """Move what a database holds into a new or empty directory; `place` is what people call the database.
-
-    Raises:
-        ConfigError: the bot runs on one of the two.
-        InputError: the directory is not empty, the database holds nothing, its state moved elsewhere before, or
-            something in it cannot be read; nothing was changed.
-        StoreError: one of the two cannot be used, or they differ in the end; nothing was changed.
-    """
-    if home.exists() and any(path.name != "lock" for path in home.iterdir()):
-        raise InputError(f"{home} is not empty, and nothing was changed; name a new directory")
-    here = FileEngine(home)
-    documents = here.store(home).documents
-    with here.alone():
-        try:
-            with there.alone():
-                _refuse_moved(there, home, str(home))
-                SingleDocument(documents, MOVED).update({"unfinished": True})
-                moved = _copied(there, here, home, say)
-                if not moved.counted:
-                    raise InputError(f"{place} holds no state of triage; nothing was changed")
-                if team := SingleDocument(documents, HANDED_OVER).read().get("to"):
-                    (home / TEAMS).mkdir(mode=0o700, exist_ok=True)
-                    (home / TEAMS / str(team)).symlink_to("..", target_is_directory=True)
-                os.sync()
-                SingleDocument(there.store(home).documents, MOVED).update(_moved_to(str(home)))
-        except BaseException:
-            for path in home.iterdir():
-                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-            raise
-        SingleDocument(documents, MOVED).clear()
-    return moved
+def _link(home: Path, team: str | None) -> None:
+    """Lead from the directory of the team that has what one team left to the process's own."""
+    if team and not (home / TEAMS / team).exists():
+        (home / TEAMS).mkdir(mode=0o700, exist_ok=True)
+        (home / TEAMS / team).symlink_to("..", target_is_directory=True)
 
 
 def rewrite(engine: Engine, home: Path, to: int) -> Counter[str]:
@@ -313,15 +292,9 @@ def _refuse_unfinished(state: _State) -> None:
         )
 
 
-def _moved_to(place: str) -> Mapping[str, Any]:
-    return {"to": place, "at": datetime.now(UTC).isoformat()}
-
-
-def _refuse_moved(engine: Engine, home: Path, place: str) -> None:
+def _refuse_moved(mark: Mapping[str, Any], here: Side, there: Side) -> None:
     """Raise InputError where the state moved elsewhere; to where it is to go now, it may not have arrived."""
-    documents = engine.store(home).documents
-    mark = SingleDocument(documents, MOVED).read()
     if mark.get("unfinished"):
-        raise InputError(f"this copy was not finished; remove it and start again: {documents.place(MOVED, MOVED)}")
-    if mark.get("to", place) != place:
+        raise InputError(f"the copy in {here.place} was not finished; remove it and start again")
+    if mark.get("to", there.place) != there.place:
         raise InputError(f"this state moved to {mark['to']} on {str(mark.get('at'))[:10]}; move it from there")

@@ -374,9 +374,9 @@ class Engine(Protocol):
         """Who works on the same state; None where it is one process."""
 
     def alone(self) -> AbstractContextManager[None]:
-        """Enter where no process works on the state, and keep others out; what this thread writes is one transaction.
+        """Enter where no process works on the state, and keep others out; raises ConfigError where one does.
 
-        Files have no transaction. Raises ConfigError, also at the end, where a process works on it.
+        What this thread writes is one transaction; in files only where there was nothing before.
         """
 
     def probe(self, free_bytes: int) -> None:

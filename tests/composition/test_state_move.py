@@ -25,7 +25,7 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.retention import last_touched
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.adapters.storage.queued_jobs import decode_job
-from bot.composition.state_move import STAYS, Moved, rewrite, to_database, to_directory
+from bot.composition.state_move import STAYS, Moved, Side, move, rewrite
 from bot.composition.storage_engine import open_engine
 from bot.config.environment import Environment
 from bot.domain.doubts import Doubt, DoubtCode
@@ -93,12 +93,16 @@ def engine_of(database: Database, home: Path) -> PostgresEngine:
 
 def up(home: Path, database: Database) -> Moved:
     """Move a directory into a database."""
-    return to_database(home, engine_of(database, home), database.place(), print)
+    return move(Side(FileEngine(home), str(home)), database_side(database, home), home, print)
 
 
 def down(database: Database, home: Path) -> Moved:
     """Move a database into a directory."""
-    return to_directory(engine_of(database, home), database.place(), home, print)
+    return move(database_side(database, home), Side(FileEngine(home), str(home)), home, print)
+
+
+def database_side(database: Database, home: Path) -> Side:
+    return Side(engine_of(database, home), database.place())
 
 
 def counts(moved: Moved) -> dict[str, tuple[int, int]]:
@@ -350,16 +354,6 @@ def test_a_database_that_holds_state_is_refused(database: Database, home: Path, 
     with pytest.raises(InputError, match="holds state of triage already"):
         up(other, database)
     assert files(other) == before
-
-
-def test_a_directory_that_is_not_empty_is_refused(database: Database, home: Path, tmp_path: Path) -> None:
-    """What stands there is somebody's."""
-    up(home, wiped(database))
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "letter").write_text("mine")
-    with pytest.raises(InputError, match="not empty"):
-        down(database, tmp_path / "full")
-    assert files(tmp_path / "full") == {"letter": b"mine"}
 
 
 def test_a_running_bot_is_named_and_nothing_moves(database: Database, home: Path, tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.composition.state_move import to_database, to_directory
+from bot.adapters.storage.files.file_engine import FileEngine
+from bot.composition.state_move import Side, move
 from bot.composition.storage_engine import open_database
 from demo.control import Control
 from demo.slack_server import LocalSlack
@@ -51,10 +52,10 @@ def _through_a_database(home: Path) -> Path:
     """Move a data directory into a database, and back into another directory."""
     database_url = new_database()
     back = home.with_name("back")
-    with closing(open_database(database_url, home)) as engine:
-        to_database(home, engine, "the database", print)
-    with closing(open_database(database_url, back)) as engine:
-        to_directory(engine, "the database", back, print)
+    for here in (home, back):
+        with closing(open_database(database_url, here)) as engine:
+            sides = [Side(FileEngine(here), str(here)), Side(engine, "the database")]
+            move(*(sides if here == home else reversed(sides)), here, print)
     return back
 
 

@@ -11,12 +11,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import click
 
+from bot.adapters.storage.files.file_engine import FileEngine
 from bot.cli.data_directory import environment_at
 from bot.cli.options import home_option
 from bot.cli.output import wrapped
-from bot.composition.state_move import Counted, rewrite, to_database, to_directory
+from bot.composition.state_move import Counted, Side, move, rewrite
 from bot.composition.storage_engine import open_database, open_engine
-from bot.config.environment import Environment
+from bot.config.environment import Environment, process_home
 from bot.errors import ConfigError, InputError
 from bot.ports.migrations import SCHEMA_VERSION
 from bot.release import program_version
@@ -61,13 +62,15 @@ def _moved(environment: Environment, to: str) -> str:
     url = to if is_up and to not in DATABASE else _url(environment)
     home = _existing(environment) if is_up else Path(to).expanduser().absolute()
     refuse_password(to)
+    if not is_up and home.exists() and any(path.name != "lock" for path in home.iterdir()):
+        raise InputError(f"{home} is not empty, and nothing was changed; name a new directory")
     with closing(open_database(url, home)) as engine:
-        place = engine.database.place()
+        directory, database = Side(FileEngine(home), str(home)), Side(engine, engine.database.place())
         if is_up:
-            moved, sides = to_database(home, engine, place, _say), ("directory", "database")
+            moved, sides = move(directory, database, home, _say), ("directory", "database")
             following = f"TRIAGE_DATABASE_URL; {home} keeps the old copy."
         else:
-            moved, sides = to_directory(engine, place, home, _say), ("database", "directory")
+            moved, sides = move(database, directory, home, _say), ("database", "directory")
             following = f"TRIAGE_HOME={home} and without TRIAGE_DATABASE_URL."
     stays = [f"Set aside before, and left where they are: {', '.join(moved.stays)}"] if moved.stays else []
     return "\n".join(
@@ -79,8 +82,9 @@ def _rewritten(environment: Environment, schema: int) -> str:
     """Lead back to a schema, and return what is said of it."""
     if not 1 <= schema <= SCHEMA_VERSION:
         raise InputError(f"--schema {schema}: triage {program_version()} knows the schemas 1 to {SCHEMA_VERSION}")
+    home = process_home(_existing(environment))
     with closing(open_engine(environment)) as engine:
-        changed = rewrite(engine, _existing(environment), schema)
+        changed = rewrite(engine, home, schema)
     counts = ", ".join(f"{count} {name}" for name, count in sorted(changed.items())) or "nothing"
     return f"A release of schema {schema} can read what is there; rewritten: {counts}."
 

@@ -121,6 +121,15 @@ def test_what_cannot_be_meant_is_refused(tmp_path: Path, words: list[str]) -> No
     assert files(home) == held
 
 
+def test_a_directory_that_is_not_empty_is_refused(tmp_path: Path) -> None:
+    """What stands there is somebody's."""
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter").write_text("mine")
+    refused = triage(tmp_path, ["migrate", "--to", "full"], TRIAGE_DATABASE_URL="postgresql://nobody@127.0.0.1:1/x")
+    assert (refused.returncode, "is not empty" in refused.stderr) == (1, True)
+    assert files(tmp_path / "full") == {"letter": b"mine"}
+
+
 @contextmanager
 def killed(folder: Path, url: str, moment: Moment) -> Iterator[Callable[[], CompletedProcess[str]]]:
     """Kill a move at a moment of its way to the database; yield what types the same command once more."""

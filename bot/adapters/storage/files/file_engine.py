@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -36,7 +37,7 @@ from bot.config.environment import TEAMS
 from bot.domain.notes import RETIRED, KeptNote, check_note_path
 from bot.errors import refusal, refused
 from bot.ports import Clock, JobCounts
-from bot.ports.collections import DECISIONS, HOME, inbox_of
+from bot.ports.collections import DECISIONS, HOME, MOVED, SingleDocument, inbox_of
 
 log = logging.getLogger(__name__)
 
@@ -318,11 +319,23 @@ class FileEngine:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Enter with the lease of the process's data directory; when it is left all that was written is on disk."""
+        """Enter with the lease of the process's data directory; when it is left all that was written is on disk.
+
+        One that held nothing is marked until then, so that nobody works on half of it, and is emptied after an error.
+        """
         lease = self.leases(self._home).take(HOME)
+        mark, is_new = SingleDocument(FileDocuments(self._home), MOVED), list_names(self._home) == ["lock"]
         try:
+            if is_new:
+                mark.update({"unfinished": True})
             yield
             os.sync()
+            if is_new:
+                mark.clear()
+        except BaseException:
+            for path in self._home.iterdir() if is_new else ():
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            raise
         finally:
             lease.release()
 
