@@ -55,7 +55,8 @@ def _through_a_database(home: Path) -> Path:
     for here in (home, back):
         with closing(open_database(database_url, here)) as engine:
             sides = [Side(FileEngine(here), str(here)), Side(engine, "the database")]
-            move(*(sides if here == home else reversed(sides)), here, print)
+            source, target = sides if here == home else reversed(sides)
+            move(source, target, here, print)
     return back
 
 

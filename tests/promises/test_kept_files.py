@@ -131,12 +131,12 @@ def test_a_second_bot_on_one_data_directory_is_refused_though_its_lock_was_delet
 def test_files_can_be_led_back_to_an_earlier_schema_and_forth(
     slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
 ) -> None:
-    """`triage schema --to 1` rewrites them; the next start takes them up as they were."""
+    """`triage migrate --schema 1` rewrites them; the next start takes them up as they were."""
     home = tmp_path / "home"
     with at_work(slack, control, tmp_path) as office:
         ts = office.ask(SESSIONS)
         office.draft(ts)
-    said = typed(["schema", "--to", "1", "--home", str(home)], home, {"PATH": "/usr/bin:/bin"})
+    said = typed(["migrate", "--schema", "1", "--home", str(home)], home, {"PATH": "/usr/bin:/bin"})
     assert said.returncode == 0, said.stderr
     (file,) = list_files(home / "state", f"*{ts}.json")
     assert json.loads(file.read_text()).get("schema_version", 1) == 1
