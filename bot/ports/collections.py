@@ -52,10 +52,10 @@ HANDED_OVER: Final = "handed_over"
 """Which team has what one team left, where replicas share that (bot/composition/team_homes.py)."""
 
 INDEX: Final = "index"
-"""How far the passage index is, and why the code cannot be searched (bot/ports/code.py)."""
+"""How far the passage index is, and why the code cannot be searched (bot/casework/reports/code_standings.py)."""
 
 CLONES: Final = "clones"
-"""How fresh the clone of each codebase is (bot/ports/code.py); of this machine, as the clones are."""
+"""How fresh each clone is (bot/casework/reports/code_standings.py); of this machine, as the clones are."""
 
 TASK_LISTS: Final = "task_lists"
 """Which list of tasks each person saw last (bot/heartbeat/playbooks/task_commands.py)."""
@@ -67,7 +67,7 @@ AUTONOMY: Final = "autonomy"
 """Whether automatic replies are armed, and by whom (bot/domain/questions/autonomy.py)."""
 
 PEOPLE: Final = "people"
-"""What people and channels are called, by Slack id (bot/ports/names.py)."""
+"""What people and channels are called, by Slack id (handlers/names.py)."""
 
 HOMES: Final = "homes"
 """Which replica showed somebody App Home last (handlers/home.py)."""

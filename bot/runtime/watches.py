@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final
 
+from bot.casework.reports.code_standings import CodebaseStanding, IndexStanding
 from bot.domain.search.passages import IndexReport
 from bot.errors import CodebaseUnreadable, DiskRefused, NotCloned, StoreError, TriageError
 from bot.ports import Clock
-from bot.ports.code import CodebaseStanding, IndexStanding
 from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)
