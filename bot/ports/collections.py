@@ -7,7 +7,7 @@ document is set aside and reported, and reads as absent. Threads are read and ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
@@ -214,8 +214,12 @@ class Collection(Generic[Model]):
 
     def all(self) -> list[Model]:
         """Return every value, in the collection's order."""
-        values = list(self.by_id().values())
-        return sorted(values, key=self._spec.order) if self._spec.order else values
+        return self._in_order(self.by_id().values())
+
+    def where(self, field: str, value: str) -> list[Model]:
+        """Return the values that are stored with this text in a field of their own, in the collection's order."""
+        found = {one.id: self._read(one) for one in self._documents.find(self._spec.name, field, value)}
+        return self._in_order(one for doc_id, one in found.items() if one is not None and self._is_id(doc_id))
 
     def add(self, doc_id: str, value: Model) -> bool:
         """Store a new value; False where one of this id is stored, which stays."""
@@ -277,6 +281,9 @@ class Collection(Generic[Model]):
         """Return an archived document as a value; None where it is none, or is gone."""
         document = self._documents.read_archived(self._spec.name, archived)
         return None if document is None else self.parse(document)
+
+    def _in_order(self, values: Iterable[Model]) -> list[Model]:
+        return sorted(values, key=self._spec.order) if self._spec.order else list(values)
 
     def _find(self, doc_id: str) -> tuple[Model | None, int]:
         document = self._documents.get(self._spec.name, self._spec.check_id(doc_id))
