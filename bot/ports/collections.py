@@ -7,7 +7,7 @@ document is set aside and reported, and reads as absent. Threads are read and ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
@@ -52,10 +52,10 @@ HANDED_OVER: Final = "handed_over"
 """Which team has what one team left, where replicas share that (bot/composition/team_homes.py)."""
 
 INDEX: Final = "index"
-"""How far the passage index is, and why the code cannot be searched (bot/ports/code.py)."""
+"""How far the passage index is, and why the code cannot be searched (bot/casework/reports/code_standings.py)."""
 
 CLONES: Final = "clones"
-"""How fresh the clone of each codebase is (bot/ports/code.py); of this machine, as the clones are."""
+"""How fresh each clone is (bot/casework/reports/code_standings.py); of this machine, as the clones are."""
 
 TASK_LISTS: Final = "task_lists"
 """Which list of tasks each person saw last (bot/heartbeat/playbooks/task_commands.py)."""
@@ -67,7 +67,7 @@ AUTONOMY: Final = "autonomy"
 """Whether automatic replies are armed, and by whom (bot/domain/questions/autonomy.py)."""
 
 PEOPLE: Final = "people"
-"""What people and channels are called, by Slack id (bot/ports/names.py)."""
+"""What people and channels are called, by Slack id (handlers/names.py)."""
 
 HOMES: Final = "homes"
 """Which replica showed somebody App Home last (handlers/home.py)."""
@@ -214,8 +214,12 @@ class Collection(Generic[Model]):
 
     def all(self) -> list[Model]:
         """Return every value, in the collection's order."""
-        values = list(self.by_id().values())
-        return sorted(values, key=self._spec.order) if self._spec.order else values
+        return self._in_order(self.by_id().values())
+
+    def where(self, field: str, value: str) -> list[Model]:
+        """Return the values that are stored with this text in a field of their own, in the collection's order."""
+        found = {one.id: self._read(one) for one in self._documents.find(self._spec.name, field, value)}
+        return self._in_order(one for doc_id, one in found.items() if one is not None and self._is_id(doc_id))
 
     def add(self, doc_id: str, value: Model) -> bool:
         """Store a new value; False where one of this id is stored, which stays."""
@@ -277,6 +281,9 @@ class Collection(Generic[Model]):
         """Return an archived document as a value; None where it is none, or is gone."""
         document = self._documents.read_archived(self._spec.name, archived)
         return None if document is None else self.parse(document)
+
+    def _in_order(self, values: Iterable[Model]) -> list[Model]:
+        return sorted(values, key=self._spec.order) if self._spec.order else list(values)
 
     def _find(self, doc_id: str) -> tuple[Model | None, int]:
         document = self._documents.get(self._spec.name, self._spec.check_id(doc_id))
