@@ -135,9 +135,9 @@ def cut_connections(url: str) -> None:
             time.sleep(0.01)
 
 
-def until_somebody_waits() -> None:
-    """Return once a statement in this process's database waits for a lock."""
-    with driver().connect(shared_database()._url, autocommit=True) as connection:
+def until_somebody_waits(database: Database | None = None) -> None:
+    """Return once a statement in a database, this process's shared one if none is given, waits for a lock."""
+    with driver().connect((database or shared_database())._url, autocommit=True) as connection:
         while not connection.execute(
             "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
         ).fetchone():

@@ -15,8 +15,8 @@ import psycopg
 
 from bot.ports.migrations import NewerSchema
 
-_LOCK: Final = 0x7472696167650001
-"""Of the advisory lock; `triage` in ASCII, and which of its locks."""
+LOCK: Final = 0x7472696167650001
+"""Of the advisory lock that every start asks for; `triage` in ASCII, and which of its locks."""
 
 _OURS: Final = resources.files("bot.adapters.storage.postgres") / "schema"
 
@@ -28,7 +28,7 @@ def migrate(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
         NewerSchema: a later release was here; nothing was changed.
     """
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
         connection.execute(
             "CREATE TABLE IF NOT EXISTS triage_migrations "
             "(name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())"

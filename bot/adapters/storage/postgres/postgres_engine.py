@@ -16,6 +16,7 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import HEAD
 from bot.adapters.storage.postgres import procrastinate_tables as tables
 from bot.adapters.storage.postgres.database import Database
+from bot.adapters.storage.postgres.migrations import LOCK
 from bot.adapters.storage.postgres.postgres_documents import DocumentNotes, PostgresDocuments, as_json
 from bot.adapters.storage.postgres.postgres_journal import PostgresJournal, names_of
 from bot.adapters.storage.postgres.postgres_leases import PostgresLeases
@@ -137,12 +138,15 @@ class PostgresEngine:
     def alone(self) -> Iterator[None]:
         """Enter in one transaction that keeps all other writers out, where no process has given a sign of life lately.
 
+        A process that starts meanwhile waits, and finds what was written.
+
         Raises:
             ConfigError: a process works on the database, also where one began meanwhile: nothing was written then.
         """
         self._refuse_running()
         with self.database.transaction() as connection:
             connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
             connection.execute(f"LOCK TABLE {_TABLES} IN EXCLUSIVE MODE".encode())
             yield
             self._refuse_running()
