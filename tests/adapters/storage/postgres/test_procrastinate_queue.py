@@ -70,6 +70,12 @@ def last_beat(queue: ProcrastinateQueue) -> datetime | None:
     return row[0] if row else None
 
 
+def claim_and_return(queue: ProcrastinateQueue) -> None:
+    """Claim a job and give it back for as long as that goes well."""
+    while (job := queue.claim()) is not None:
+        queue.give_back(job, why="the bot stopped", count=False)
+
+
 def taken_over(queue: ProcrastinateQueue) -> Job:
     """Claim what a silent replica had; another one may be sweeping just now."""
     while (job := queue.claim()) is None:
@@ -159,6 +165,23 @@ def test_after_an_outage_the_others_get_time_for_a_sign_of_life(replica: Open) -
     late.put(some_work("new"))
     job = next_job(first)
     assert job.key == "new"
+
+
+def test_who_can_give_no_sign_of_life_claims_nothing(replica: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another would take its jobs over in a while; once it can, it goes on by itself."""
+
+    def refuse() -> None:
+        raise DatabaseAway("too many connections")
+
+    queue = replica()
+    queue.put(some_work("k"))
+    monkeypatch.setattr(queue._database, "connect", refuse)
+    with pytest.raises(DatabaseAway, match="too many connections"):
+        claim_and_return(queue)
+    monkeypatch.undo()
+    while not queue._running:
+        with suppress(DatabaseAway):
+            queue.claim()
 
 
 def test_what_a_silent_replica_had_is_returned_once(replica: Open) -> None:
