@@ -90,7 +90,7 @@ class App:
             self._listeners,
             bot_token=bot_token,
             ear_secret=ear_secret,
-            on_session=lambda since: self.teams.each(lambda team: team.missed_since(since)),
+            on_session=self._missed_since,
         )
         self.reload = ConfigReload(self.teams, process.code)
         self._workers = WorkerPool(
@@ -181,8 +181,11 @@ class App:
 
     def _take_up_refused(self, since: datetime) -> None:
         """Take up what could not be kept: messages that were not journaled, steps that were not saved."""
-        self.teams.each(lambda team: team.missed_since(since))
+        self._missed_since(since)
         self.teams.each(Team.recover_if_ours)
+
+    def _missed_since(self, since: datetime | None) -> None:
+        self.teams.each(lambda team: team.missed_since(since, is_told=self.outage.is_told(since)))
 
 
 def _tokens(settings: Settings, environment: Environment, role: Role) -> tuple[str, str | None]:

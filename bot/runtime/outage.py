@@ -41,6 +41,12 @@ class Outage:
         self._well_at = clock.now()
         self._met: StoreError | None = None
         self._is_said = False
+        self._last: tuple[datetime, datetime] | None = None
+
+    def is_told(self, since: datetime | None) -> bool:
+        """Whether what was not heard from then on is told of as an outage, that lasts or was the last one."""
+        began, ended = (self._well_at, None) if self._is_said else self._last or (None, None)
+        return since is not None and began is not None and began <= since and (ended is None or since <= ended)
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let a log handler leave out what is about an error of the disk or the database: it is told here, once."""
@@ -70,7 +76,7 @@ class Outage:
         well_at, self._well_at = self._well_at, now
         met, self._met = self._met, None
         if self._is_said and met is not None:
-            self._is_said = False
+            self._is_said, self._last = False, (well_at, now)
             self._say(_words_of_end(met, now - well_at))
         elif met is not None:
             log.warning("%s; the next try was taken", str(met), extra={"action": "refused_once"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -72,6 +72,18 @@ def test_a_refusal_is_said_once_by_its_name_and_its_end_once(error: Away, began:
         store.tick(room)
     assert [store.said[0][: len(began)], store.said[1][: len(ended)], len(store.said)] == [began, ended, 2]
     assert store.back == [well_at]
+    within, ended = well_at + timedelta(seconds=3), store.clock.now()
+    assert [store.outage.is_told(at) for at in (None, well_at, within, ended)] == [False, True, True, False]
+
+
+def test_an_outage_that_lasts_is_told() -> None:
+    """From the last time all was well on."""
+    store = Store()
+    well_at = store.clock.now()
+    assert not store.outage.is_told(well_at)
+    store.tick(0)
+    assert store.outage.is_told(store.clock.now())
+    assert not store.outage.is_told(well_at - timedelta(seconds=1))
 
 
 def test_a_few_free_bytes_are_no_return() -> None:
