@@ -33,7 +33,7 @@ class FixMarks:
     def __call__(self, state: ThreadState) -> FixMark:
         """Return the fixes of a thread, and whether one is offered for the patch of its draft."""
         patch = state.patch
-        known = tuple(fix for fix in self._store.all() if fix.thread_id == state.thread_id)
+        known = tuple(self._store.where("thread_id", state.thread_id))
         if patch is None and not known:
             return NO_FIX
         wanted = {hash_patch(fix.patch) for fix in known if fix.status is not FixStatus.REFUSED}

@@ -86,10 +86,8 @@ class Mentions:
         """Return the open thread under whose card a mention was written."""
         if event.chat_id != self.service.settings.ops_channel or event.thread_id is None:
             return None
-        place = (event.chat_id, event.thread_id)
-        return next(
-            (one for one in self.service.store.open_threads() if (one.card_channel, one.card_ts) == place), None
-        )
+        found = self.service.store.where("card_ts", event.thread_id)
+        return next((one for one in found if one.is_open and one.card_channel == event.chat_id), None)
 
     def _is_under_way(self, event: Event, kind: InstructionKind) -> bool:
         """Whether it is a word in a thread that is being worked on: the orchestrator knows what that asks for."""

@@ -83,7 +83,7 @@ def drop_jobs(jobs: JobQueue) -> None:
 
 def opening(fixes: Collection[Fix]) -> list[Fix]:
     """Return the draft PRs that somebody wants and that are not open yet."""
-    return [fix for fix in fixes.all() if fix.status is FixStatus.OPENING]
+    return fixes.where("status", FixStatus.OPENING)
 
 
 def _give_up(fixes: Collection[Fix], why: str) -> set[str]:

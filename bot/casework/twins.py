@@ -114,10 +114,8 @@ class Twins:
         """Take out the twins that an edit made another question: of the thread's own words, or of its first's."""
         with self._deciding:
             first = self._store.get(now.twin_of or now.thread_id)
-            twins = (
-                [now] if now.twin_of else [one for one in self._store.open_threads() if one.twin_of == now.thread_id]
-            )
-            for twin in twins:
+            behind = (one for one in self._store.where("twin_of", now.thread_id) if one.is_open)
+            for twin in [now] if now.twin_of else behind:
                 if first is not None and not _are_same(twin, first) and not _are_same(now, before):
                     self.take_out(twin.thread_id)
 

@@ -19,8 +19,8 @@ from bot.config.settings import Settings, find_config, load_settings
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import ConfigError, InputError, StoreError
 from bot.ports import Store
-from bot.ports.names import NameBook, Names
 from bot.ports.threads import Threads
+from handlers.names import NameBook, Names
 
 Found = TypeVar("Found")
 _LINK: Final = re.compile(r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<seconds>[0-9]+)(?P<fraction>[0-9]{6})/?")

@@ -29,8 +29,8 @@ from bot.ports.collections import (
     SingleDocument,
 )
 from bot.ports.migrations import refuse_newer
-from bot.ports.names import NameBook
 from handlers.cards.publisher import CardPublisher
+from handlers.names import NameBook
 from handlers.transport.attachments import SlackAttachments
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import POSTS_PER_SECOND, RateLimits

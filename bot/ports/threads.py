@@ -77,6 +77,10 @@ class Threads:
         """Return every thread that is not archived, oldest first."""
         return self._open.all()
 
+    def where(self, field: str, value: str) -> list[ThreadState]:
+        """Return the threads that are not archived and hold this text in a field of their own, oldest first."""
+        return self._open.where(field, value)
+
     def open_threads(self) -> list[ThreadState]:
         """Return the threads that are not closed, oldest first."""
         return [state for state in self.threads() if state.is_open]

@@ -18,11 +18,11 @@ from typing import Final
 from bot.adapters.git.clones import Clone, clone_path
 from bot.adapters.git.network import GitNetwork
 from bot.agent.git.git_repo import GitRepo
+from bot.casework.reports.code_standings import CLONE_STANDINGS, CloneStanding
 from bot.config.codebase_settings import CodebaseSettings
 from bot.domain.returns import AgedClone
 from bot.errors import TriageError
 from bot.ports import Clock, Documents
-from bot.ports.code import CLONE_STANDINGS, CloneStanding
 from bot.ports.collections import Collection as Stored
 
 log = logging.getLogger(__name__)

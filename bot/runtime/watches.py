@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 
+from bot.casework.reports.code_standings import CodebaseStanding, IndexStanding
 from bot.domain.search.passages import IndexReport
 from bot.errors import DiskRefused, NotCloned, TriageError
-from bot.ports.code import CodebaseStanding, IndexStanding
 from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)

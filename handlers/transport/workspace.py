@@ -1,7 +1,7 @@
 """Ports Workspace and History over Slack's Web API: people, channels, threads, and a channel's history.
 
 People are remembered for a minute unless asked afresh, memberships never; names are stored for the terminal
-(bot/ports/names.py).
+(handlers/names.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bot.domain.threads import REPLY_MARK
 from bot.errors import ProviderError
 from bot.intake.message_text import image_ids, read_message
 from bot.ports import Channel, ChatMessage, Message, Person
-from bot.ports.names import NameBook
+from handlers.names import NameBook
 from handlers.transport.slack_clients import translate_slack_errors
 
 PAGE = 200

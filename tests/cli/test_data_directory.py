@@ -12,10 +12,10 @@ import yaml
 from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
+from bot.casework.reports.code_standings import CodebaseStanding, IndexStanding
 from bot.cli.arguments import Scope
 from bot.cli.data_directory import settings_at
 from bot.domain.threads import PendingReason, ThreadStatus
-from bot.ports.code import CodebaseStanding, IndexStanding
 from bot.ports.collections import CLASSIFIED, INDEX, SingleDocument
 from bot.ports.threads import Threads
 from tests.builders import in_status

@@ -70,6 +70,18 @@ def test_what_was_stored_survives_a_restart_in_order(reopen: Open) -> None:
     assert Collection(reopen(), SUGGESTIONS).get(late.id) == late
 
 
+def test_values_are_found_by_a_text_of_theirs_in_order(reopen: Open) -> None:
+    """As it is stored: a status by its word, what has another name on disk by that."""
+    suggestions = Collection(reopen(), SUGGESTIONS)
+    late = a_suggestion(task="Later", at=NOON + timedelta(hours=1))
+    for one in (late, a_suggestion(), a_suggestion(to="api", from_="shop")):
+        suggestions.add(one.id, one)
+    assert suggestions.where("to", "shop") == suggestions.where("from", "api") == [a_suggestion(), late]
+    assert [one.to for one in suggestions.where("from", "shop")] == ["api"]
+    assert len(suggestions.where("status", SuggestionStatus.OPEN)) == 3
+    assert suggestions.where("task", "late") == []
+
+
 def test_an_id_is_taken_once(reopen: Open) -> None:
     """The second of an id changes nothing, whatever became of the first."""
     suggestions = Collection(reopen(), SUGGESTIONS)

@@ -13,11 +13,11 @@ from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS, FileDocum
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.schema_rewrite import JOBS, rewrite, schemas_in
 from bot.adapters.storage.files.spool_queue import SpoolQueue
+from bot.casework.reports.code_standings import CLONE_STANDINGS, CloneStanding
 from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.ports import Documents
-from bot.ports.code import CLONE_STANDINGS, CloneStanding
 from bot.ports.collections import BRIEFS, HOME, SESSIONS, THREADS, Collection, SingleDocument
 from bot.ports.migrations import (
     MIGRATIONS,

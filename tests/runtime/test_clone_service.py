@@ -13,9 +13,9 @@ import pytest
 from bot.adapters.git.clones import clone_path
 from bot.adapters.git.network import GitNetwork
 from bot.agent.git.git_repo import GitRepo
+from bot.casework.reports.code_standings import CloneStanding, read_clones
 from bot.config.codebase_settings import CodebaseSettings
 from bot.domain.returns import AgedClone
-from bot.ports.code import CloneStanding, read_clones
 from bot.runtime.clone_service import CloneService
 from tests.fakes import FakeClock, MemoryDocuments
 from tests.githttp import GitServer, Mood, git_server

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bot.casework.reports.code_standings import read_index_standing
 from bot.domain.search.passages import IndexGaps, IndexReport
 from bot.errors import CodebaseUnreadable, DiskRefused, NotCloned, TriageError
-from bot.ports.code import read_index_standing
 from bot.ports.collections import INDEX, SingleDocument
 from bot.runtime.watches import IndexWatch
 from tests.fakes import MemoryDocuments

@@ -102,8 +102,8 @@ class Fixes:
         """Carry out what is wanted and due, each shown before and after."""
         with self._working:
             self._updates.show_all()
-            for fix in self._store.all():
-                if fix.status is FixStatus.OPENING and self._is_due(fix):
+            for fix in self._store.where("status", FixStatus.OPENING):
+                if self._is_due(fix):
                     self._carry_out(fix)
                     self._updates.show_all()
 

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from bot.casework.pause import read_pause
+from bot.casework.reports.code_standings import clone_lines, read_index_standing
 from bot.casework.reports.measures import known_cost, measure_total, recent_records, time_of
 from bot.domain.alerts import AlertState
 from bot.domain.heartbeats.alerts import OpenFinding
@@ -27,7 +28,6 @@ from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.domain.waits import WaitFor
 from bot.intake.presence import describe_presence, read_presence
 from bot.ports import Documents, Store
-from bot.ports.code import clone_lines, read_index_standing
 from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SESSIONS, SPEND, THREADS, Collection
 from bot.ports.replicas import Replica, Replicas
 

@@ -15,6 +15,7 @@ from bot.adapters.git.clones import Clone, clone_path
 from bot.adapters.git.network import GitNetwork
 from bot.adapters.search.index_rows import is_oversized
 from bot.agent.git.git_repo import MAX_POINTER_BYTES, GitRepo, is_pointer
+from bot.casework.reports.code_standings import CloneStanding, CodebaseStanding, read_clones, read_index_standing
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, well, wrong
 from bot.composition.codebases import checkout_path
 from bot.composition.fix_services import token_variable
@@ -24,7 +25,6 @@ from bot.domain.citations.links import CodeHost, CodeRepository, code_repository
 from bot.domain.search.passages import IndexGaps
 from bot.domain.text.sanitize import one_line
 from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
-from bot.ports.code import CloneStanding, CodebaseStanding, read_clones, read_index_standing
 
 THREADS = 8
 

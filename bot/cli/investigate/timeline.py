@@ -28,7 +28,7 @@ from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution, Round, ThreadState
 from bot.intake.classifier.classification import explain
 from bot.intake.classifier.rules import Rules
-from bot.ports.names import Names
+from handlers.names import Names
 
 MAX_STEPS: Final = 12
 MAX_FAULTS: Final = 3

@@ -21,7 +21,7 @@ from bot.cli.output import WIDTH
 from bot.domain.text.sanitize import strip_hidden
 from bot.errors import InputError
 from bot.ports.collections import CLASSIFIED, JUDGEMENTS
-from bot.ports.names import Names
+from handlers.names import Names
 
 COUNT: Final = 20
 NO_NAMES: Final = Names()

@@ -83,8 +83,8 @@ class PeerSessions:
             found = Reported(key="silent", text=f"No daily report for more than {hours} hours: {', '.join(silent)}")
             receipts[late] = Receipt(task=late, result="finding", evidence=found.text, finding=found)
         offers = self._desk.offers()[:OFFERS] if _POLLINATE in due else ()
-        is_open = (one for one in self._desk.suggestions.all() if one.status is SuggestionStatus.OPEN)
-        offered = tuple(one for one in is_open if one.to == session.id)
+        known = self._desk.suggestions.where("to", session.id)
+        offered = tuple(one for one in known if one.status is SuggestionStatus.OPEN)
         return PeerData(offers=tuple(offers), silent=tuple(silent), offered=offered, receipts=receipts)
 
     def report_to_master(self, beat: Beat, changes: Sequence[str], now: datetime) -> None:

@@ -89,10 +89,10 @@ class SuggestionDesk:
 
     def has_room(self, new: Suggestion) -> bool:
         """Whether a suggestion may be sent today; a line waits for a human once, however many sessions lack it."""
-        known = self.suggestions.all()
-        today = [one for one in known if one.to == new.to and one.at.date() == new.at.date()]
-        held = [one.task for one in known if one.quarantine and one.status is not SuggestionStatus.ACCEPTED]
-        return len(today) < SUGGESTIONS_PER_DAY and not (new.quarantine and new.task in held)
+        today = [one for one in self.suggestions.where("to", new.to) if one.at.date() == new.at.date()]
+        same = self.suggestions.where("task", new.task) if new.quarantine else ()
+        is_held = any(one.quarantine and one.status is not SuggestionStatus.ACCEPTED for one in same)
+        return len(today) < SUGGESTIONS_PER_DAY and not is_held
 
     def send(self, suggestion: Suggestion) -> Suggestion:
         """Put a new suggestion on file, then into its session's inbox unless a human decides.

@@ -13,6 +13,7 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
+from bot.casework.reports.code_standings import CLONE_STANDINGS, CloneStanding, CodebaseStanding, IndexStanding
 from bot.casework.reports.daily_brief import brief_line, build_brief
 from bot.casework.reports.status_overview import (
     DayCounts,
@@ -31,7 +32,6 @@ from bot.domain.threads import PendingReason, ThreadStatus, Twin
 from bot.domain.waits import Wait, WaitFor
 from bot.errors import StoreError
 from bot.heartbeat.sessions.session_registry import SessionMemory
-from bot.ports.code import CLONE_STANDINGS, CloneStanding, CodebaseStanding, IndexStanding
 from bot.ports.collections import INDEX, Collection, SingleDocument
 from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, an_event, in_status, some_work

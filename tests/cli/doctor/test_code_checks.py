@@ -9,10 +9,10 @@ from typing import Any
 import yaml
 
 from bot.adapters.storage.files.file_documents import FileDocuments
+from bot.casework.reports.code_standings import CLONE_STANDINGS, CloneStanding
 from bot.cli.doctor.code_checks import clones
 from bot.cli.doctor.context import DoctorContext
 from bot.config.environment import read_environment
-from bot.ports.code import CLONE_STANDINGS, CloneStanding
 from bot.ports.collections import Collection
 from tests.builders import NOW
 from tests.gitrepo import make_repo

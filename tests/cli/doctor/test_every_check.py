@@ -18,12 +18,12 @@ import yaml
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.casework.reports.code_standings import IndexStanding
 from bot.cli.doctor import code_checks, machine_checks, service_checks, slack_checks
 from bot.cli.doctor.command import run_checks
 from bot.cli.doctor.context import DoctorContext, HealthCheck
 from bot.cli.doctor.state_checks import classifier_check, records_check
 from bot.config.environment import read_environment
-from bot.ports.code import IndexStanding
 from bot.ports.collections import INDEX, SingleDocument
 from tests.builders import NOW, an_event
 from tests.crashes.test_disk import mounted

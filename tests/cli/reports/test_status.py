@@ -14,12 +14,12 @@ import pytest
 from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
+from bot.casework.reports.code_standings import CLONE_STANDINGS, CloneStanding
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.intake.presence import Presence
-from bot.ports.code import CLONE_STANDINGS, CloneStanding
 from bot.ports.collections import Collection
 from bot.ports.replicas import Role
 from bot.ports.threads import Threads

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.errors import ProviderError
-from bot.ports.names import NameBook
+from handlers.names import NameBook
 from handlers.transport.slack_clients import repeatable_client
 from handlers.transport.workspace import CACHE_S, MAX_CACHED, SlackWorkspace
 from tests.fakes import MemoryDocuments

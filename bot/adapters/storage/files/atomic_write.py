@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from bot.errors import refusal, refused
 
@@ -35,14 +35,15 @@ def probe_folder(folder: Path, room: int) -> None:
         if shutil.disk_usage(folder).free < room:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         try:
-            _write_synced(path, b"\0" * PROBE_BYTES)
+            _write(path, b"\0" * PROBE_BYTES)
         finally:
             path.unlink(missing_ok=True)
 
 
-def replace_json(path: Path, document: Mapping[str, Any]) -> None:
+def replace_json(path: Path, document: Mapping[str, Any], *, is_synced: bool = True) -> None:
     """Write `document` to `path` as `replace_bytes` does."""
-    replace_bytes(path, json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass") + b"\n")
+    text = json.dumps(document, ensure_ascii=False, indent=1)
+    replace_bytes(path, text.encode("utf-8", "surrogatepass") + b"\n", is_synced=is_synced)
 
 
 def replace_text(path: Path, text: str) -> None:
@@ -50,17 +51,18 @@ def replace_text(path: Path, text: str) -> None:
     replace_bytes(path, text.encode("utf-8", "replace"))
 
 
-def replace_bytes(path: Path, content: bytes) -> None:
-    """Write `content` to `path`: temporary file, fsync, rename, fsync of the folder.
+def replace_bytes(path: Path, content: bytes, *, is_synced: bool = True) -> None:
+    """Write `content` to `path`: temporary file, fsync, rename, fsync of the folder; the caller syncs where it is not.
 
     Raises:
         StoreError: the disk refused; `path` still holds what it held before.
     """
     temporary = path.with_name(f"{_TEMPORARY}{path.name}")
     try:
-        _write_synced(temporary, content)
+        _write(temporary, content, is_synced=is_synced)
         temporary.replace(path)
-        sync_folder(path.parent)
+        if is_synced:
+            sync_folder(path.parent)
     except OSError as error:
         with suppress(OSError):  # half a file would hold room that a full disk needs
             temporary.unlink()
@@ -92,7 +94,7 @@ def create_file(path: Path, text: str) -> bool:
     """
     temporary = path.with_name(f"{_TEMPORARY}{path.name}")
     try:
-        _write_synced(temporary, text.encode("utf-8", "replace"))
+        _write(temporary, text.encode("utf-8", "replace"))
         path.hardlink_to(temporary)
     except FileExistsError:
         return False
@@ -102,11 +104,18 @@ def create_file(path: Path, text: str) -> bool:
     return True
 
 
-def _write_synced(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
+def _write(path: Path, content: bytes, *, is_synced: bool = True) -> None:
+    """Write a file for the owner's eyes only."""
+    with open_private(path, "wb") as file:
         file.write(content)
         file.flush()
-        os.fsync(file.fileno())
+        if is_synced:
+            os.fsync(file.fileno())
+
+
+def open_private(path: Path, mode: str) -> BinaryIO:
+    """Open a file, which is for the owner's eyes only where it is new; raises OSError."""
+    return cast(BinaryIO, open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600)))
 
 
 def sync_folder(folder: Path) -> None:
@@ -228,14 +237,14 @@ def list_names(folder: Path, *, is_home: bool = False) -> list[str]:
         raise refusal(f"cannot read {folder}", error, advice) from error
 
 
-def file_stamp(path: Path) -> Stamp | None:
+def file_stamp(path: str | Path) -> Stamp | None:
     """Return what tells one content of a file from another; None where there is no file.
 
     Raises:
         StoreError: the disk refuses.
     """
     try:
-        found = path.lstat()
+        found = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

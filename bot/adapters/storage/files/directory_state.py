@@ -15,7 +15,7 @@ from bot.adapters.storage.files.atomic_write import list_names, read_json
 from bot.adapters.storage.files.directory_writer import QUEUES, DirectoryWriter
 from bot.adapters.storage.files.file_documents import FILES, OF_PROCESS, FileDocuments
 from bot.adapters.storage.files.file_engine import FILE, HEAD, journal_path, note_files, read_note
-from bot.adapters.storage.files.ndjson_journal import journal_lines
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.retention import last_touched, run_folders
 from bot.adapters.storage.files.spool_queue import job_files
 from bot.adapters.storage.queued_jobs import decode_job
@@ -73,7 +73,7 @@ class DirectoryState:
             found[DECISIONS] = len(_decisions(home))
             found[SET_ASIDE] = len(self._set_aside(namespace))
             for name in _journals(home):
-                found[name] = sum(bool(line.strip()) for line in journal_lines(journal_path(home, name)))
+                found[name] = sum(1 for _ in NdjsonJournal(journal_path(home, name)).lines())
             found[RUNS] = sum(1 for folder in run_folders(home) for _ in run_files(folder))
             found.update(f"{JOBS} {one.state}" for one in _jobs(home))
         return +found
@@ -103,9 +103,8 @@ class DirectoryState:
                 yield DamagedRow(StoredDocument(collection, doc_id, 1, text, _written_at(path)))
             yield from (StoredRecord(DECISIONS, json.dumps({"line": line})) for line in _decisions(home))
             for name in _journals(home):
-                for line in journal_lines(journal_path(home, name)):
-                    if line.strip():
-                        yield StoredRecord(name, _record_text(line, name))
+                for line in NdjsonJournal(journal_path(home, name)).lines():
+                    yield StoredRecord(name, _record_text(line, name))
             for folder in run_folders(home):
                 place, touched = folder.relative_to(home).as_posix(), last_touched(folder)
                 yield from (RunChunk(place, touched, *chunk) for chunk in chunks(folder))

@@ -56,11 +56,11 @@ class FileArchive:
         return None if stamp is None else Stored.of(read_json(path), archived.doc_id, stamp).document
 
     def restore(self, archived: ArchivedDocument, content: Mapping[str, Any], written_at: datetime) -> None:
-        """Write the file of that name, or a new one where there is none; raises StoreError."""
+        """Write the file of that name, or a new one, which the caller syncs, where there is none; raises StoreError."""
         path = self._folder / archived.name
         is_new = _entry(archived.name) is None or not path.exists()
         path = self._new_path(archived.doc_id, archived.at) if is_new else path
-        replace_json(path, content)
+        replace_json(path, content, is_synced=not is_new)
         os.utime(path, (written_at.timestamp(), written_at.timestamp()))
         if is_new:
             self._add(path)

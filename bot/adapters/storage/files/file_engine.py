@@ -22,6 +22,7 @@ from bot.adapters.storage.files.atomic_write import (
     create_file,
     list_names,
     make_folder,
+    open_private,
     probe_folder,
     remove_file,
     replace_text,
@@ -102,7 +103,7 @@ class NoteFiles:
         with self._lock, refused(f"cannot retire {ref}", "check the disk and the folder's owner"):
             folder = self.folder / RETIRED
             folder.mkdir(exist_ok=True, mode=0o700)
-            target = next(free for free in _names(folder, path.stem) if not (free.exists() or free.is_symlink()))
+            target = next(free for name in _names(path.stem) if not os.path.lexists(free := folder / name))
             path.rename(target)
             sync_folder(path.parent)
             sync_folder(folder)
@@ -116,10 +117,17 @@ class NoteFiles:
             replace_text(path, whole)
 
     def stored(self) -> Iterator[tuple[str, str]]:
-        """Yield the path below memory/ and the whole of every note, retired ones too; raises StoreError."""
+        """Yield the path below memory/ and the whole of every note, retired ones too; raises StoreError.
+
+        A retired one whose name is in use again gets another: elsewhere a name is taken once.
+        """
         with refused(f"cannot read {self.folder}", "run this as the user who runs triage"):
-            for path in sorted(path for folder in ("", RETIRED) for path, _, _ in note_files(self.folder / folder)):
-                yield path.relative_to(self.folder).as_posix(), read_note(path)
+            taken: set[str] = set()
+            for folder in ("", f"{RETIRED}/"):
+                for path, _, _ in sorted(note_files(self.folder / folder)):
+                    stem = path.relative_to(self.folder / folder).with_suffix("").as_posix()
+                    taken.add(name := next(free for free in _names(stem) if free not in taken))
+                    yield f"{folder}{name}", read_note(path)
 
     def remove(self, ref: str) -> None:
         """Delete a note; raises InputError for no ref and StoreError when the disk refuses."""
@@ -131,9 +139,9 @@ class NoteFiles:
         return next((self.folder / note.ref.removeprefix("memory/") for note in self.all() if note.ref == ref), None)
 
 
-def _names(folder: Path, name: str) -> Iterator[Path]:
-    yield folder / f"{name}.md"
-    yield from (folder / f"{name}-{number}.md" for number in range(2, 100_000))
+def _names(stem: str) -> Iterator[str]:
+    yield f"{stem}.md"
+    yield from (f"{stem}-{number}.md" for number in range(2, 100_000))
 
 
 def note_files(memory: Path) -> Iterator[_Stamp]:
@@ -190,7 +198,7 @@ class DecisionLogFile:
     def note(self, mark: str, line: str) -> None:
         """Append a line unless one that holds `mark` is there; returns once it is on disk."""
         at_once, advice = FileLeases(self._path.parent).hold(DECISIONS), "check the disk and the file's owner"
-        with refused(f"cannot write {self._path}", advice), at_once, self._path.open("a+b") as file:
+        with refused(f"cannot write {self._path}", advice), at_once, open_private(self._path, "a+b") as file:
             file.seek(0)
             before = file.read().decode("utf-8", "replace")
             if any(mark in other for other in before.splitlines()):

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from bot.adapters.storage.files.atomic_write import create_private, sync_folder
+from bot.adapters.storage.files.atomic_write import create_private, open_private, sync_folder
 from bot.errors import refusal, refused
 from bot.ports.storage import Names
 
@@ -70,30 +70,48 @@ class NdjsonJournal:
         """
         wanted = json.dumps(containing, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
         with self._reading():
-            for line in journal_lines(self._path, last_bytes):
+            for line in self._forwards() if last_bytes is None else self._tail(last_bytes):
                 if wanted in line:
                     yield from self._read(line)
 
     def newest_first(self) -> Iterator[dict[str, Any]]:
         """Yield every readable record, newest first, rotated files included."""
         with self._reading():
-            for part in reversed(_parts(self._path)):
-                for line in _lines_backwards(part):
-                    yield from self._read(line)
+            for line in self._backwards():
+                yield from self._read(line)
 
     def lines(self) -> Iterator[bytes]:
         """Yield every line that is not empty, without its end, oldest first."""
         with self._reading():
-            yield from filter(bytes.strip, (line.rstrip(b"\r\n") for line in journal_lines(self._path)))
+            yield from filter(bytes.strip, (line.rstrip(b"\r\n") for line in self._forwards()))
 
     def restore(self, lines: Iterable[bytes], names: Names) -> None:  # noqa: ARG002 - records stand for themselves
         """Write lines into the empty file; raises StoreError when the disk refuses."""
         with refused(f"cannot write {self._path}", "free space or fix its owner"):
             create_private(self._path.parent)
-            with os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            with open_private(self._path, "xb") as file:
                 file.writelines(line + b"\n" for line in lines)
                 file.flush()
                 os.fsync(file.fileno())
+
+    def _forwards(self) -> Iterator[bytes]:
+        for part in _parts(self._path):
+            with part.open("rb") as file:
+                yield from file
+
+    def _backwards(self) -> Iterator[bytes]:
+        for part in reversed(_parts(self._path)):
+            yield from _lines_backwards(part)
+
+    def _tail(self, left: int) -> list[bytes]:
+        """Return the whole lines in the last bytes, oldest first."""
+        found: list[bytes] = []
+        for line in filter(None, self._backwards()):
+            left -= len(line) + 1
+            if left < 0:
+                break
+            found.append(line)
+        return found[::-1]
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -129,26 +147,18 @@ class NdjsonJournal:
     def _rotate(self) -> int:
         self._close()
         if self._path.stat().st_size:
-            newest = rotated(self._path)[-1:] or [self._path.with_name(self._path.name + ".0")]
-            number = int(newest[0].name.rpartition(".")[2]) + 1
-            self._path.rename(self._path.with_name(f"{self._path.name}.{number}"))
+            self._path.rename(self._path.with_name(f"{self._path.name}.{self._next_number()}"))
             sync_folder(self._path.parent)
         return self._open()
+
+    def _next_number(self) -> int:
+        """Return the number that the live file gets when it is rotated."""
+        return max((number for number, _ in _rotated(self._path)), default=0) + 1
 
     def _close(self) -> None:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
-
-
-def journal_lines(path: Path, last_bytes: int | None = None) -> Iterator[bytes]:
-    """Yield the lines of a journal, oldest first; raises OSError."""
-    for part, skip in _spans(path, last_bytes):
-        with part.open("rb") as file:
-            if skip:
-                file.seek(skip - 1)
-                file.readline()
-            yield from file
 
 
 def _lines_backwards(path: Path) -> Iterator[bytes]:
@@ -173,32 +183,16 @@ def _lines_backwards(path: Path) -> Iterator[bytes]:
         yield b"".join(reversed(pieces))
 
 
-def rotated(path: Path) -> list[Path]:
-    """Return the rotated files of a journal, oldest first."""
+def _rotated(path: Path) -> list[tuple[int, Path]]:
+    """Return the rotated files of a journal with their numbers, oldest first."""
     pattern = re.compile(re.escape(path.name) + r"\.(\d+)")
     entries = path.parent.iterdir() if path.parent.is_dir() else ()
-    numbered = [(int(m[1]), p) for p in entries if (m := pattern.fullmatch(p.name))]
-    return [part for _, part in sorted(numbered)]
+    return sorted((int(found[1]), one) for one in entries if (found := pattern.fullmatch(one.name)))
 
 
 def _parts(path: Path) -> list[Path]:
     """Return the files of a journal, oldest first."""
-    return [*rotated(path), *([path] if path.exists() else [])]
-
-
-def _spans(path: Path, last_bytes: int | None) -> list[tuple[Path, int]]:
-    """Return which files to read, oldest first, and how many bytes of each to skip."""
-    parts = _parts(path)
-    if last_bytes is None:
-        return [(part, 0) for part in parts]
-    spans: list[tuple[Path, int]] = []
-    for part in reversed(parts):
-        if last_bytes <= 0:
-            break
-        size = part.stat().st_size
-        spans.insert(0, (part, max(0, size - last_bytes)))
-        last_bytes -= size
-    return spans
+    return [*(part for _, part in _rotated(path)), *([path] if path.exists() else [])]
 
 
 def record_in(line: bytes) -> dict[str, Any] | None:

@@ -86,9 +86,10 @@ class DocumentFiles(Storage, Mapping[str, Stored]):
     """
 
     def __init__(self, home: Path, name: str, pattern: str, *, is_whole: bool = False) -> None:
-        self.home, self._name, self._pattern, self._is_whole = home, name, pattern, is_whole
-        before, self._star, self._after = pattern.partition("*")
-        self.folder = home / before if self._star else (home / pattern).parent
+        self.home, self._name, self._is_whole = home, name, is_whole
+        self._before, self._star, self._after = f"{home}/{pattern}".partition("*")
+        self.folder = Path(self._before) if self._star else Path(self._before).parent
+        self._is_nested = "/" in self._after
         self.lock = threading.RLock()
         self._files: dict[str, _File] = {}
         self._listed: tuple[Stamp | None, dict[str, Stored]] = None, {}
@@ -96,13 +97,12 @@ class DocumentFiles(Storage, Mapping[str, Stored]):
 
     def path(self, doc_id: str) -> Path:
         """Return the file of a document."""
-        return self.home / self._pattern.replace("*", doc_id)
+        return Path(self._file(doc_id))
 
     def place(self, doc_id: str) -> Path:
         """Return what stands where a document's file belongs: that file, or what is no folder and should hold it."""
         path = self.path(doc_id)
-        folders = (self.folder, path.parent) if path.parent != self.folder else ()
-        return next(filter(is_no_folder, folders), path)
+        return next(filter(is_no_folder, (self.folder, path.parent)), path) if self._is_nested else path
 
     def __getitem__(self, doc_id: str) -> Stored:
         """Return a document; where the file of all cannot be read, any is damaged."""
@@ -156,7 +156,7 @@ class DocumentFiles(Storage, Mapping[str, Stored]):
 
     def _all(self) -> dict[str, Stored]:
         """Return every document, by id; each write renames a file into its folder, whose time tells of it."""
-        stamp = file_stamp(self.folder) if self._star and "/" not in self._after else None
+        stamp = file_stamp(self.folder) if self._star and not self._is_nested else None
         if stamp is None or stamp != self._listed[0]:
             is_settled = stamp is not None and time.time_ns() - stamp[0] > SETTLED_NS
             ids = self._ids()
@@ -167,6 +167,9 @@ class DocumentFiles(Storage, Mapping[str, Stored]):
             self._files = {doc_id: self._files[doc_id] for doc_id in ids if doc_id in self._files}
         return self._listed[1]
 
+    def _file(self, doc_id: str) -> str:
+        return f"{self._before}{doc_id}{self._after}" if self._star else self._before
+
     def _ids(self) -> list[str]:
         """Return the ids of what may be there, in order."""
         if not self._star:
@@ -176,7 +179,8 @@ class DocumentFiles(Storage, Mapping[str, Stored]):
 
     def _held(self, doc_id: str) -> Mapping[str, Stored]:
         """Return the documents in a document's file, which is read again only after it changed."""
-        key, place = doc_id if self._star else self._name, self.place(doc_id)
+        key = doc_id if self._star else self._name
+        place = self.place(doc_id) if self._is_nested else self._file(doc_id)
         if (stamp := file_stamp(place)) is None:
             return {}
         known = self._files.get(key)
@@ -189,13 +193,13 @@ class DocumentFiles(Storage, Mapping[str, Stored]):
                 raise
         return known.held
 
-    def _parsed(self, key: str, place: Path, stamp: Stamp) -> dict[str, Stored]:
+    def _parsed(self, key: str, place: str | Path, stamp: Stamp) -> dict[str, Stored]:
         """Return what a file holds."""
         whole: dict[str, Any] | None = None
         if self._star and not self._after:
             whole = {}
-        elif place == self.path(key):
-            whole = read_json(place)
+        elif Path(place) == self.path(key):
+            whole = read_json(Path(place))
         contents = whole if self._is_whole and whole is not None else {key: whole}
         return {name: Stored.of(contents[name], name, stamp) for name in sorted(contents)}
 

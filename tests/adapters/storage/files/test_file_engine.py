@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from threading import Condition
 
 import pytest
 
 from bot.adapters.search.note_index import WordNoteIndex
-from bot.adapters.storage.files.file_engine import NoteFiles
+from bot.adapters.storage.files.file_engine import FileEngine, NoteFiles
 from bot.errors import StoreError
-from tests.fakes import MemoryJournal, unchanged
+from tests.builders import some_work
+from tests.fakes import FakeClock, MemoryJournal, unchanged
 
 CITED = 'cites: [{"path": "a.py", "lines": "2", "commit": "aaaaaaa", "quote": "LIMIT = 5"}]'
 TEXT = f'---\nkind: "correction"\n{CITED}\n---\n\n'
@@ -73,3 +76,28 @@ def test_what_is_half_written_or_cannot_be_read_hides_no_other_note(shelf: NoteF
     (memory / "folder.md").mkdir()
     (memory / "loop.md").symlink_to(memory / "loop.md")
     assert [note.ref for note in shelf.all()] == ["memory/retries.md"]
+
+
+def test_a_retired_note_whose_name_is_in_use_is_handed_over_under_another(shelf: NoteFiles) -> None:
+    """Where a name is taken once, neither would replace the other."""
+    shelf.put("memory/retired/retries.md", "old")
+    shelf.put("memory/retries.md", "new")
+    assert list(shelf.stored()) == [("retries.md", "new"), ("retired/retries-2.md", "old")]
+
+
+def test_everything_that_is_written_is_for_the_owner_s_eyes_only(tmp_path: Path) -> None:
+    """Each kind of file, and each folder, also in a data directory that others may look into."""
+    engine = FileEngine(tmp_path)
+    store = engine.store(tmp_path)
+    store.documents.put("threads", "T1.C1.1.1", {}, version=0)
+    store.documents.archive("threads", "T1.C1.1.1", at=datetime(2026, 11, 20, tzinfo=UTC))
+    store.documents.put("wakes", "shop.lunch", {}, version=0)
+    store.documents.put("overrides", "shop", {}, version=0)
+    store.notes.create("retries", WORDS)
+    store.decisions.note("one", "one")
+    store.journal("inbox/shop").append({"n": 1})
+    engine.jobs(tmp_path, FakeClock(), changed=Condition()).put(some_work("k"))
+    below = list(tmp_path.rglob("*"))
+    assert {path.stat().st_mode & 0o777 for path in below if path.is_file()} == {0o600}
+    assert {path.stat().st_mode & 0o777 for path in below if path.is_dir()} == {0o700}
+    assert store.journals() == ["inbox/shop"]

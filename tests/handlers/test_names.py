@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.errors import StoreError
 from bot.ports.collections import PEOPLE
-from bot.ports.names import MAX_NAMES, NameBook
+from handlers.names import MAX_NAMES, NameBook
 from tests.fakes import MemoryDocuments
 
 
