@@ -84,16 +84,13 @@ class _State:
     store: Store
     jobs: JobQueue
     collections: list[str]
-
-    @property
-    def documents(self) -> Documents:
-        return self.store.documents
+    """Those that move and are kept here."""
 
     def count(self) -> Counter[str]:
         """Count what moves."""
         store = self.store
-        found = Counter({name: len(self.documents.list(name)) for name in self.collections})
-        found[CLOSED] = len(self.documents.archived(THREADS.name))
+        found = Counter({name: len(store.documents.list(name)) for name in self.collections})
+        found[CLOSED] = len(store.documents.archived(THREADS.name))
         found[NOTES.name] = sum(1 for _ in store.notes.stored())
         found[DECISIONS] = sum(bool(line.strip()) for line in store.decisions.text().removeprefix(HEAD).splitlines())
         found.update({name: sum(1 for _ in store.journal(name).lines()) for name in store.journals()})
@@ -103,12 +100,21 @@ class _State:
 
     def everything(self) -> Iterator[tuple[str, ArchivedDocument | None, Document]]:
         """Yield every document with its collection; what is archived comes last, in its order, with its entry."""
+        documents = self.store.documents
         for name in self.collections:
-            for one in self.documents.list(name):
+            for one in documents.list(name):
                 yield name, None, one
-        for entry in reversed(self.documents.archived(THREADS.name)):
-            if (ended := self.documents.read_archived(THREADS.name, entry)) is not None:
+        for entry in reversed(documents.archived(THREADS.name)):
+            if (ended := documents.read_archived(THREADS.name, entry)) is not None:
                 yield THREADS.name, entry, ended
+
+    def with_what_stays(self) -> Iterator[tuple[Documents, str, ArchivedDocument | None, Document]]:
+        """Yield every document that lies here or on this machine, and where it is kept."""
+        yield from ((self.store.documents, *one) for one in self.everything())
+        places = [(self.store.documents, name) for name in STAYS]
+        if self.store.shared is not None:  # a machine's documents are elsewhere then, and notes are documents
+            places += [(self.store.documents, NOTES.name), *((self.store.machine, name) for name in STAYS)]
+        yield from ((documents, name, None, one) for documents, name in places for one in documents.list(name))
 
 
 def move(here: Side, there: Side, home: Path, say: Say) -> Moved:
@@ -166,12 +172,12 @@ def rewrite(engine: Engine, home: Path, to: int) -> Counter[str]:
     changed = Counter[str]()
     with engine.alone():
         for _, state in _states(engine, home):
-            for name, _, one in state.everything():
+            for _, name, _, one in state.with_what_stays():
                 _earlier(name, one.value or {}, to)
         for _, state in _states(engine, home):
-            for name, entry, one in state.everything():
+            for documents, name, entry, one in state.with_what_stays():
                 if one.value is not None and (earlier := _earlier(name, one.value, to)) != one.value:
-                    state.documents.restore(name, replace(one, value=earlier), archived=entry)
+                    documents.restore(name, replace(one, value=earlier), archived=entry)
                     changed[name if entry is None else CLOSED] += 1
             changed[JOBS] += state.jobs.rewrite(lambda record: _earlier(JOBS, record, to))
     return +changed
@@ -219,7 +225,8 @@ def _copied(source: Engine, target: Engine, home: Path, say: Say) -> Moved:
         with _opened(target, home, team) as written:
             before, after = here.count(), written.count()
         moved.counted.extend(Counted(team, what, before[what], after[what]) for what in sorted({*before, *after}))
-        moved.stays.extend(sorted({one.name for name in here.collections for one in here.documents.damaged(name)}))
+        aside = {one.name for name in here.collections for one in here.store.documents.damaged(name)}
+        moved.stays.extend(sorted(aside))
     if wrong := [
         f"{one.what} of {one.namespace}: {one.before} here, {one.after} there"
         for one in moved.counted
@@ -235,11 +242,11 @@ def _copy(here: _State, there: _State, say: Say) -> None:
     _refuse_unfinished(here)
     for name, entry, one in _told(say, "documents", here.everything()):
         if one.value is None:
-            place = here.documents.place(name, one.id) if entry is None else f"the closed thread {entry.name}"
+            place = here.store.documents.place(name, one.id) if entry is None else f"the closed thread {entry.name}"
             raise InputError(
                 f"{place} cannot be read, and nothing was changed. Move it away, or have triage set it aside: {_AGAIN}"
             )
-        there.documents.restore(name, one, archived=entry)
+        there.store.documents.restore(name, one, archived=entry)
     for path, whole in _told(say, NOTES.name, here.store.notes.stored()):
         there.store.notes.put(f"memory/{path}", whole)
     if decisions := here.store.decisions.text():

@@ -18,7 +18,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from bot.adapters.storage.files.file_documents import FILES, OF_PROCESS
+from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS, FILES, OF_PROCESS
 from bot.adapters.storage.files.file_engine import FileEngine, FileStore, journal_path
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
@@ -35,7 +35,7 @@ from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import ConfigError, InputError, StoreError
 from bot.ports import Engine, Store
 from bot.ports.collections import EVENTS, HOME, MOVED, SESSIONS, THREADS, Collection, SingleDocument, inbox_of
-from bot.ports.migrations import SCHEMA_KEY, SCHEMA_VERSION, NewerSchema
+from bot.ports.migrations import SCHEMA_KEY, SCHEMA_VERSION, NewerSchema, refuse_newer
 from bot.ports.replicas import Role
 from bot.ports.threads import Threads
 from tests.builders import an_event, in_status, some_work
@@ -513,6 +513,8 @@ def kept_home(home: Path) -> Path:
     threads.archive(ended.thread_id)
     sessions.change("shop", lambda now: now.evolve(inbox_read=3))
     documents.put("briefs", "briefs", {"later": [1], SCHEMA_KEY: SCHEMA_VERSION}, version=0)
+    FileStore(home).notes.create("limits", "of the API")
+    documents.put("clones", "shop", {SCHEMA_KEY: SCHEMA_VERSION}, version=0)
     _queue(home, [("a", JobKind.USER, "wait"), ("b", JobKind.USER, "fail")])
     return home
 
@@ -529,7 +531,10 @@ def test_state_goes_back_to_an_earlier_schema(database: Database, tmp_path: Path
     if kind == "postgres":
         up(home, wiped(database))
     engine = engines(database, home)[kind]()
-    assert rewrite(engine, home, 1) == {"threads": 1, "sessions": 1, "briefs": 1, "closed threads": 1, "jobs": 2}
+    counted = {"threads": 1, "sessions": 1, "briefs": 1, "closed threads": 1, "jobs": 2, "clones": 1}
+    more = {"moved": 1, "notes": 1} if kind == "postgres" else {}
+    assert rewrite(engine, home, 1) == counted | more
+    refuse_newer(engine.store(home).documents, ALL_COLLECTIONS)
     assert rewrite(engine, home, 1) == {}
     documents = engine.store(home).documents
     [thread] = documents.list(THREADS.name)
