@@ -32,7 +32,6 @@ from bot.teams import ConfigReload, Teams
 
 LISTENER_THREADS = 16
 PROBE_EVERY_S = 5
-PROBE_REFUSED_S = 1
 INDEX_EVERY_S = 2
 """A git process each time, of about 5 ms."""
 
@@ -90,7 +89,7 @@ class App:
             self._listeners,
             bot_token=bot_token,
             ear_secret=ear_secret,
-            on_session=lambda since: self.teams.each(lambda team: team.missed_since(since)),
+            on_session=self._missed_since,
         )
         self.reload = ConfigReload(self.teams, process.code)
         self._workers = WorkerPool(
@@ -168,7 +167,6 @@ class App:
         self._indexing.every(REPEAT_EVERY_S, self._repeat_partial_answers)
         self._ticker.every(CLOCK_CHECK_S, self.process.slack.check_clock)
         self._probing.every(PROBE_EVERY_S, self.outage.tick)
-        self._probing.every(PROBE_REFUSED_S, self.outage.look)
         self._pulse.every(LISTEN_CHECK_S, self._look_after_line)
 
     def _look_after_line(self) -> None:
@@ -181,8 +179,11 @@ class App:
 
     def _take_up_refused(self, since: datetime) -> None:
         """Take up what could not be kept: messages that were not journaled, steps that were not saved."""
-        self.teams.each(lambda team: team.missed_since(since))
+        self._missed_since(since)
         self.teams.each(Team.recover_if_ours)
+
+    def _missed_since(self, since: datetime | None) -> None:
+        self.teams.each(lambda team: team.missed_since(since, is_told=self.outage.is_told(since)))
 
 
 def _tokens(settings: Settings, environment: Environment, role: Role) -> tuple[str, str | None]:

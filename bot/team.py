@@ -197,9 +197,9 @@ class Team:
         """Return the checks that other teams may be offered."""
         return checks_to_share(self.heartbeats.suggestions.known(), self.name)
 
-    def missed_since(self, since: datetime | None) -> None:
-        """Note that messages may have been missed since then; None: the very first start."""
-        self.edge.backfill.open(since)
+    def missed_since(self, since: datetime | None, *, is_told: bool = False) -> None:
+        """Note that messages may have been missed since then; None: the very first start. People may know that."""
+        self.edge.backfill.open(since, is_told=is_told)
 
     def _tick(self) -> None:
         """Say what is done every so often."""
@@ -208,7 +208,6 @@ class Team:
         every(CATCH_UP_EVERY_S, shared.service.cards.catch_up)
         every(CATCH_UP_EVERY_S, shared.service.asker.tick)
         every(CATCH_UP_EVERY_S, self._settle_late)
-        every(CATCH_UP_EVERY_S, self.edge.watcher.settle)
         every(POLL_S, casework.questions.escalation_watch.poll)
         every(FLUSH_EVERY_S, shared.ops.flush)
         every(TIDY_EVERY_S, self._old_runs.tick)
@@ -230,6 +229,8 @@ class Team:
             every(seconds, self._questions.when_ours(tick))
         if shared.storage.shared:
             every(RECONCILE_EVERY_S, self._questions.when_ours(casework.questions.recovery.reconcile))
+        else:  # a database stores a message, its class and its job together
+            every(CATCH_UP_EVERY_S, self.edge.watcher.settle)
         for seconds, tick in (
             (BEAT_TICK_S, heartbeats.scheduler.tick),
             (BEAT_TICK_S, heartbeats.rings.tick),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,9 +16,10 @@ import pytest
 
 from demo.control import Control
 from demo.slack_server import LocalSlack
-from demo.workspace import ANA, DEMO, HELP
+from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP
 from tests.gitrepo import make_repo
 from tests.journeys.beat_office import ALWAYS, CHECK, CHECK_PY, BeatOffice, Watched
+from tests.journeys.shop import SESSIONS, TIMEOUTS
 from tests.postgres import new_database
 
 OLD = Path(__file__).parents[1] / "data" / "home-2026-11-22"
@@ -85,3 +87,22 @@ def test_what_an_earlier_version_left_is_taken_over(
         assert len((home / name).read_text().splitlines()) >= before, f"{name} lost lines"
     records = [path.name for folder in ("state", "closed") for path in (home / folder).rglob("*.json")]
     assert any(name.startswith(f"{DEMO.team_id}.{HELP.channel_id}.{WAITING}") for name in records)
+
+
+def test_what_was_asked_while_an_early_version_was_replaced_is_answered(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """It kept no record of gaps and of its connection; its journal says whom it heard."""
+    home, places = _taken_over(tmp_path)
+    shutil.rmtree(home / "slack")
+    asked = {HELP.channel_id: TIMEOUTS, ENG.channel_id: SESSIONS}
+    asked = {place: control.say(place, CHLOE.user_id, text) for place, text in asked.items()}
+    last = max(map(float, asked.values()))
+    control.wait_for(lambda: time.time() >= int(last) + 1, "its second to end: the bot reads from a whole one")
+    office = BeatOffice(slack, control, home, shop, sessions=_sessions(places))
+    office.bot.start()
+    try:
+        for place, ts in asked.items():
+            office.card(ts, channel=place)
+    finally:
+        office.bot.stop()

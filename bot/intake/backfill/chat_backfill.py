@@ -164,8 +164,10 @@ class Backfill:
         self._pause_s, self._try_at = FIRST_PAUSE_S, 0.0
         self.stop = threading.Event()
 
-    def open(self, away_since: datetime | None) -> None:
+    def open(self, away_since: datetime | None, *, is_told: bool = False) -> None:
         """Note that something may have been missed until now; call before anything is heard on a new connection.
+
+        With `is_told` people know that nothing was heard, and only of what was picked up they are told.
 
         Raises:
             StoreError: that cannot be written down; what comes now must not be heard, or the hole would be forgotten.
@@ -177,8 +179,10 @@ class Backfill:
         heard |= {chat_id: self._watcher.last_seen(chat_id) or deaf_since for chat_id in self._also()}
         self._gaps.open(heard, watched=self._watched, at=min(self._began or now, now), deaf_since=deaf_since)
         self._began, self._connected = None, now
-        with self._lock:
-            self._away = max(self._away, now - (away_since or now))
+        away = now - (away_since or now)
+        if not is_told or away > self._reach:
+            with self._lock:
+                self._away = max(self._away, away)
         self._pause_s, self._try_at = FIRST_PAUSE_S, 0.0  # the chat was reached just now
 
     def _deaf_since(self, away_since: datetime | None) -> datetime | None:

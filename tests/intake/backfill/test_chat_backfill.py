@@ -661,3 +661,14 @@ class TestAlerts:
     def test_an_alert_whose_first_message_is_gone_is_withdrawn(self) -> None:
         """Its sender is no user."""
         assert self.away(self.alert(200, "CPU")) == ["delete"]
+
+
+def test_an_absence_that_people_know_is_not_told_again(desk: Desk) -> None:
+    """What was picked up is, and that it reaches further back than is read."""
+    desk.history.roots[HELP] = [said(100), said(200)]
+    for seconds, told in ((600, "1 missed message picked up."), (90_000, "What is older than 1 d was not read.")):
+        desk.clock.at = NOW + timedelta(seconds=seconds)
+        desk.backfill.open(NOW, is_told=True)
+        desk.catch_up()
+        assert desk.told[-1].endswith(told)
+    assert desk.told[0] == "1 missed message picked up."
