@@ -42,7 +42,7 @@ def a_fleet(slack: LocalSlack, control: Control, tmp_path: Path, url: str) -> It
 
 
 def test_a_server_that_dies_and_comes_back_loses_nothing(slack: LocalSlack, control: Control, tmp_path: Path) -> None:
-    """Killed in the midst of work, it is down for a while in which people ask; each replica says so once, and its end."""
+    """Killed in the midst of work, it is down while people ask; each replica says so once, then the end."""
     with tempfile.TemporaryDirectory() as folder:
         server = started(Path(folder) / "data")
         with a_fleet(slack, control, tmp_path, server.get_uri()) as fleet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -131,10 +132,12 @@ def test_a_directory_that_is_not_empty_is_refused(tmp_path: Path) -> None:
 
 
 @contextmanager
-def killed(folder: Path, url: str, moment: Moment) -> Iterator[Callable[[], CompletedProcess[str]]]:
-    """Kill a move at a moment of its way to the database; yield what types the same command once more."""
+def killed(
+    folder: Path, url: str, moment: Moment, to: str = "postgresql"
+) -> Iterator[Callable[[], CompletedProcess[str]]]:
+    """Kill a move at a statement of its way; yield what types the same command once more."""
     proxy, process = DatabaseProxy(url), SimpleQueue[ForkedProcess]()
-    words, env = ["migrate", "--to", "postgresql"], environment(folder, TRIAGE_DATABASE_URL=proxy.url)
+    words, env = ["migrate", "--to", to], environment(folder, TRIAGE_DATABASE_URL=proxy.url)
     with closing(proxy):
         proxy.arm(moment, lambda: process.get().send_signal(signal.SIGKILL))
         victim = fork_server.start("bot", *words, cwd=folder, env=env)
@@ -173,6 +176,22 @@ def test_kill_minus_nine_at_the_commit_leaves_one_whole_side(tmp_path: Path, mom
     assert ("holds state of triage already" in " ".join(again.stderr.split())) == bool(arrived)
     assert _records(url) == 21
     assert {name: content for name, content in left.items() if name in held} == held
+
+
+@pytest.mark.full
+@each_row("moment", [before(r"\s*SELECT number, record", nth=2), before("COMMIT", nth=2), after("COMMIT", nth=2)])
+def test_kill_minus_nine_on_the_way_back_leaves_a_marked_half(tmp_path: Path, moment: Moment) -> None:
+    """No start works on it; once it is removed the same command does it all."""
+    url, home = new_database(), a_home(tmp_path, 20)
+    assert triage(tmp_path, ["migrate", "--to", "postgresql"], TRIAGE_DATABASE_URL=url).returncode == 0
+    with killed(tmp_path, url, moment, to="back") as again:
+        refused = triage(tmp_path, ["status", "--home", "back"])
+        assert (refused.returncode, "copy that was not finished" in " ".join(refused.stderr.split())) == (2, True)
+        shutil.rmtree(tmp_path / "back")
+        done = again()
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "back" / "events.ndjson").read_bytes() == (home / "events.ndjson").read_bytes()
+    assert triage(tmp_path, ["status", "--home", "back"]).returncode == 0
 
 
 def _records(url: str) -> int:

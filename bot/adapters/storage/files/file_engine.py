@@ -332,7 +332,7 @@ class FileEngine:
         One that held nothing is marked until then, so that nobody works on half of it, and is emptied after an error.
         """
         lease = self.leases(self._home).take(HOME)
-        mark, is_new = SingleDocument(FileDocuments(self._home), MOVED), list_names(self._home) == ["lock"]
+        mark, is_new = SingleDocument(FileDocuments(self._home), MOVED), os.listdir(self._home) == ["lock"]
         try:
             if is_new:
                 mark.update({"unfinished": True})
