@@ -41,18 +41,18 @@ class Outage:
         self._well_at = clock.now()
         self._met: StoreError | None = None
         self._is_said = False
-        self._last: tuple[datetime, datetime] | None = None
+        self._last = (self._well_at, self._well_at)
+        self._passed = ""
 
     def is_told(self, since: datetime | None) -> bool:
         """Whether what was not heard from then on is told of as an outage, that lasts or was the last one."""
-        began, ended = (self._well_at, None) if self._is_said else self._last or (None, None)
-        return since is not None and began is not None and began <= since and (ended is None or since <= ended)
+        began, ended = (self._well_at, since) if self._is_said else self._last
+        return since is not None and ended is not None and began <= since <= ended
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let a log handler leave out what is about an error of the disk or the database: it is told here, once."""
         error = _error_in(record)
-        if error is not None:
-            self._meet(error)
+        self._met = self._met or error
         return error is None
 
     def look(self) -> None:
@@ -68,7 +68,7 @@ class Outage:
             if self._is_said:
                 self._on_back(self._well_at)
         except StoreError as error:
-            self._meet(error)
+            self._met = error
             if not self._is_said:
                 self._is_said = True
                 self._say(_words(error))
@@ -78,11 +78,9 @@ class Outage:
         if self._is_said and met is not None:
             self._is_said, self._last = False, (well_at, now)
             self._say(_words_of_end(met, now - well_at))
-        elif met is not None:
+        elif met is not None and str(met) != self._passed:
+            self._passed = str(met)
             log.warning("%s; the next try was taken", str(met), extra={"action": "refused_once"})
-
-    def _meet(self, error: StoreError) -> None:
-        self._met = self._met or error
 
 
 def _error_in(record: logging.LogRecord) -> StoreError | None:

@@ -105,11 +105,10 @@ class WorkerPool:
         while not self._stopping.is_set():
             try:
                 job = self._jobs.claim()
-                self._waits_for.pop("", None)
                 if job is not None:
                     self._do(job)
             except Away as error:
-                self._tell_once("", "no work until it is back: %s", error, action="work_waits")
+                log.warning("no work until it is back: %s", error, extra={"action": "work_waits"})
                 self._stopping.wait(self.pause_s(error))
             except Exception:
                 log.exception("worker stumbled", extra={"action": "worker_stumbled"})
@@ -135,7 +134,7 @@ class WorkerPool:
             self._jobs.give_back(job, why="the bot stopped", count=False)
         except Exception as error:
             if isinstance(error, Unavailable | Away):
-                self._tell_once(job.name, "job waits: %s", error, action="job_waits")
+                self._tell_once(job.name, error)
             else:
                 log.exception("job failed", extra={"action": "job_failed", "job": job.name})
             self._failed(job, by, error)
@@ -144,11 +143,11 @@ class WorkerPool:
             self._waits_for.pop(job.name, None)
             self._jobs.done(job)
 
-    def _tell_once(self, job_name: str, what: str, error: Exception, *, action: str) -> None:
+    def _tell_once(self, job_name: str, error: Exception) -> None:
         """Log what a job waits for, and again only when that changes."""
         if self._waits_for.get(job_name) != str(error):
             self._waits_for[job_name] = str(error)
-            log.warning(what, error, extra={"action": action, "job": job_name})
+            log.warning("job waits: %s", error, extra={"action": "job_waits", "job": job_name})
 
     def _give_up(self, job: Job, by: JobHandlers, why: str) -> None:
         """Put a job where it is not claimed any more, and tell of it."""

@@ -59,21 +59,16 @@ class PaceIfAnswered:
     def __init__(self, pace: SharedPace) -> None:
         self._pace = pace
         self._ask_at = 0.0
-        self._is_alone = False
 
     def reserve(self, rate: Rate, key: str, *, patience_s: float, spare: int = 0) -> float:
         """Return in how many seconds the next slot comes; 0 where nobody answers."""
         if time.monotonic() < self._ask_at:
             return 0.0
         try:
-            wait_s = self._pace.reserve(rate, key, patience_s=patience_s, spare=spare)
+            return self._pace.reserve(rate, key, patience_s=patience_s, spare=spare)
         except StoreError as error:
             self._go_alone(error)
             return 0.0
-        if self._is_alone:
-            self._is_alone = False
-            log.info("the rates of posts are shared again", extra={"action": "pace_shared"})
-        return wait_s
 
     def hold(self, rate: Rate, key: str, seconds: float) -> None:
         """Tell the others, if anybody answers."""
@@ -86,9 +81,7 @@ class PaceIfAnswered:
 
     def _go_alone(self, error: StoreError) -> None:
         self._ask_at = time.monotonic() + ASK_AGAIN_S
-        if not self._is_alone:
-            self._is_alone = True
-            log.warning("posts keep to this process's own rate: %s", error, extra={"action": "pace_alone"})
+        log.warning("posts keep to this process's own rate: %s", error, extra={"action": "pace_alone"})
 
 
 class RateLimit:

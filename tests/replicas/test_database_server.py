@@ -56,6 +56,7 @@ def test_a_server_that_dies_and_comes_back_loses_nothing(slack: LocalSlack, cont
             for ts in (before, during):
                 answered_once(fleet, control, ts)
             for said in ("The database cannot be used now", "The database can be used again"):
+                control.wait_for(lambda said=said: all(said in fleet.log(n) for n in (1, 2)), said)
                 assert [fleet.log(n).count(said) for n in (1, 2)] == [1, 1]
                 assert control.transcript(OPS.channel_id, last=ALL).count(said) == len((1, 2))
             assert "Traceback" not in fleet.log(1) + fleet.log(2)

@@ -120,6 +120,10 @@ class Suggestion(Offer):
         why = f": {self.decision_reason}" if self.decision_reason else ""
         return f"by {self.decided_by_name or 'somebody'}{why}"
 
+    def mark(self, what: str) -> str:
+        """Return what the line of decisions.md holds that says `what` became of it, and no other line."""
+        return f"{what} [{self.id}](suggestions/{self.id}.json)"
+
     def decided(self, status: SuggestionStatus, by: DecidedBy, at: datetime, reason: str | None) -> Self:
         """Return it accepted or rejected, to be carried out.
 
@@ -158,11 +162,6 @@ def check_suggestion_id(suggestion_id: str) -> str:
     return suggestion_id
 
 
-def decision_mark(what: str, suggestion_id: str) -> str:
-    """Return what the line of decisions.md holds that says `what` became of a suggestion, and no other line."""
-    return f"{what} [{suggestion_id}](suggestions/{suggestion_id}.json)"
-
-
 def decision_lines(suggestion: Suggestion) -> Iterator[tuple[str, str]]:
     """Yield its lines of decisions.md, each with what no other line there holds: that it was sent, what became of it.
 
@@ -173,7 +172,7 @@ def decision_lines(suggestion: Suggestion) -> Iterator[tuple[str, str]]:
     if suggestion.decided_at:
         lines.append((suggestion.decided_at, suggestion.status, suggestion.decision))
     for at, what, said in lines:
-        mark = decision_mark(what, suggestion.id)
+        mark = suggestion.mark(what)
         told = _MARKDOWN.sub(r"\\\1", one_line(f"“{suggestion.task}”, from {suggestion.from_}; {said}"))
         yield mark, f"{at:%Y-%m-%d %H:%M} UTC {mark}, {suggestion.place}: {told}"
 

@@ -16,15 +16,7 @@ from typing import Final
 from bot.domain.answers import Answer, Line, Part, sentence
 from bot.domain.commands.command_line import CommandLine
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
-from bot.domain.sharing.suggestions import (
-    DecidedBy,
-    Offer,
-    Suggestion,
-    SuggestionStatus,
-    decision_lines,
-    decision_mark,
-    keys_of,
-)
+from bot.domain.sharing.suggestions import DecidedBy, Offer, Suggestion, SuggestionStatus, decision_lines, keys_of
 from bot.domain.text.did_you_mean import near_ones
 from bot.domain.text.humanize import counted
 from bot.errors import InputError, StoreError
@@ -175,7 +167,7 @@ class SuggestionDesk:
         decided = self.decisions.text()
         found = [offer.made_to(to.id, self.clock.now()) for to, offer in find_offers(self.known(), self.of_teams)]
         for one in sorted(found, key=lambda one: bool(one.quarantine)):
-            if one.id not in offered and decision_mark(SuggestionStatus.REJECTED, one.id) not in decided:
+            if one.id not in offered and one.mark(SuggestionStatus.REJECTED) not in decided:
                 new.setdefault(one.id, one)
         return list(new.values())
 
