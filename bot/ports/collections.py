@@ -112,7 +112,8 @@ DECISIONS: Final = "decisions"
 class CollectionSpec(Generic[Model]):
     """What stands in a collection. `check_id` raises InputError for an id that is none.
 
-    A model with a field `version` gets the document's version in it.
+    Its model is frozen: a value is read once and handed out again and again. One with a field `version` gets the
+    document's version in it.
     """
 
     name: str
@@ -195,7 +196,6 @@ class Collection(Generic[Model]):
     def __init__(self, documents: Documents, spec: CollectionSpec[Model], *, on_damage: OnDamage = silently) -> None:
         self._documents, self._spec, self._on_damage = documents, spec, on_damage
         self._parsed: dict[str, tuple[Document, Model]] = {}
-        self._is_frozen = bool(spec.model.model_config.get("frozen"))
 
     def find(self, doc_id: str) -> Model | None:
         """Return what is stored, or None."""
@@ -207,10 +207,10 @@ class Collection(Generic[Model]):
 
     def by_id(self) -> dict[str, Model]:
         """Return every value by its id; what has no id of this collection is none of it."""
-        found = {one.id: self._read(one) for one in self._documents.list(self._spec.name)}
-        for gone in set(self._parsed) - found.keys():
+        found = self._documents.list(self._spec.name)
+        for gone in set(self._parsed) - {one.id for one in found}:
             self._parsed.pop(gone, None)
-        return {doc_id: value for doc_id, value in found.items() if value is not None and self._is_id(doc_id)}
+        return self._values(found)
 
     def all(self) -> list[Model]:
         """Return every value, in the collection's order."""
@@ -218,8 +218,7 @@ class Collection(Generic[Model]):
 
     def where(self, field: str, value: str) -> list[Model]:
         """Return the values that are stored with this text in a field of their own, in the collection's order."""
-        found = {one.id: self._read(one) for one in self._documents.find(self._spec.name, field, value)}
-        return self._in_order(one for doc_id, one in found.items() if one is not None and self._is_id(doc_id))
+        return self._in_order(self._values(self._documents.find(self._spec.name, field, value)).values())
 
     def add(self, doc_id: str, value: Model) -> bool:
         """Store a new value; False where one of this id is stored, which stays."""
@@ -282,6 +281,10 @@ class Collection(Generic[Model]):
         document = self._documents.read_archived(self._spec.name, archived)
         return None if document is None else self.parse(document)
 
+    def _values(self, found: Iterable[Document]) -> dict[str, Model]:
+        values = {one.id: self._read(one) for one in found}
+        return {doc_id: value for doc_id, value in values.items() if value is not None and self._is_id(doc_id)}
+
     def _in_order(self, values: Iterable[Model]) -> list[Model]:
         return sorted(values, key=self._spec.order) if self._spec.order else list(values)
 
@@ -300,8 +303,6 @@ class Collection(Generic[Model]):
     def _read(self, document: Document) -> Model | None:
         """Return a document as a value, validated once; None where it is none, and then it is set aside."""
         seen, value = self._parsed.get(document.id, (None, None))
-        if seen is document and value is not None and self._is_frozen:
-            return value
         if seen is not document and (seen is None or (seen.version, seen.value) != (document.version, document.value)):
             value = self.parse(document)
         if value is None:
@@ -310,7 +311,7 @@ class Collection(Generic[Model]):
                 self._on_damage(where)
             return None
         self._parsed[document.id] = document, value
-        return value if self._is_frozen else value.model_copy()
+        return value
 
     def _or_default(self, doc_id: str, stored: Model | None) -> Model:
         if stored is not None:

@@ -82,6 +82,20 @@ def test_a_document_comes_back_after_a_restart_and_counts_its_writes(reopen: Ope
     assert reopen().list(collection) == []
 
 
+def test_what_another_process_writes_is_seen_at_the_next_look(reopen: Open) -> None:
+    """However soon after: the time of a file may be too coarse to tell one write from the next."""
+    here, there = reopen(), reopen()
+    for number in range(40):
+        there.put("threads", f"T1.{number:02d}", {"n": 0}, version=0)
+        assert len(here.list("threads")) == number + 1
+        there.put("threads", f"T1.{number:02d}", {"n": 1}, version=1)
+        assert here.list("threads")[-1].value == {"n": 1}
+        assert stored(here, "threads", f"T1.{number:02d}") == (2, {"n": 1})
+    for left in reversed(range(40)):
+        there.remove("threads", f"T1.{left:02d}", version=2)
+        assert len(here.list("threads")) == left
+
+
 def test_whoever_read_another_version_is_refused_and_changes_nothing(reopen: Open) -> None:
     """Version 0 means that there must be none."""
     documents = reopen()
