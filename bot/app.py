@@ -32,7 +32,6 @@ from bot.teams import ConfigReload, Teams
 
 LISTENER_THREADS = 16
 PROBE_EVERY_S = 5
-PROBE_REFUSED_S = 1
 INDEX_EVERY_S = 2
 """A git process each time, of about 5 ms."""
 
@@ -168,7 +167,6 @@ class App:
         self._indexing.every(REPEAT_EVERY_S, self._repeat_partial_answers)
         self._ticker.every(CLOCK_CHECK_S, self.process.slack.check_clock)
         self._probing.every(PROBE_EVERY_S, self.outage.tick)
-        self._probing.every(PROBE_REFUSED_S, self.outage.look)
         self._pulse.every(LISTEN_CHECK_S, self._look_after_line)
 
     def _look_after_line(self) -> None:

@@ -18,7 +18,7 @@ from blocks.text.splitting import SECTION_CHARS, split
 from blocks.views.brief_view import brief_blocks, reminder_blocks, reminder_line
 from bot.casework.reports.daily_brief import DailyBrief, brief_line
 from bot.casework.reports.status_overview import ThreadLine
-from bot.config.environment import Environment, require_tokens
+from bot.config.environment import Environment, require_bot_token
 from bot.domain.events import Event, Sender
 from bot.domain.jobs import AskInOps, QuestionAsked
 from bot.errors import ProviderError
@@ -40,9 +40,9 @@ def announce(ops_channel: str, environment: Environment, text: str) -> None:
     """Say the line; a chat that does not take it is only logged.
 
     Raises:
-        ConfigError: the tokens cannot be used.
+        ConfigError: the bot token cannot be used.
     """
-    bot_token, _ = require_tokens(environment)
+    bot_token = require_bot_token(environment)
     try:
         with translate_slack_errors("tell the ops channel", posting=True):
             posting_client(bot_token, environment.slack_api_url).chat_postMessage(

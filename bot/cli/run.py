@@ -23,11 +23,12 @@ from bot.adapters.storage.files.atomic_write import make_folder, probe_folder
 from bot.agent.git.git_repo import GitRepo
 from bot.app import App
 from bot.cli.options import config_option
+from bot.composition.storage_engine import look_at_database
 from bot.config.environment import Environment, read_environment
 from bot.config.settings import Settings, find_config, load_settings
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
-from bot.errors import CodebaseUnreadable, ConfigError, DiskRefused
+from bot.errors import Away, CodebaseUnreadable, ConfigError
 from bot.ports.replicas import Role
 from bot.release import program_version
 from handlers.ops_channel import announce
@@ -43,7 +44,7 @@ _OWN: Final = {*vars(logging.makeLogRecord({})), "message", "asctime", "action"}
 WAKE_S = 0.5
 ENDING = {signal.SIGTERM, signal.SIGINT}
 ROOM_BYTES = 1024 * 1024
-DISK_LOOK_S = 2.0
+LOOK_S = 2.0
 STOP_LIMIT_S = 38.0
 """Longer than Slack is waited for, and less than the supervisors of docs/install.md grant."""
 
@@ -99,7 +100,7 @@ def command(config: Path | None, only: str | None, verbose: bool) -> int:
     config = find_config(config, environment.home)
     settings = load_settings(config)
     signal.signal(signal.SIGTERM, _leave)
-    _wait_for_disk(settings, environment)
+    _wait_for_stores(settings, environment)
     bot = App(settings, environment, role=Role(only or Role.ALL))
     for handler in logging.getLogger().handlers:
         handler.addFilter(bot.outage)
@@ -163,22 +164,26 @@ def _stop_once(signals: SignalQueue, number: int) -> None:
         signal.signal(each, signal.SIG_DFL)
 
 
-def _wait_for_disk(settings: Settings, environment: Environment) -> None:
-    """Return once the data directory takes writes: ending instead would only have a supervisor start us again."""
+def _wait_for_stores(settings: Settings, environment: Environment) -> None:
+    """Return once the data directory takes writes and the database answers.
+
+    Ending instead would only have a supervisor start us again.
+    """
     told = False
     while True:
         try:
             probe_folder(make_folder(environment.home), ROOM_BYTES)
-        except DiskRefused as error:
+            look_at_database(environment)
+        except Away as error:
             if not told:
-                log.error("triage cannot start yet: %s", error, extra={"action": "disk_refused"})
+                log.error("triage cannot start yet: %s", error, extra={"action": "start_waits"})
                 announce(
                     settings.ops_channel, environment, f"triage cannot start yet: {error}. It starts as soon as it can."
                 )
             told = True
         else:
             return
-        time.sleep(DISK_LOOK_S)
+        time.sleep(LOOK_S)
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:

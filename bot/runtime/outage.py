@@ -55,11 +55,6 @@ class Outage:
         self._met = self._met or error
         return error is None
 
-    def look(self) -> None:
-        """Try them now if something was refused, and it is not said yet."""
-        if self._met is not None and not self._is_said:
-            self.tick()
-
     def tick(self) -> None:
         """Try them once."""
         now = self._clock.now()

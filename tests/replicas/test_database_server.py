@@ -6,6 +6,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def a_fleet(slack: LocalSlack, control: Control, tmp_path: Path, url: str) -> It
 
 
 def test_a_server_that_dies_and_comes_back_loses_nothing(slack: LocalSlack, control: Control, tmp_path: Path) -> None:
-    """Killed in the midst of work, it is down while people ask; each replica says so once, then the end."""
+    """Killed in the midst of work, it is down while people ask; each replica says so once, and its end."""
     with tempfile.TemporaryDirectory() as folder:
         server = started(Path(folder) / "data")
         with a_fleet(slack, control, tmp_path, server.get_uri()) as fleet:
@@ -60,6 +61,26 @@ def test_a_server_that_dies_and_comes_back_loses_nothing(slack: LocalSlack, cont
                 assert [fleet.log(n).count(said) for n in (1, 2)] == [1, 1]
                 assert control.transcript(OPS.channel_id, last=ALL).count(said) == len((1, 2))
             assert "Traceback" not in fleet.log(1) + fleet.log(2)
+        server.cleanup()
+
+
+def test_a_start_without_the_database_waits_until_it_answers(
+    slack: LocalSlack, control: Control, tmp_path: Path
+) -> None:
+    """It ends neither at once nor in a loop: the ops channel hears why, once, and it starts by itself."""
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as beside:
+        server = started(Path(folder) / "data")
+        process, url = server.get_postmaster_info().process, server.get_uri()
+        os.kill(process.pid, signal.SIGQUIT)
+        control.wait_for(lambda: not process.is_running() or process.status() == "zombie", "its end")
+        fleet = Fleet(slack, control, tmp_path, make_repo(tmp_path / "shop", SHOP), url=url)
+        starting = beside.submit(fleet.start, 1)
+        why = "triage cannot start yet: the database cannot be reached"
+        control.wait_for(lambda: why in control.transcript(OPS.channel_id), "the ops channel to be told")
+        patiently(server.ensure_postgres_running)
+        starting.result()
+        assert [control.transcript(OPS.channel_id).count(why), fleet.log(1).count(why)] == [1, 1]
+        fleet.end()
         server.cleanup()
 
 

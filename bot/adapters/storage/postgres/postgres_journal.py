@@ -95,7 +95,8 @@ class PostgresJournal:
                 connection.execute(_RESTORE, {**self._of, "last": last, "lines": kept})
                 connection.execute(_NAME, {**self._of, "names": known})
                 last += len(page)
-            connection.execute("INSERT INTO triage_journals VALUES (%s, %s, %s)", [*self._of.values(), last])
+            end = "INSERT INTO triage_journals (namespace, name, last) VALUES (%(namespace)s, %(journal)s, %(last)s)"
+            connection.execute(end, {**self._of, "last": last})
 
     def _tail(self, left: int) -> list[str]:
         """Return the newest records, oldest first: those whose lines in a file would take so many bytes in all."""
