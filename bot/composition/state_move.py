@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain, count
 from pathlib import Path
 from threading import Condition
 from typing import Any, Final, NamedTuple, TypeVar
@@ -24,7 +23,6 @@ from bot.adapters.storage.files.file_engine import HEAD
 from bot.config.environment import TEAMS, team_home
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.domain.events import names_of_record, record_key
-from bot.domain.notes import RETIRED
 from bot.errors import InputError, StoreError
 from bot.ports import ArchivedDocument, Document, Documents, Engine, JobQueue, Store
 from bot.ports.collections import (
@@ -54,7 +52,6 @@ RUNS: Final = "folders of runs"
 JOBS: Final = "jobs"
 PROGRESS_S: Final = 1.0
 _AGAIN: Final = "start triage once, stop it, and type this again"
-_RETIRED: Final = f"{RETIRED}/"
 
 
 class Counted(NamedTuple):
@@ -243,8 +240,8 @@ def _copy(here: _State, there: _State, say: Say) -> None:
                 f"{place} cannot be read, and nothing was changed. Move it away, or have triage set it aside: {_AGAIN}"
             )
         there.documents.restore(name, one, archived=entry)
-    for ref, whole in _told(say, NOTES.name, _notes(here.store)):
-        there.store.notes.put(ref, whole)
+    for path, whole in _told(say, NOTES.name, here.store.notes.stored()):
+        there.store.notes.put(f"memory/{path}", whole)
     if decisions := here.store.decisions.text():
         there.store.decisions.restore(decisions)
     for name in here.store.journals():
@@ -255,17 +252,6 @@ def _copy(here: _State, there: _State, say: Say) -> None:
         there.store.runs.publish(folder)
     for job in jobs:
         there.jobs.restore(job)
-
-
-def _notes(store: Store) -> Iterator[tuple[str, str]]:
-    """Yield refs and texts; a retired note whose name is in use gets another, for a database has one set of names."""
-    taken = set[str]()
-    for path, whole in sorted(store.notes.stored(), key=lambda note: note[0].startswith(_RETIRED)):
-        folder = _RETIRED if path.startswith(_RETIRED) else ""
-        stem = path.removeprefix(folder).removesuffix(".md")
-        name = next(free for free in chain([stem], (f"{stem}-{number}" for number in count(2))) if free not in taken)
-        taken.add(name)
-        yield f"memory/{folder}{name}.md", whole
 
 
 def _told(say: Say, what: str, items: Iterable[Item]) -> Iterator[Item]:

@@ -332,7 +332,8 @@ class FileEngine:
         One that held nothing is marked until then, so that nobody works on half of it, and is emptied after an error.
         """
         lease = self.leases(self._home).take(HOME)
-        mark, is_new = SingleDocument(FileDocuments(self._home), MOVED), os.listdir(self._home) == ["lock"]
+        mark = SingleDocument(FileDocuments(self._home), MOVED)
+        is_new = [path.name for path in self._home.iterdir()] == ["lock"]
         try:
             if is_new:
                 mark.update({"unfinished": True})

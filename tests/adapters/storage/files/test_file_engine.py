@@ -101,3 +101,26 @@ def test_everything_that_is_written_is_for_the_owner_s_eyes_only(tmp_path: Path)
     assert {path.stat().st_mode & 0o777 for path in below if path.is_file()} == {0o600}
     assert {path.stat().st_mode & 0o777 for path in below if path.is_dir()} == {0o700}
     assert store.journals() == ["inbox/shop"]
+
+
+@pytest.mark.parametrize("held", [[], [".env"], ["triage.yml"]])
+def test_a_new_directory_is_written_whole_or_not_at_all(tmp_path: Path, held: list[str]) -> None:
+    """One in which anything stands, be it hidden, stays as it is, and what was written into it, too."""
+    engine, mark = FileEngine(tmp_path), tmp_path / "moved.json"
+    for name in held:
+        (tmp_path / name).touch()
+
+    def write_and_fail() -> None:
+        with engine.alone():
+            assert mark.exists() == (not held)
+            engine.store(tmp_path).documents.put("briefs", "briefs", {}, version=0)
+            raise StoreError("no luck")
+
+    with pytest.raises(StoreError, match="no luck"):
+        write_and_fail()
+    assert {path.name for path in tmp_path.iterdir()} >= {*held, *(["brief.json"] if held else [])}
+    assert bool(list(tmp_path.iterdir())) == bool(held)
+    with engine.alone():
+        engine.store(tmp_path).journal("events").append({})
+    assert not mark.exists()
+    assert (tmp_path / "events.ndjson").exists()
