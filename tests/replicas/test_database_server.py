@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,8 @@ def test_a_server_that_dies_and_comes_back_loses_nothing(slack: LocalSlack, cont
             for said in ("The database cannot be used now", "The database can be used again"):
                 control.wait_for(lambda said=said: all(said in fleet.log(n) for n in (1, 2)), said)
                 assert [fleet.log(n).count(said) for n in (1, 2)] == [1, 1]
-                assert control.transcript(OPS.channel_id, last=ALL).count(said) == len((1, 2))
+                told = partial(control.transcript, OPS.channel_id, last=ALL)
+                control.wait_for(lambda said=said, told=told: told().count(said) == len((1, 2)), "both lines")
             assert "Traceback" not in fleet.log(1) + fleet.log(2)
         server.cleanup()
 

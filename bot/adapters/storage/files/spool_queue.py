@@ -31,12 +31,8 @@ from bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
+_JOBS = "*_*_*.json"
 _USER_JOB = re.compile(rf"{JobKind.USER}_(\d{{1,15}})_")
-
-
-def job_files(folder: Path) -> list[Path]:
-    """Return the files of the jobs in a folder."""
-    return list_files(folder, "*_*_*.json")
 
 
 class SpoolQueue(QueuedJobs):
@@ -76,7 +72,7 @@ class SpoolQueue(QueuedJobs):
     def rewrite(self, convert: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> int:
         """Store what `convert` makes of each record, and return how many were changed; raises StoreError."""
         changed = 0
-        for path in [path for folder in (self._waiting_dir, self._failed_dir) for path in job_files(folder)]:
+        for path in (*list_files(self._waiting_dir, _JOBS), *list_files(self._failed_dir, _JOBS)):
             record = read_json(path)
             if record is not None and (converted := dict(convert(record))) != record:
                 replace_json(path, converted)
@@ -124,7 +120,7 @@ class SpoolQueue(QueuedJobs):
 
     def _load(self, folder: Path) -> list[Job]:
         jobs = []
-        for path in job_files(folder):
+        for path in list_files(folder, _JOBS):
             try:
                 job = decode_job(read_json(path), str(path))
                 if job.name != path.name:
