@@ -272,16 +272,9 @@ class FileStore:
 
     def journals(self) -> list[str]:
         """Return the names of the journals of which a file is there, rotated ones too."""
-        found = {m[1] for name in list_names(self.files, is_home=True) if (m := _JOURNAL.fullmatch(name))}
-        sessions = list_names(self.files / "sessions")
-        return sorted(
-            found
-            | {
-                inbox_of(one)
-                for one in sessions
-                if "inbox.ndjson" in "".join(list_names(self.files / "sessions" / one))
-            }
-        )
+        names, inboxes = list_names(self.files, is_home=True), (self.files / "sessions").glob("*/inbox.ndjson*")
+        found = {m[1] for name in names if (m := _JOURNAL.fullmatch(name))}
+        return sorted(found | {inbox_of(path.parent.name) for path in inboxes if _JOURNAL.fullmatch(path.name)})
 
     def job_counts(self) -> JobCounts:
         """Return how many jobs there are; raises StoreError where the queue cannot be read."""

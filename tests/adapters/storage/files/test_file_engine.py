@@ -96,6 +96,7 @@ def test_everything_that_is_written_is_for_the_owner_s_eyes_only(tmp_path: Path)
     store.notes.create("retries", WORDS)
     store.decisions.note("one", "one")
     store.journal("inbox/shop").append({"n": 1})
+    (tmp_path / "sessions" / "api.corrupt").touch(mode=0o600)
     engine.jobs(tmp_path, FakeClock(), changed=Condition()).put(some_work("k"))
     below = list(tmp_path.rglob("*"))
     assert {path.stat().st_mode & 0o777 for path in below if path.is_file()} == {0o600}
