@@ -101,7 +101,8 @@ class ProcrastinateQueue(QueuedJobs):
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._away: StoreError | None = None
-        self._sweep()
+        with database.writing() as connection:
+            self._sweep(connection)
 
     def restore(self, job: Job) -> Job:
         """Store a job and tell of it, in every process; part of this thread's transaction if there is one."""
@@ -224,10 +225,10 @@ class ProcrastinateQueue(QueuedJobs):
             connection.execute(queries["prune_stalled_workers"], {"seconds_since_heartbeat": FORGOTTEN_S})
             [(self._worker_id,)] = connection.execute(queries["register_worker"])
 
-    def _sweep(self) -> None:
+    def _sweep(self, connection: tables.Connection) -> None:
         """Return the jobs of dead workers to their places; each counts as a death, once, whoever sweeps."""
         given_up = []
-        with self._database.transaction() as connection:
+        with connection.transaction():
             lock = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
             if connection.execute(lock, [f"triage sweep {self._namespace}"]).fetchone() != (True,):
                 return
@@ -274,7 +275,7 @@ class ProcrastinateQueue(QueuedJobs):
                         beat_at = now + self._beat_every_s
                         connection.execute(queries["update_heartbeat"], {"worker_id": self._worker_id})
                         if now >= sweep_at:
-                            self._sweep()
+                            self._sweep(connection)
                     for _ in connection.notifies(timeout=max(0.0, beat_at - time.monotonic()), stop_after=1):
                         self._wake()
         except StoreError as error:

@@ -76,10 +76,16 @@ def claim_and_return(queue: ProcrastinateQueue) -> None:
         queue.give_back(job, why="the bot stopped", count=False)
 
 
+def sweep_now(queue: ProcrastinateQueue) -> None:
+    """Return the jobs of dead workers now."""
+    with shared_database().writing() as connection:
+        queue._sweep(connection)
+
+
 def taken_over(queue: ProcrastinateQueue) -> Job:
     """Claim what a silent replica had; another one may be sweeping just now."""
     while (job := queue.claim()) is None:
-        queue._sweep()
+        sweep_now(queue)
     return job
 
 
@@ -191,7 +197,7 @@ def test_what_a_silent_replica_had_is_returned_once(replica: Open) -> None:
     claimed(dead)
     assert one.claim() is None
     fall_silent(dead)
-    sweeps = [threading.Thread(target=queue._sweep) for queue in (one, other) for _ in range(4)]
+    sweeps = [threading.Thread(target=sweep_now, args=[queue]) for queue in (one, other) for _ in range(4)]
     for sweep in sweeps:
         sweep.start()
     for sweep in sweeps:
