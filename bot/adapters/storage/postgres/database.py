@@ -158,7 +158,7 @@ class Database:
         fences = self._thread.fences
         with self.reading() as connection, connection.transaction() if fences else nullcontext():
             for fence in fences:
-                _check(connection, fence)
+                _keep(connection, fence)
             yield connection
 
     def read(self, query: LiteralString, given: Parameters = ()) -> list[tuple[Any, ...]]:
@@ -211,7 +211,7 @@ def connect(url: str) -> Connection:
         raise ConfigError(f"{URL} is not the address of a database; it looks like {EXAMPLE}") from error
 
 
-def _check(connection: Connection, fence: Fence) -> None:
+def _keep(connection: Connection, fence: Fence) -> None:
     """Keep a lease where it is until the transaction ends; raises LeaseLost where it is another's already."""
     held = connection.execute(
         "SELECT 1 FROM triage_leases "
