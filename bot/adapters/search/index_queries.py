@@ -144,8 +144,9 @@ def settings(connection: sqlite3.Connection, words: str, limit: int) -> list[Set
     By how many of the words its name, its scope and the text beside it hold, how rare these are, and the kind of file.
     """
     found = connection.execute(
-        "SELECT name, scope, path, line, about, rank FROM setting JOIN file ON file.id = setting.rowid >> ?"
-        " WHERE setting MATCH ? AND rank MATCH 'bm25(0, 0, 0, 3.0, 1.0)' ORDER BY rank LIMIT ?",
+        "SELECT setting.name, scope, path, line, start, last, rank FROM told JOIN setting ON setting.id = told.rowid"
+        " JOIN file ON file.id = told.rowid >> ? WHERE told MATCH ? AND rank MATCH 'bm25(3.0, 1.0)'"
+        " ORDER BY rank LIMIT ?",
         (FILE_BITS, _any_of(question_words(words)), LOOKED_AT),
     )
     ranked = sorted(found, key=lambda row: row[-1] * path_weight(row[2], words))

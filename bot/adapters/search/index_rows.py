@@ -49,9 +49,11 @@ CREATE TABLE definition (
     name TEXT COLLATE NOCASE NOT NULL, id INTEGER NOT NULL, scope TEXT NOT NULL, kind INTEGER NOT NULL,
     last INTEGER NOT NULL, PRIMARY KEY (name, id)
 ) WITHOUT ROWID;
-CREATE VIRTUAL TABLE setting USING fts5 (
-    name UNINDEXED, scope UNINDEXED, line UNINDEXED, own, about, tokenize = 'porter unicode61'
+CREATE TABLE setting (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, scope TEXT NOT NULL, line INTEGER NOT NULL, start INTEGER NOT NULL,
+    last INTEGER NOT NULL
 );
+CREATE VIRTUAL TABLE told USING fts5 (name, beside, tokenize = 'porter unicode61', content = '');
 CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT UNIQUE COLLATE NOCASE NOT NULL);
 CREATE VIRTUAL TABLE grams USING fts5 (text, tokenize = 'trigram', content = '');
 CREATE TRIGGER name_grams AFTER INSERT ON name
@@ -145,7 +147,7 @@ def put_file(
         [((file << FILE_BITS) + at, *_searched(path, lines, one)) for at, one in enumerate(chunks)],
     )
     has_settings = path_weight(path, "") >= MIN_WEIGHT_OF_SETTINGS
-    _put_names(connection, file, defined, settings_in(path, lines, defined) if has_settings else ())
+    _put_names(connection, file, defined, settings_in(path, lines, defined) if has_settings else (), lines)
 
 
 def _searched(path: str, lines: Sequence[str], one: Chunk) -> tuple[str, str, str, str]:
@@ -160,7 +162,11 @@ def _with_parts(names: str) -> str:
 
 
 def _put_names(
-    connection: sqlite3.Connection, file: int, defined: Sequence[Definition], assigned: Sequence[Setting]
+    connection: sqlite3.Connection,
+    file: int,
+    defined: Sequence[Definition],
+    assigned: Sequence[Setting],
+    lines: Sequence[str],
 ) -> None:
     first = file << FILE_BITS
     connection.executemany(
@@ -168,9 +174,13 @@ def _put_names(
         [(one.name, first + one.line, one.scope, one.kind, one.end) for one in defined],
     )
     connection.executemany(
-        "INSERT INTO setting (rowid, name, scope, line, own, about) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?)",
+        [(at, one.name, one.scope, one.line, one.start, one.end) for at, one in enumerate(assigned, first)],
+    )
+    connection.executemany(
+        "INSERT INTO told (rowid, name, beside) VALUES (?, ?, ?)",
         [
-            (at, one.name, one.scope, one.line, _with_parts(one.name), f"{_with_parts(one.scope)}\n{one.about}")
+            (at, _with_parts(one.name), "\n".join([_with_parts(one.scope), *lines[one.start - 1 : one.end]]))
             for at, one in enumerate(assigned, first)
         ],
     )

@@ -38,7 +38,8 @@ def value_answer(search: Search) -> Answer:
     found = search.index.settings(" ".join((*words, "default")), limit=LOOKED_AT)
     named = sorted(found[:ORDERED], key=lambda one: -search.share(f"{one.scope} {one.name}"))
     for one in (*named, *found[ORDERED:]):
-        if not subject.holds(one.path) or search.share(f"{one.path} {one.name} {one.about}") < MIN_SHARE:
+        beside = "\n".join(search.quotes.lines(one.path)[one.start - 1 : one.end])
+        if not subject.holds(one.path) or search.share(f"{one.path} {one.scope} {one.name} {beside}") < MIN_SHARE:
             continue
         if excerpt := search.quotes.around(one.path, one.line, before=5, behind=6):
             line = search.quotes.lines(one.path)[one.line - 1].strip().rstrip(",;{")

@@ -40,16 +40,18 @@ class _Given(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """A name that gets a value, the dotted names that enclose it, its file and line (1-based), and the text beside it.
+    """A name that gets a value, the dotted names that enclose it, its file and line, and the lines that tell of it.
 
-    That is the comment above it, its line, and what follows: LINES_BEHIND lines, or the rest of a call.
+    These are `start` to `end`: the comment above it, its line, and LINES_BEHIND that follow, if the file has them, or
+    the rest of a call. All lines are 1-based.
     """
 
     name: str
     scope: str
     path: str
     line: int
-    about: str
+    start: int
+    end: int
 
 
 class _Key(NamedTuple):
@@ -66,7 +68,7 @@ def settings_in(path: str, lines: Sequence[str], defined: Sequence[Definition] =
     `defined` is what `definitions_in` returned for the file.
 
     >>> settings_in("a.py", ["def pool(maxSize=5):", "    port = get('PORT', 80)"])[0]
-    Setting(name='port', scope='', path='a.py', line=2, about="    port = get('PORT', 80)")
+    Setting(name='port', scope='', path='a.py', line=2, start=2, end=4)
     """
     if is_prose(path):
         return list(_of_prose(path, lines))[:MAX_SETTINGS]
@@ -80,10 +82,13 @@ def settings_in(path: str, lines: Sequence[str], defined: Sequence[Definition] =
         _nested(pattern, text, starts, owners), _parameters(text, starts, defined), _calls(text, starts, owners)
     )
     named = (
-        Setting(one.name, one.scope, path, one.line, "\n".join(lines[above : one.end or one.line + LINES_BEHIND]))
+        Setting(
+            *(one.name, one.scope, path, one.line),
+            start=first_attached(lines, one.line - 1) + 1,
+            end=one.end or one.line + LINES_BEHIND,
+        )
         for one in dict.fromkeys(found)
         if MIN_NAME_CHARS <= len(one.name) <= MAX_NAME_CHARS and not one.name.isdigit()
-        for above in (first_attached(lines, one.line - 1),)
     )
     return sorted(named, key=attrgetter("line"))[:MAX_SETTINGS]
 
@@ -91,9 +96,9 @@ def settings_in(path: str, lines: Sequence[str], defined: Sequence[Definition] =
 def _of_prose(path: str, lines: Sequence[str]) -> Iterator[Setting]:
     """Yield the sections that tell a default, each by its heading, at the first line that does."""
     for one in sections(lines):
-        told = lines[one.start : min(one.end, one.start + LINES_OF_PROSE)]
-        if at := next((at for at, line in enumerate(told, one.start + 1) if _DEFAULT.search(line)), 0):
-            yield Setting(one.names[0].strip("`")[:MAX_NAME_CHARS], "", path, at, "\n".join(told))
+        end = min(one.end, one.start + LINES_OF_PROSE)
+        if at := next((at for at in range(one.start, end) if _DEFAULT.search(lines[at])), None):
+            yield Setting(one.names[0].strip("`")[:MAX_NAME_CHARS], "", path, at + 1, one.start + 1, end)
 
 
 def _owners(defined: Sequence[Definition]) -> dict[int, Definition]:

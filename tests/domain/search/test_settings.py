@@ -119,10 +119,10 @@ def test_what_gets_no_value_of_its_own_is_no_setting(line: str) -> None:
     assert settings_in("a.py", [line]) == []
 
 
-def test_the_text_beside_a_name_is_kept_with_it() -> None:
+def test_the_lines_beside_a_name_tell_of_it() -> None:
     """The comment above, two lines behind, all of a call: that is where a setting is told of in other words."""
     lines = ["X_SIZE = 1", "", "# How often it tries again.", "RETRIES = 5", "", 'set_default("level", 3,', "  a)"]
-    found = {one.name: one.about.split("\n") for one in settings_in("a.py", lines)}
+    found = {one.name: lines[one.start - 1 : one.end] for one in settings_in("a.py", lines)}
     assert found["RETRIES"] == lines[2:6]
     assert found["level"] == lines[5:]
 
