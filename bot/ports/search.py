@@ -59,7 +59,7 @@ class PassageIndex(Protocol):
     def commits(self, words: str, *, limit: int = 10) -> list[CommitHit]:
         """Return the commits whose messages hold the words, with these, best first; of two alike the newer one.
 
-        None where git could not list them, which is a gap.
+        None where git could not list them, which is a gap. Raises ProviderError where git cannot read them any more.
         """
 
     def near_names(self, name: str, *, limit: int = 3) -> list[str]:

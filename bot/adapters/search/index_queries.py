@@ -10,13 +10,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Final, NamedTuple
 
 from bot.adapters.search.index_rows import FILE_BITS
 from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.search.files import path_weight
-from bot.domain.search.passages import CommitHit
 from bot.domain.search.ranking import Ranked, WordCounts, rank
 from bot.domain.search.settings import Setting
 from bot.domain.search.spelling import slips, slips_allowed, trigrams
@@ -153,17 +151,14 @@ def settings(connection: sqlite3.Connection, words: str, limit: int) -> list[Set
     return [Setting(*row[:-1]) for row in ranked[:limit]]
 
 
-def commits(connection: sqlite3.Connection, words: str, limit: int) -> list[CommitHit]:
-    """Return the commits whose messages hold the words of a question, best first; of two alike the newer one."""
+def commits(connection: sqlite3.Connection, words: str, limit: int) -> dict[str, float]:
+    """Return the commits whose messages hold the words of a question, best first, the newer of two alike."""
     found = connection.execute(
-        "SELECT sha, author, at, text, -rank FROM message JOIN made ON made.id = message.rowid"
+        "SELECT sha, -rank FROM message JOIN made ON made.id = message.rowid"
         " WHERE message MATCH ? AND rank MATCH 'bm25(2.0, 1.0)' ORDER BY rank, at DESC LIMIT ?",
         (_any_of(question_words(words)), limit),
     )
-    return [
-        CommitHit(sha=sha.hex(), author=author, authored_at=datetime.fromisoformat(at), message=message, score=score)
-        for sha, author, at, message, score in found
-    ]
+    return {sha.hex(): score for sha, score in found}
 
 
 def near_names(connection: sqlite3.Connection, name: str, limit: int) -> list[str]:

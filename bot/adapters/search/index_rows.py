@@ -2,8 +2,8 @@
 
 A file is skipped for its path (secrets, generated), its size, or its content (binary, minified). Credentials are
 blacked out once, before anything is stored. The text of a passage is not stored but read from git again, with the lines
-in place that were changed for it. The full-text tables hold only words and their rows are never deleted: an id whose
-file is gone is ignored. Every function works inside the connection's open transaction.
+in place that were changed for it; so is that of a commit message. The full-text tables hold only words and their rows
+are never deleted: an id whose file is gone is ignored. Every function works inside the connection's open transaction.
 """
 
 from __future__ import annotations
@@ -58,9 +58,7 @@ CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT UNIQUE COLLATE NOCASE NOT N
 CREATE VIRTUAL TABLE grams USING fts5 (text, tokenize = 'trigram', content = '');
 CREATE TRIGGER name_grams AFTER INSERT ON name
 BEGIN INSERT INTO grams (rowid, text) VALUES (new.id, ' ' || new.text || ' '); END;
-CREATE TABLE made (
-    id INTEGER PRIMARY KEY, sha BLOB NOT NULL, author TEXT NOT NULL, at TEXT NOT NULL, text TEXT NOT NULL
-);
+CREATE TABLE made (id INTEGER PRIMARY KEY, sha BLOB NOT NULL, at INTEGER NOT NULL);
 CREATE VIRTUAL TABLE message USING fts5 (subject, body, tokenize = 'porter unicode61', content = '');
 """
 
@@ -191,19 +189,22 @@ def _put_names(
 def put_commits(connection: sqlite3.Connection, found: Iterable[Message], known: Collection[str]) -> None:
     """Store what commits say, their newest first; as many at a time as credentials are looked for in at once."""
     while batch := list(islice(found, 50)):
-        texts = [_whole_lines(one.text) for one in batch]
-        shown = iter(redact_lines([line for text in texts for line in text], known))
-        for one, text in zip(batch, texts, strict=True):
-            message = "\n".join(islice(shown, len(text)))
+        for one, message in zip(batch, shown_messages(batch, known), strict=True):
             row = connection.execute(
-                "INSERT INTO made (sha, author, at, text) VALUES (?, ?, ?, ?)",
-                (bytes.fromhex(one.sha), one.author, one.authored_at.isoformat(), message),
+                "INSERT INTO made (sha, at) VALUES (?, ?)", (bytes.fromhex(one.sha), int(one.authored_at.timestamp()))
             )
             subject, _, body = message.partition("\n")
             words = f"{body}\n{extra_words(message)}"
             connection.execute(
                 "INSERT INTO message (rowid, subject, body) VALUES (?, ?, ?)", (row.lastrowid, subject, words)
             )
+
+
+def shown_messages(found: Iterable[Message], known: Collection[str]) -> list[str]:
+    """Return what commits say as it may be shown, each cut at MAX_MESSAGE_CHARS."""
+    texts = [_whole_lines(one.text) for one in found]
+    shown = iter(redact_lines([line for text in texts for line in text], known))
+    return ["\n".join(islice(shown, len(text))) for text in texts]
 
 
 def _whole_lines(message: str) -> list[str]:

@@ -7,7 +7,7 @@ its option, after `-e`, or after `--`. External diff drivers and text conversion
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -99,10 +99,14 @@ class GitHistory:
 
     def messages(self, commit: str, *, since: str | None, limit: int) -> Iterator[Message]:
         """Yield what the newest commits up to `commit` say, without those of `since`, the newest first."""
-        asked = f"{since}..{commit}" if since else commit
-        process = self._git.start(
-            *_MESSAGES, f"--max-count={limit}", "--format=%H%x00%an%x00%aI%x00%B%x00", asked, "--"
-        )
+        return self._messages(f"--max-count={limit}", f"{since}..{commit}" if since else commit)
+
+    def messages_of(self, commits: Collection[str]) -> Iterator[Message]:
+        """Yield what some commits say, in their order, without those that are gone; for up to a hundred of them."""
+        return self._messages("--no-walk=unsorted", "--ignore-missing", *commits) if commits else iter(())
+
+    def _messages(self, *asked: str) -> Iterator[Message]:
+        process = self._git.start(*_MESSAGES, "--format=%H%x00%an%x00%aI%x00%B%x00", *asked, "--")
         with process:
             assert process.stdout is not None
             fields: list[bytes] = []
