@@ -29,9 +29,9 @@ MAX_MESSAGE_CHARS: Final = 300
 """Of a line that names an error: what varies is cut out of it, which takes the square of its length."""
 
 MAX_HITS: Final = 60
-MIN_SHARE, MIN_SHARE_OF_FEW = 0.45, 0.5
+MIN_SHARE, MIN_SHARE_OF_FEW = 0.4, 0.65
 FEW: Final = 2
-"""Of a question's words, rare ones counting more, that a passage holds if it is an answer; a few words need more."""
+"""Of a question's words, rare ones counting more, that one quote holds if any is an answer; a few words need more."""
 
 MIN_ALIKE: Final = 5
 """Neighbouring words of a message on one line of code, of one that code puts together."""
@@ -107,20 +107,18 @@ def _fragments(text: str) -> Iterator[str]:
 
 
 def passage_answer(search: Search) -> Answer:
-    """Return the passages that hold most of the question, best first; NONE where none holds enough."""
-    question = search.question
+    """Return the lines closest to the question, best first; NONE where no quote holds enough of it."""
+    question, is_answered = search.question, search.is_report
     if question.wants(OF_PEOPLE):
         return NONE
     wanted = Wanted(search.stems, tuple(one.name for one in question.names), question.wants(NUMBER))
     ranked = []
     for passage in search.passages[:RERANKED]:
-        text = f"{passage.path} {passage.text}"
-        least = MIN_SHARE if len(shared_stems(search.stems, text)) > FEW else MIN_SHARE_OF_FEW
-        if search.is_report or search.share(text) >= least:
-            excerpt = search.quotes.best(passage.path, passage.start, passage.end, wanted, head=passage.start)
-            if excerpt:
-                worth = passage.score / search.passages[0].score + search.share(f"{excerpt.path} {excerpt.text}")
-                ranked.append((worth, excerpt))
+        if excerpt := search.quotes.best(passage.path, passage.start, passage.end, wanted, head=passage.start):
+            text = f"{excerpt.path} {excerpt.text}"
+            share, is_few = search.share(text), len(shared_stems(search.stems, text)) <= FEW
+            is_answered |= share >= (MIN_SHARE_OF_FEW if is_few else MIN_SHARE)
+            ranked.append((passage.score / search.passages[0].score + share, excerpt))
     ranked.sort(key=lambda pair: -pair[0])
     findings = [of_lines(f"Closest: `{one.ref}`.", one) for _, one in ranked[:MAX_FINDINGS]]
-    return Answer(findings, is_certain=False) if findings else NONE
+    return Answer(findings, is_certain=False) if findings and is_answered else NONE
