@@ -54,7 +54,7 @@ class PassageIndex(Protocol):
         """Return what is given a value and is called by the words, by its own name and those around it, best first."""
 
     def commits(self, words: str, *, limit: int = 10) -> list[CommitHit]:
-        """Return the commits whose messages hold the words, best first; of two alike the newer one.
+        """Return the commits whose messages hold the words, with these, best first; of two alike the newer one.
 
         None where git could not list them, which is a gap.
         """

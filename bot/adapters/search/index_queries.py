@@ -155,13 +155,13 @@ def settings(connection: sqlite3.Connection, words: str, limit: int) -> list[Set
 def commits(connection: sqlite3.Connection, words: str, limit: int) -> list[CommitHit]:
     """Return the commits whose messages hold the words of a question, best first; of two alike the newer one."""
     found = connection.execute(
-        "SELECT sha, author, at, made.subject, -rank FROM message JOIN made ON made.id = message.rowid"
+        "SELECT sha, author, at, text, -rank FROM message JOIN made ON made.id = message.rowid"
         " WHERE message MATCH ? AND rank MATCH 'bm25(2.0, 1.0)' ORDER BY rank, at DESC LIMIT ?",
         (_any_of(question_words(words)), limit),
     )
     return [
-        CommitHit(id=sha.hex(), author=author, authored_at=datetime.fromisoformat(at), subject=subject, score=score)
-        for sha, author, at, subject, score in found
+        CommitHit(sha=sha.hex(), author=author, authored_at=datetime.fromisoformat(at), message=message, score=score)
+        for sha, author, at, message, score in found
     ]
 
 

@@ -25,7 +25,7 @@ from bot.domain.secrets import redact_lines
 
 MAX_FILE_BYTES: Final = 1_000_000
 MAX_LINE_CHARS: Final = 2_000
-MAX_BODY_CHARS: Final = 1_000
+MAX_MESSAGE_CHARS: Final = 1_000
 """Of a longer message the whole lines up to there; what follows is mostly a discussion that was copied."""
 
 MIN_WEIGHT_OF_SETTINGS: Final = 0.5
@@ -57,7 +57,7 @@ CREATE VIRTUAL TABLE grams USING fts5 (text, tokenize = 'trigram', content = '')
 CREATE TRIGGER name_grams AFTER INSERT ON name
 BEGIN INSERT INTO grams (rowid, text) VALUES (new.id, ' ' || new.text || ' '); END;
 CREATE TABLE made (
-    id INTEGER PRIMARY KEY, sha BLOB NOT NULL, author TEXT NOT NULL, at TEXT NOT NULL, subject TEXT NOT NULL
+    id INTEGER PRIMARY KEY, sha BLOB NOT NULL, author TEXT NOT NULL, at TEXT NOT NULL, text TEXT NOT NULL
 );
 CREATE VIRTUAL TABLE message USING fts5 (subject, body, tokenize = 'porter unicode61', content = '');
 """
@@ -176,24 +176,25 @@ def _put_names(
 def put_commits(connection: sqlite3.Connection, found: Iterable[Message], known: Collection[str]) -> None:
     """Store what commits say, their newest first; as many at a time as credentials are looked for in at once."""
     while batch := list(islice(found, 50)):
-        texts = [[one.subject, *_whole_lines(one.body)] for one in batch]
+        texts = [_whole_lines(one.text) for one in batch]
         shown = iter(redact_lines([line for text in texts for line in text], known))
         for one, text in zip(batch, texts, strict=True):
-            subject, *body = islice(shown, len(text))
+            message = "\n".join(islice(shown, len(text)))
             row = connection.execute(
-                "INSERT INTO made (sha, author, at, subject) VALUES (?, ?, ?, ?)",
-                (bytes.fromhex(one.sha), one.author, one.authored_at.isoformat(), subject),
+                "INSERT INTO made (sha, author, at, text) VALUES (?, ?, ?, ?)",
+                (bytes.fromhex(one.sha), one.author, one.authored_at.isoformat(), message),
             )
-            words = "\n".join([*body, extra_words(" ".join([subject, *body]))])
+            subject, _, body = message.partition("\n")
+            words = f"{body}\n{extra_words(message)}"
             connection.execute(
                 "INSERT INTO message (rowid, subject, body) VALUES (?, ?, ?)", (row.lastrowid, subject, words)
             )
 
 
-def _whole_lines(body: str) -> list[str]:
-    """Return the lines of a message up to MAX_BODY_CHARS; half a line might hold half a credential."""
-    lines = body[: MAX_BODY_CHARS + 1].split("\n")
-    return lines if len(body) <= MAX_BODY_CHARS else lines[:-1]
+def _whole_lines(message: str) -> list[str]:
+    """Return the lines of a message up to MAX_MESSAGE_CHARS; half a line might hold half a credential."""
+    lines = message[: MAX_MESSAGE_CHARS + 1].split("\n")
+    return lines if len(message) <= MAX_MESSAGE_CHARS else lines[:-1]
 
 
 def forget_commits(connection: sqlite3.Connection) -> None:

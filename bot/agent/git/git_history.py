@@ -28,7 +28,7 @@ _LOG: Final = (
 )
 _FIELDS: Final = 7
 _MESSAGES: Final = ("log", "-z", "--no-show-signature", "--no-color", "--no-mailmap", "--no-patch")
-_MESSAGE_FIELDS: Final = 5
+_MESSAGE_FIELDS: Final = 4
 _PART_BYTES: Final = 1 << 16
 _BLAMED: Final = re.compile(r"([0-9a-f]{40,64}) \d+ (\d+)")
 
@@ -54,13 +54,12 @@ class Commit(NamedTuple):
 
 
 class Message(NamedTuple):
-    """What a commit says, and who wrote it when (aware); `body` is without the subject."""
+    """What a commit says, from its subject on, and who wrote it when (aware)."""
 
     sha: str
     author: str
     authored_at: datetime
-    subject: str
-    body: str
+    text: str
 
 
 class Patch(NamedTuple):
@@ -102,7 +101,7 @@ class GitHistory:
         """Yield what the newest commits up to `commit` say, without those of `since`, the newest first."""
         asked = f"{since}..{commit}" if since else commit
         process = self._git.start(
-            *_MESSAGES, f"--max-count={limit}", "--format=%H%x00%an%x00%aI%x00%s%x00%b%x00", asked, "--"
+            *_MESSAGES, f"--max-count={limit}", "--format=%H%x00%an%x00%aI%x00%B%x00", asked, "--"
         )
         with process:
             assert process.stdout is not None
@@ -195,8 +194,8 @@ def _commits(out: bytes) -> Iterator[Commit]:
 
 
 def _message(fields: Sequence[bytes]) -> Message:
-    sha, author, at, subject, body = (field.decode("utf-8", "replace") for field in fields)
-    return Message(sha, author, _moment(at), subject, body)
+    sha, author, at, text = (field.decode("utf-8", "replace") for field in fields)
+    return Message(sha, author, _moment(at), text.strip("\n"))
 
 
 def _moment(written: str) -> datetime:

@@ -167,7 +167,7 @@ def _by_message(search: Search, subject: Subject) -> Sequence[Commit]:  # noqa: 
     """Return the commits whose messages hold most of what was changed, those first that the index ranks first."""
     question, history, stems = search.question, GitHistory(search.repo), _stems(search)
     hits = search.index.commits(" ".join(question.told()), limit=LOOKED_AT) if stems else []
-    found = [(hit, commit) for hit in hits for commit in history.commits(hit.id, limit=1)]
+    found = [(hit, commit) for hit in hits for commit in history.commits(hit.sha, limit=1)]
     ages = sorted(commit.committed_at for _, commit in found)
     deeds = frozenset(stem(word.lower()) for word in question.words if question.is_deed(word))
     counts = Counter(one for _, commit in found for one in _held(stems, commit.message))

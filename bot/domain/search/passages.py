@@ -180,13 +180,26 @@ class Passage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommitHit:
-    """A commit whose message holds words of a question; `authored_at` is aware, `score` as in `Passage`."""
+    """A commit whose message holds words of a question; `authored_at` is aware, `score` as in `Passage`.
 
-    id: str
+    `message` is as it may be shown, whole lines up to 1,000 characters.
+    """
+
+    sha: str
     author: str
     authored_at: datetime
-    subject: str
+    message: str
     score: float
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0]
+
+    @property
+    def date(self) -> str:
+        """The day it was written where its author was, yyyy-mm-dd."""
+        return self.authored_at.date().isoformat()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

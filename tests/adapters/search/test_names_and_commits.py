@@ -76,6 +76,7 @@ def test_commits_are_found_by_their_messages(code: Path) -> None:
     index.refresh()
     (hit,) = index.commits("who removed the zeppelin?")
     assert (hit.subject, hit.author) == ("Drop support for old servers", "Test")
+    assert hit.message == "Drop support for old servers\n\nThe zeppelin needs them no more."
     assert [one.authored_at.day for one in index.commits("anchor")] == [7, 6]
     assert index.commits("zebra") == []
 
