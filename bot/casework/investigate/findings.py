@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.quotes import Excerpt, Quotes
 from bot.casework.investigate.report_search import search_text
+from bot.casework.investigate.subjects import Subject, subject_of
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceRef
 from bot.domain.search.passages import Passage
@@ -82,6 +83,11 @@ class Search:
         return self.quotes.commit
 
     @cached_property
+    def subject(self) -> Subject:
+        """What the question names."""
+        return subject_of(self.question, self.before, self.index)
+
+    @cached_property
     def is_of_names(self) -> bool:
         """Whether only its names are looked for: code holds no other word of it, or each says only what is wanted."""
         return bool(self.question.names) and not self.question.others(without=DEFINITION_WORDS)
@@ -109,6 +115,11 @@ class Search:
         asked, text = self.question.asked, self.question.text
         around = self.before.text if asked == text else f"{self.before.text}\n{text}"
         return self.index.search(asked, limit=MAX_PASSAGES, subject=around)
+
+    def at(self, path: str, line: int, lead: str, *, before: int = 5, behind: int = 6) -> Finding | None:
+        """Return a line and those around it as what `lead` says of its place; None where it may not be quoted."""
+        excerpt = self.quotes.around(path, line, before=before, behind=behind)
+        return of_lines(f"{lead} `{path}:{line}`.", excerpt) if excerpt else None
 
     def share(self, text: str) -> float:
         """Return the share of the question's words that a text holds, rare ones counting more; one unknown most."""

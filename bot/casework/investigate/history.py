@@ -17,8 +17,8 @@ from typing import Final
 
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
-from bot.casework.investigate.names import Subject, subject_of
 from bot.casework.investigate.quotes import Wanted
+from bot.casework.investigate.subjects import Subject
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.definitions import definition_end
 from bot.domain.search.files import FileKind, file_kind, is_secret_file
@@ -74,7 +74,7 @@ def history_answer(search: Search) -> Answer:
     question = search.question
     if not question.wants(HISTORY):
         return NONE
-    subject = subject_of(search)
+    subject = search.subject
     is_last = not question.wants_origin and not _stems(search) - frozenset(question.others(subject.used))
     of_code = (subject.definitions or subject.places) and (question.wants(_LAST) or is_last)
     ways: Sequence[Way] = (_of_subject, _by_message) if of_code else (_by_message, _of_subject, _by_text)
@@ -101,7 +101,7 @@ def change_answer(search: Search) -> Answer:
     question = search.question
     if not question.wants(CHANGES):
         return NONE
-    subject = subject_of(search)
+    subject = search.subject
     since, words = _since(search)
     paths = [one.path for one in subject.definitions[:1]] or [*subject.places[:1]]
 

@@ -48,9 +48,9 @@ def trace_answer(search: Search) -> Answer:
     """Return the lines around the innermost frames of a stack trace; NONE without a trace of this codebase."""
     found: list[Finding] = []
     for place in trace_places(search.text, search.repo, search.index, search.commit):
-        if place.line and (excerpt := search.quotes.around(place.path, place.line)):
-            lead = "The stack trace leads to" if not found else "A frame further out is"
-            found.append(of_lines(f"{lead} `{place.path}:{place.line}`.", excerpt))
+        lead = "The stack trace leads to" if not found else "A frame further out is"
+        if place.line and (one := search.at(place.path, place.line, lead)):
+            found.append(one)
     return Answer(found[:MAX_FINDINGS]) if found else NONE
 
 
@@ -62,14 +62,8 @@ def error_answer(search: Search) -> Answer:
         if not complete or not 0 < len(shown) <= MAX_HITS:
             continue
         ranked = sorted(shown, key=lambda hit: (-path_weight(hit.path, search.text), hit.path, hit.line))
-        found = (
-            (hit, excerpt)
-            for hit in ranked[: 2 * MAX_FINDINGS]
-            if (excerpt := search.quotes.around(hit.path, hit.line, before=7, behind=4))
-        )
-        findings = [
-            of_lines(f"The text of the message stands in `{hit.path}:{hit.line}`.", excerpt) for hit, excerpt in found
-        ]
+        lead = "The text of the message stands in"
+        findings = [one for hit in ranked[: 2 * MAX_FINDINGS] if (one := search.at(hit.path, hit.line, lead))]
         if findings and path_weight(ranked[0].path, search.text) < 1:
             pieces = list(_put_together(fragment, search))
             return Answer([*pieces, *findings][:MAX_FINDINGS])
@@ -90,8 +84,9 @@ def _put_together(message: str, search: Search) -> Iterator[Finding]:
         for number, line in enumerate(passage.text.split("\n"), passage.start):
             words = [word.lower() for word in _SIMPLE.findall(line[:MAX_LINE_CHARS])]
             alike = SequenceMatcher(None, told, words, autojunk=False).find_longest_match()
-            if alike.size >= MIN_ALIKE and (excerpt := search.quotes.around(passage.path, number, before=7, behind=4)):
-                yield of_lines(f"A part of the message stands in `{passage.path}:{number}`.", excerpt)
+            lead = "A part of the message stands in"
+            if alike.size >= MIN_ALIKE and (one := search.at(passage.path, number, lead)):
+                yield one
                 break
 
 

@@ -110,7 +110,7 @@ class Quotes:
         start = above if wanted.meaning or one.line - above <= MAX_ATTACHED else one.line
         return self.best(one.path, start, definition_end(lines, one.line), wanted, head=start)
 
-    def around(self, path: str, line: int, *, before: int = 4, behind: int = 7) -> Excerpt | None:
+    def around(self, path: str, line: int, *, before: int = 5, behind: int = 6) -> Excerpt | None:
         """Return the lines around one line, which is among them."""
         lines = self.lines(path)
         if not 0 < line <= len(lines):
