@@ -22,7 +22,6 @@ from bot.domain.search.tokens import shared_stems, stem, text_stems
 from bot.ports import PassageIndex
 
 MAX_PASSAGES: Final = 20
-OUTDONE: Final = 0.5
 
 
 class Finding(NamedTuple):
@@ -126,11 +125,6 @@ class Search:
         held = shared_stems(self.stems, text)
         whole, part = (sum(self._weights.get(one, 1.0) for one in stems) for stems in (self.stems, held))
         return part / whole if whole else 0.0
-
-    def is_outdone(self, path: str, text: str) -> bool:
-        """Whether the best passage holds so much more of the question than these lines that it is what is meant."""
-        best = [one for one in self.passages[:1] if one.path != path or text not in one.text]
-        return any(self.share(f"{one.path} {one.text}") > self.share(f"{path} {text}") + OUTDONE for one in best)
 
     @cached_property
     def _weights(self) -> Mapping[str, float]:

@@ -60,8 +60,6 @@ def definition_answer(search: Search) -> Answer:
     is_asked_for = question.wants(questions.DEFINITION) and not subject.is_plain
     if not quoted or not (is_asked_for or _holds(quoted[0][1], others)):
         return NONE
-    if subject.is_plain and search.is_outdone(quoted[0][1].path, quoted[0][1].text):
-        return NONE
     findings = [_as_finding(one, excerpt, subject) for one, excerpt in quoted]
     total = len(subject.definitions)
     if total == 1:
@@ -108,7 +106,7 @@ def setting_answer(search: Search) -> Answer:
         line = search.quotes.lines(one.path)[one.line - 1].strip().rstrip(",;{")
         what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
         if found := search.at(one.path, one.line, f"`{what}` is set in"):
-            return NONE if search.is_outdone(one.path, found.shown) else Answer([found])
+            return Answer([found])
     return NONE
 
 

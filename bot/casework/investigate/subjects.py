@@ -7,7 +7,6 @@ away. A file or class in the question restricts what is found.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -22,11 +21,10 @@ from bot.domain.search.questions import (
     Named,
     Question,
 )
-from bot.domain.search.tokens import text_stems
 from bot.ports import PassageIndex
 
-_DECLARES_ONLY: Final = re.compile(r"\.d\.[cm]?ts$|\.pyi$|\.hh?$|\.hpp$")
-_BUILT: Final = re.compile(r"(?:^|/)(?:dist|build|out|target|cjs|esm|umd|lib/(?:cjs|esm))/|\.(?:cjs|min\.js)$")
+VALUE: Final = 0.9
+"""How much a constant counts beside a type or function of the same name."""
 
 
 class Subject(NamedTuple):
@@ -86,23 +84,17 @@ def _fitting(named: Named, question: Question, index: PassageIndex, subject: Sub
     """Return the definitions of a name that fit what else the question says, best first."""
     found = [one for one in index.definitions(named.name) if subject.holds(one.path)]
     exact = [one for one in found if one.name == named.name] or ([] if named.name.isupper() else found)
-    stems = frozenset(question.others([named.name]))
 
     def fit(one: Definition) -> tuple[float, float]:
-        return _qualified(named, one), _worth(one, question)
+        return _qualified(named, one), path_weight(one.path, question.text) * (
+            VALUE if one.kind is DefinitionKind.VALUE else 1
+        )
 
     def rank(one: Definition) -> tuple[object, ...]:
-        near = len(stems & text_stems(f"{one.path} {one.scope}"))
-        return *(-each for each in fit(one)), -near, len(one.scope.split(".")), one.path.count("/"), one.path, one.line
+        return *(-each for each in fit(one)), len(one.scope.split(".")), one.path.count("/"), one.path, one.line
 
     ranked = sorted(exact, key=rank)
     return tuple(one for one in ranked if fit(one) == fit(ranked[0]))
-
-
-def _worth(one: Definition, question: Question) -> float:
-    """Return how much a definition counts for the kind of its file and of itself."""
-    lessened = 0.5 if _DECLARES_ONLY.search(one.path) or _BUILT.search(one.path) else 1.0
-    return path_weight(one.path, question.text) * lessened * (0.9 if one.kind is DefinitionKind.VALUE else 1.0)
 
 
 def _qualified(named: Named, one: Definition) -> int:
@@ -120,7 +112,7 @@ def _member(question: Question, index: PassageIndex, subject: Subject) -> Subjec
     words = [word for word in question.words if word.lower() not in DEFINITION_WORDS | VALUE_WORDS]
     holders = {one.lower() for one in ([named.name for named in question.names] or words)}
     for word in words:
-        for one in sorted(index.definitions(word), key=lambda one: -_worth(one, question)):
+        for one in sorted(index.definitions(word), key=lambda one: -path_weight(one.path, question.text)):
             holder = one.scope.rpartition(".")[2]
             in_file = not question.names and one.path in subject.places and one.kind is not DefinitionKind.VALUE
             if in_file or holder.lower() in holders - {word.lower()}:
