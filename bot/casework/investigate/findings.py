@@ -122,9 +122,12 @@ class Search:
 
     def share(self, text: str) -> float:
         """Return the share of the question's words that a text holds, rare ones counting more; one unknown most."""
-        held = shared_stems(self.stems, text)
-        whole, part = (sum(self._weights.get(one, 1.0) for one in stems) for stems in (self.stems, held))
-        return part / whole if whole else 0.0
+        whole = self.weight(self.stems)
+        return self.weight(shared_stems(self.stems, text)) / whole if whole else 0.0
+
+    def weight(self, stems: frozenset[str]) -> float:
+        """Return what some of the question's words tell together, the rarer the more."""
+        return sum(self._weights.get(one, 1.0) for one in stems)
 
     @cached_property
     def _weights(self) -> Mapping[str, float]:

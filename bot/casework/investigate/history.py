@@ -8,9 +8,7 @@ with a verbatim line of its message; one whose message may not be shown is left 
 from __future__ import annotations
 
 import logging
-import math
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -66,7 +64,9 @@ _DATE: Final = re.compile(
 )
 
 
-Way = Callable[[Search, Subject], Sequence[Commit]]
+_NUMBER: Final = re.compile(r"(?<![\w.-])\d{1,6}(?![\w-])")
+
+Way = Callable[[Search, Subject], Sequence[Commit | CommitHit]]
 
 
 def history_answer(search: Search) -> Answer:
@@ -80,20 +80,27 @@ def history_answer(search: Search) -> Answer:
     ways: Sequence[Way] = (_of_subject, _by_message) if of_code else (_by_message, _of_subject, _by_text)
     for way in ways:
         if findings := _findings(way, search, subject):
-            return Answer(findings)
+            noted = _of_changelog(search)
+            return Answer([*findings[: MAX_COMMITS - 1], noted] if noted else findings)
     return _without_commit(f"I found no commit for {_named(search)}.", search)
 
 
 def _without_commit(said: str, search: Search) -> Answer:
-    """Return that no commit was found, with the closest lines of a changelog where they hold enough of the question."""
+    """Return that no commit was found, with what a changelog says."""
+    if found := _of_changelog(search):
+        return Answer([found._replace(sentence=f"{said} {found.sentence}")], is_certain=False)
+    return Answer(said=said)
+
+
+def _of_changelog(search: Search) -> Finding | None:
+    """Return the closest lines of a changelog, if they hold enough of the question."""
     stems = _stems(search)
     for one in search.index.search(search.question.asked, limit=MAX_PASSAGES):
         if file_kind(one.path) is FileKind.CHANGELOG:
             found = search.quotes.best(one.path, one.start, one.end, Wanted(stems))
             if found and len(shared_stems(stems, found.text)) > MIN_SHARE_OF_LINES * len(stems):
-                closest = of_lines(f"Closest in the changelog: `{found.ref}`.", found)
-                return Answer([closest._replace(sentence=f"{said} {closest.sentence}")], is_certain=False)
-    return Answer(said=said)
+                return of_lines(f"Closest in the changelog: `{found.ref}`.", found)
+    return None
 
 
 def change_answer(search: Search) -> Answer:
@@ -105,7 +112,7 @@ def change_answer(search: Search) -> Answer:
     since, words = _since(search)
     paths = [one.path for one in subject.definitions[:1]] or [*subject.places[:1]]
 
-    def commits(search: Search, subject: Subject) -> Sequence[Commit]:
+    def commits(search: Search, subject: Subject) -> Sequence[Commit | CommitHit]:
         if not paths and _stems(search):
             return _by_message(search, subject)
         found = GitHistory(search.repo).commits(search.commit, limit=200, path=paths[0] if paths else None)
@@ -153,7 +160,8 @@ def _stems(search: Search) -> frozenset[str]:
     deeds = [word for word in question.words if question.is_deed(word)]
     dated = found[0].split() if (found := _DATE.search(question.text)) else []
     told = question.others([*deeds, *dated], without=HISTORY_WORDS)
-    return frozenset(told).union(*(text_stems(one.name) for one in question.names))
+    numbers = frozenset(_NUMBER.findall(question.text)) - frozenset(" ".join(dated).split())
+    return numbers.union(told, *(text_stems(one.name) for one in question.names))
 
 
 def _named(search: Search) -> str:
@@ -163,27 +171,23 @@ def _named(search: Search) -> str:
     return " ".join(f"`{one_line(word, 60).replace('`', '')}`" for word in words) or "that"
 
 
-def _by_message(search: Search, subject: Subject) -> Sequence[Commit]:  # noqa: ARG001 - a way like the others
+def _by_message(search: Search, subject: Subject) -> Sequence[CommitHit]:  # noqa: ARG001 - a way like the others
     """Return the commits whose messages hold most of what was changed, those first that the index ranks first."""
-    question, history, stems = search.question, GitHistory(search.repo), _stems(search)
-    hits = search.index.commits(" ".join(question.told()), limit=LOOKED_AT) if stems else []
-    found = [(hit, commit) for hit in hits for commit in history.commits(hit.sha, limit=1)]
-    ages = sorted(commit.committed_at for _, commit in found)
+    question, stems = search.question, _stems(search)
+    hits = search.index.commits(" ".join((*question.told(), *stems)), limit=LOOKED_AT) if stems else []
+    ages = sorted(one.authored_at for one in hits)
     deeds = frozenset(stem(word.lower()) for word in question.words if question.is_deed(word))
-    counts = Counter(one for _, commit in found for one in _held(stems, commit.message))
-    weights = {one: math.log(1 + (len(found) + 1) / (counts[one] + 0.5)) for one in stems}
 
     def share(text: str) -> float:
-        return sum(weights[one] for one in _held(stems, text)) / sum(weights.values())
+        return search.weight(_held(stems, text)) / search.weight(stems)
 
-    def worth(pair: tuple[CommitHit, Commit]) -> float:
-        hit, one = pair
-        told = hit.score / hits[0].score + share(one.message) + SUBJECT * share(one.subject)
-        told += DEED * bool(_held(deeds, one.subject)) + NEWER * ages.index(one.committed_at) / len(found)
+    def worth(one: CommitHit) -> float:
+        told = one.score / hits[0].score + share(one.message) + SUBJECT * share(one.subject)
+        told += DEED * bool(_held(deeds, one.subject)) + NEWER * ages.index(one.authored_at) / len(hits)
         return told - MERGE * one.subject.startswith("Merge ")
 
-    telling = [pair for pair in found if share(pair[1].message) >= MIN_SHARE]
-    return [one for _, one in sorted(telling, key=worth, reverse=True)[:MAX_COMMITS]]
+    telling = (one for one in hits if share(one.message) >= MIN_SHARE)
+    return sorted(telling, key=worth, reverse=True)[:MAX_COMMITS]
 
 
 def _held(stems: frozenset[str], text: str) -> frozenset[str]:
