@@ -8,7 +8,9 @@ with a verbatim line of its message; one whose message may not be shown is left 
 from __future__ import annotations
 
 import logging
+import math
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -178,8 +180,11 @@ def _by_message(search: Search, subject: Subject) -> Sequence[CommitHit]:  # noq
     ages = sorted(one.authored_at for one in hits)
     deeds = frozenset(stem(word.lower()) for word in question.words if question.is_deed(word))
 
+    counts = Counter(one for hit in hits for one in _held(stems, hit.message))
+    weights = {one: math.log(1 + (len(hits) + 1) / (counts[one] + 0.5)) for one in stems}
+
     def share(text: str) -> float:
-        return search.weight(_held(stems, text)) / search.weight(stems)
+        return sum(weights[one] for one in _held(stems, text)) / sum(weights.values())
 
     def worth(one: CommitHit) -> float:
         told = one.score / hits[0].score + share(one.message) + SUBJECT * share(one.subject)

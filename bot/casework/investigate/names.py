@@ -31,7 +31,7 @@ SHOWN_USES: Final = 3
 MIN_SHARE: Final = 0.5
 """Of a question's other words that a definition holds, if it is the answer."""
 
-SETTING_SHARE, NUMBER_SHARE = 0.5, 0.25
+SETTING_SHARE, NUMBER_SHARE = 0.3, 0.2
 """Of a question's words that a setting holds with what stands around it."""
 
 # What the choice of a setting counts besides the shares of the words that its name and its surroundings hold.
@@ -118,7 +118,7 @@ def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
     line, weight = lines[one.line - 1], path_weight(one.path, search.question.text)
     called = shared_stems(stems, f"{one.name} {one.scope}")
     near = shared_stems(stems, " ".join((one.path, one.name, one.scope, *lines[max(0, one.line - 4) : one.line])))
-    share, is_number = len(near) / len(stems), SETS_NUMBER.search(line) is not None
+    share, is_number = search.weight(near) / search.weight(stems), SETS_NUMBER.search(line) is not None
     least = NUMBER_SHARE if is_number and search.question.wants(questions.NUMBER) else SETTING_SHARE
     if (
         weight < OWN
@@ -129,7 +129,7 @@ def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
     ):
         return 0.0
     is_default = one.name.lower().startswith("default") or one.name.isupper()
-    worth = share + len(called) / len(stems) + DEFAULT * is_default + GIVEN * bool(_VALUE.search(line))
+    worth = (len(near) + len(called)) / len(stems) + DEFAULT * is_default + GIVEN * bool(_VALUE.search(line))
     return (worth - NOTHING * bool(_NO_VALUE.search(_REMARK.sub("", line).rstrip(" ,;{")))) * weight
 
 
