@@ -115,7 +115,7 @@ def passage_answer(search: Search) -> Answer:
             is_answered |= share >= (MIN_SHARE_OF_FEW if is_few else MIN_SHARE)
             ranked.append((passage.score / search.passages[0].score + share, excerpt))
     ranked.sort(key=lambda pair: -pair[0])
-    leads = ("Closest", *["Also close"] * MAX_FINDINGS)
+    leads = ("Closest", *["A close match"] * MAX_FINDINGS)
     best = [excerpt for _, excerpt in ranked[:MAX_FINDINGS]]
     findings = [of_lines(f"{lead}: `{one.ref}`.", one) for lead, one in zip(leads, best, strict=False)]
     return Answer(findings, is_certain=False) if findings and is_answered else NONE
