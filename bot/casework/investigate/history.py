@@ -16,12 +16,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bot.agent.git.git_history import Commit, GitHistory
-from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
-from bot.casework.investigate.quotes import Wanted
+from bot.casework.investigate.findings import NONE, Answer, Finding, Search
 from bot.casework.investigate.subjects import Subject
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.definitions import definition_end
-from bot.domain.search.files import FileKind, file_kind, is_secret_file
 from bot.domain.search.passages import CommitHit, is_quotable
 from bot.domain.search.questions import CHANGES, HISTORY, HISTORY_WORDS
 from bot.domain.search.tokens import shared_stems, stem, text_stems
@@ -36,12 +34,8 @@ MAX_LINE_COMMITS: Final = 500
 MIN_SHARE: Final = 0.4
 """Of the words of what was changed, those few commits hold counting more, that a commit's message holds."""
 
-MAX_PASSAGES: Final = 200
-MIN_SHARE_OF_LINES: Final = 0.5
-"""Of these words that lines of a changelog hold more than, if no commit is found."""
-
 # What the choice of a commit counts besides the share of the words that its message holds.
-SUBJECT, DEED, NEWER, MERGE = 0.3, 0.2, 0.15, 0.5
+DEED, NEWER = 0.2, 0.15
 
 LOOKED_AT: Final = 20
 MAX_MESSAGE_LINES: Final = 8
@@ -79,30 +73,11 @@ def history_answer(search: Search) -> Answer:
     subject = search.subject
     is_last = not question.wants_origin and not _stems(search) - frozenset(question.others(subject.used))
     of_code = (subject.definitions or subject.places) and (question.wants(_LAST) or is_last)
-    ways: Sequence[Way] = (_of_subject, _by_message) if of_code else (_by_message, _of_subject, _by_text)
+    ways: Sequence[Way] = (_of_subject, _by_message) if of_code else (_by_message, _of_subject)
     for way in ways:
         if findings := _findings(way, search, subject):
-            noted = _of_changelog(search)
-            return Answer([*findings[: MAX_COMMITS - 1], noted] if noted else findings)
-    return _without_commit(f"I found no commit for {_named(search)}.", search)
-
-
-def _without_commit(said: str, search: Search) -> Answer:
-    """Return that no commit was found, with what a changelog says."""
-    if found := _of_changelog(search):
-        return Answer([found._replace(sentence=f"{said} {found.sentence}")], is_certain=False)
-    return Answer(said=said)
-
-
-def _of_changelog(search: Search) -> Finding | None:
-    """Return the closest lines of a changelog, if they hold enough of the question."""
-    stems = _stems(search)
-    for one in search.index.search(search.question.asked, limit=MAX_PASSAGES):
-        if file_kind(one.path) is FileKind.CHANGELOG:
-            found = search.quotes.best(one.path, one.start, one.end, Wanted(stems))
-            if found and len(shared_stems(stems, found.text)) > MIN_SHARE_OF_LINES * len(stems):
-                return of_lines(f"Closest in the changelog: `{found.ref}`.", found)
-    return None
+            return Answer(findings)
+    return Answer(said=f"I found no commit for {_named(search)}.")
 
 
 def change_answer(search: Search) -> Answer:
@@ -122,7 +97,7 @@ def change_answer(search: Search) -> Answer:
 
     findings = _findings(commits, search, subject)
     if not findings:
-        return _without_commit(f"I found no commit{words} for {_named(search)}.", search)
+        return Answer(said=f"I found no commit{words} for {_named(search)}.")
     what = f"`{paths[0]}`" if paths else "the codebase"
     refs = tuple(one.refs[0] for one in findings)
     shown = "\n".join(f"{_unmarked(ref.supports_claim)} {ref.quote}" for ref in refs)
@@ -187,9 +162,8 @@ def _by_message(search: Search, subject: Subject) -> Sequence[CommitHit]:  # noq
         return sum(weights[one] for one in _held(stems, text)) / sum(weights.values())
 
     def worth(one: CommitHit) -> float:
-        told = one.score / hits[0].score + share(one.message) + SUBJECT * share(one.subject)
-        told += DEED * bool(_held(deeds, one.subject)) + NEWER * ages.index(one.authored_at) / len(hits)
-        return told - MERGE * one.subject.startswith("Merge ")
+        told = one.score / hits[0].score + share(one.message) + DEED * bool(_held(deeds, one.subject))
+        return told + NEWER * ages.index(one.authored_at) / len(hits)
 
     telling = (one for one in hits if share(one.message) >= MIN_SHARE)
     return sorted(telling, key=worth, reverse=True)[:MAX_COMMITS]
@@ -213,19 +187,6 @@ def _of_subject(search: Search, subject: Subject) -> Sequence[Commit]:
     for place in subject.places[:1]:
         return history.commits(search.commit, limit=MAX_COMMITS, path=place)
     return ()
-
-
-def _by_text(search: Search, subject: Subject) -> Sequence[Commit]:
-    """Return the commits that changed lines with a name, in files that may be shown: it may be gone from the code."""
-    names = [one.name for one in search.question.names if is_quotable(one.name)][:1]
-    if not names or subject.definitions:
-        return ()
-    history = GitHistory(search.repo)
-    found, is_complete = history.word_commits(search.commit, names, timeout_s=HISTORY_S)
-    if search.question.wants_origin and is_complete:
-        found = found[::-1]
-    shown = (one for one in found[:20] if not all(map(is_secret_file, history.changed_paths(one.sha, words=names))))
-    return list(shown)[:MAX_COMMITS]
 
 
 def _unmarked(sentence: str) -> str:

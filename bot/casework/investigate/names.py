@@ -35,11 +35,9 @@ SETTING_SHARE, NUMBER_SHARE = 0.3, 0.2
 """Of a question's words that a setting holds with what stands around it."""
 
 # What the choice of a setting counts besides the shares of the words that its name and its surroundings hold.
-DEFAULT, GIVEN, NOTHING = 0.3, 0.2, 0.6
+DEFAULT, GIVEN = 0.3, 0.2
 
 _VALUE: Final = re.compile(r"[=:,(]\s*(?:[-+]?\d|[rbuf]{0,2}[\"']|:)")
-_NO_VALUE: Final = re.compile(r"[=:]\s*[^\W\d]\w*$")
-_REMARK: Final = re.compile(r"\s(?:#|//)\s[^\"']*$")
 _LISTED: Final = re.compile(r"\s*\w+,?\s*")
 """A line of an import or a list that holds a name and nothing else."""
 
@@ -129,8 +127,7 @@ def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
     ):
         return 0.0
     is_default = one.name.lower().startswith("default") or one.name.isupper()
-    worth = (len(near) + len(called)) / len(stems) + DEFAULT * is_default + GIVEN * bool(_VALUE.search(line))
-    return (worth - NOTHING * bool(_NO_VALUE.search(_REMARK.sub("", line).rstrip(" ,;{")))) * weight
+    return weight * ((len(near) + len(called)) / len(stems) + DEFAULT * is_default + GIVEN * bool(_VALUE.search(line)))
 
 
 class _Use(NamedTuple):
