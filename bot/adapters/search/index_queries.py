@@ -139,13 +139,13 @@ def definitions(connection: sqlite3.Connection, name: str) -> list[Definition]:
 
 
 def settings(connection: sqlite3.Connection, words: str, limit: int) -> list[Setting]:
-    """Return what is given a value and is called by the words of a question, best first.
+    """Return what is given a value and is told of in the words of a question, best first.
 
-    By how many of the words its name and scope hold and how rare these are, and by what kind of file it stands in.
+    By how many of the words its name, its scope and the text beside it hold, how rare these are, and the kind of file.
     """
     found = connection.execute(
-        "SELECT name, scope, path, line, rank FROM setting JOIN file ON file.id = setting.rowid >> ?"
-        " WHERE setting MATCH ? AND rank MATCH 'bm25(4.0, 1.0, 4.0, 1.0)' ORDER BY rank LIMIT ?",
+        "SELECT name, scope, path, line, about, rank FROM setting JOIN file ON file.id = setting.rowid >> ?"
+        " WHERE setting MATCH ? AND rank MATCH 'bm25(0, 0, 0, 3.0, 1.0)' ORDER BY rank LIMIT ?",
         (FILE_BITS, _any_of(question_words(words)), LOOKED_AT),
     )
     ranked = sorted(found, key=lambda row: row[-1] * path_weight(row[2], words))

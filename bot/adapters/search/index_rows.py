@@ -50,7 +50,7 @@ CREATE TABLE definition (
     last INTEGER NOT NULL, PRIMARY KEY (name, id)
 ) WITHOUT ROWID;
 CREATE VIRTUAL TABLE setting USING fts5 (
-    name, scope, name_parts, scope_parts, line UNINDEXED, tokenize = 'porter unicode61'
+    name UNINDEXED, scope UNINDEXED, line UNINDEXED, own, about, tokenize = 'porter unicode61'
 );
 CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT UNIQUE COLLATE NOCASE NOT NULL);
 CREATE VIRTUAL TABLE grams USING fts5 (text, tokenize = 'trigram', content = '');
@@ -150,8 +150,13 @@ def put_file(
 
 def _searched(path: str, lines: Sequence[str], one: Chunk) -> tuple[str, str, str, str]:
     """Return what a passage is found by: what it defines, its path, its text; parts of names and what encloses it."""
-    names, scope, text = " ".join(one.names), " ".join(one.scope), "\n".join(lines[one.start - 1 : one.end])
-    return f"{names} {extra_words(names)}", path, text, f"{extra_words(text)} {scope} {extra_words(scope)}"
+    text = "\n".join(lines[one.start - 1 : one.end])
+    parts = f"{extra_words(text)} {_with_parts(' '.join(one.scope))}"
+    return _with_parts(" ".join(one.names)), path, text, parts
+
+
+def _with_parts(names: str) -> str:
+    return f"{names} {extra_words(names)}"
 
 
 def _put_names(
@@ -163,9 +168,9 @@ def _put_names(
         [(one.name, first + one.line, one.scope, one.kind, one.end) for one in defined],
     )
     connection.executemany(
-        "INSERT INTO setting (rowid, name, scope, name_parts, scope_parts, line) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO setting (rowid, name, scope, line, own, about) VALUES (?, ?, ?, ?, ?, ?)",
         [
-            (at, one.name, one.scope, extra_words(one.name), extra_words(one.scope), one.line)
+            (at, one.name, one.scope, one.line, _with_parts(one.name), f"{_with_parts(one.scope)}\n{one.about}")
             for at, one in enumerate(assigned, first)
         ],
     )

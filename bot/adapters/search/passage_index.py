@@ -134,7 +134,7 @@ class SqlitePassageIndex:
         return self._read(lambda connection: queries.places_called(connection, name))
 
     def settings(self, words: str, *, limit: int = 20) -> list[Setting]:
-        """Return what is given a value and is called by the words, best first; raises StoreError."""
+        """Return what is given a value and is told of in the words, best first; raises StoreError."""
         return self._read(lambda connection: queries.settings(connection, words, limit))
 
     def commits(self, words: str, *, limit: int = 10) -> list[CommitHit]:

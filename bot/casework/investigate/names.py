@@ -1,4 +1,4 @@
-"""Answers with what a question names: its definition, the value it is given, and the lines that use it.
+"""Answers with what a question names: its definition, and the lines that use it.
 
 Reads the index and the files of one commit.
 """
@@ -12,16 +12,15 @@ from typing import Final, NamedTuple
 
 from bot.agent.git.git_history import GitHistory
 from bot.casework.investigate.findings import NONE, Answer, Finding, Search, naming_all, of_lines
-from bot.casework.investigate.quotes import SETS_NUMBER, Excerpt, Wanted
+from bot.casework.investigate.quotes import Excerpt, Wanted
 from bot.casework.investigate.subjects import Subject
 from bot.domain.citations.comments import Scan
 from bot.domain.search import questions
-from bot.domain.search.definitions import Definition, DefinitionKind
+from bot.domain.search.definitions import Definition
 from bot.domain.search.files import is_prose, path_weight
 from bot.domain.search.passages import is_import
 from bot.domain.search.questions import DEFINITION_WORDS, USE_WORDS, VALUE_WORDS
-from bot.domain.search.settings import Setting
-from bot.domain.search.tokens import shared_stems, text_stems
+from bot.domain.search.tokens import shared_stems
 
 MAX_DEFINITIONS: Final = 3
 MAX_USES: Final = 400
@@ -31,21 +30,8 @@ SHOWN_USES: Final = 3
 MIN_SHARE: Final = 0.5
 """Of a question's other words that a definition holds, if it is the answer."""
 
-SETTING_SHARE, NUMBER_SHARE = 0.3, 0.2
-"""Of a question's words that a setting holds with what stands around it."""
-
-# What the choice of a setting counts besides the shares of the words that its name and its surroundings hold.
-DEFAULT, GIVEN = 0.3, 0.2
-
-_VALUE: Final = re.compile(r"[=:,(]\s*(?:[-+]?\d|[rbuf]{0,2}[\"']|:)")
 _LISTED: Final = re.compile(r"\s*\w+,?\s*")
 """A line of an import or a list that holds a name and nothing else."""
-
-_DESCRIBES: Final = re.compile(r"\s*[:@](?:param|type|keyword|raises?)\b")
-OWN: Final = 0.5
-"""The least weight of a file whose settings count: those of tests are others."""
-
-MAX_ASSIGNMENT_CHARS: Final = 80
 
 
 def definition_answer(search: Search) -> Answer:
@@ -82,52 +68,6 @@ def _as_finding(one: Definition, excerpt: Excerpt, subject: Subject) -> Finding:
     )
     found = of_lines(said, excerpt)
     return found._replace(sentence=f"Did you mean `{subject.name}`? {said}") if subject.written else found
-
-
-def setting_answer(search: Search) -> Answer:
-    """Return the assignments of what the question asks the value of; NONE where it asks for none, or none fits."""
-    question = search.question
-    if not question.wants(questions.VALUE):
-        return NONE
-    subject = search.subject
-    is_type = bool(subject.definitions) and subject.definitions[0].kind is DefinitionKind.TYPE
-    if is_type and not question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS):
-        return NONE
-    words = question.told(without=VALUE_WORDS)
-    stems = frozenset(found for word in words for found in text_stems(word))
-    ranked = [
-        (-worth, place, one)
-        for place, one in enumerate(search.index.settings(" ".join((*words, "default")), limit=60) if words else ())
-        if subject.holds(one.path) and (worth := _worth_of(one, stems, search))
-    ]
-    for _, _, one in sorted(ranked)[: 2 * MAX_DEFINITIONS]:
-        line = search.quotes.lines(one.path)[one.line - 1].strip().rstrip(",;{")
-        what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
-        if found := search.at(one.path, one.line, f"`{what}` is set in"):
-            return Answer([found])
-    return NONE
-
-
-def _worth_of(one: Setting, stems: frozenset[str], search: Search) -> float:
-    """Return how well a setting answers, 0 where not: its own name first, then what stands around it."""
-    lines = search.quotes.lines(one.path)
-    if one.line > len(lines):
-        return 0.0
-    line, weight = lines[one.line - 1], path_weight(one.path, search.question.text)
-    called = shared_stems(stems, f"{one.name} {one.scope}")
-    near = shared_stems(stems, " ".join((one.path, one.name, one.scope, *lines[max(0, one.line - 4) : one.line])))
-    share, is_number = search.weight(near) / search.weight(stems), SETS_NUMBER.search(line) is not None
-    least = NUMBER_SHARE if is_number and search.question.wants(questions.NUMBER) else SETTING_SHARE
-    if (
-        weight < OWN
-        or not called
-        or _DESCRIBES.match(line)
-        or share < least
-        or (search.question.wants(questions.NUMBER) and not is_number and len(called) < len(stems))
-    ):
-        return 0.0
-    is_default = one.name.lower().startswith("default") or one.name.isupper()
-    return weight * ((len(near) + len(called)) / len(stems) + DEFAULT * is_default + GIVEN * bool(_VALUE.search(line)))
 
 
 class _Use(NamedTuple):

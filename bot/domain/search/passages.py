@@ -53,7 +53,7 @@ def split_into_chunks(lines: Sequence[str], defined: Sequence[Definition] = (), 
     >>> split_into_chunks(["def f():", "    return 1"], [Definition("f", "", "a.py", 1, 2, DefinitionKind.FUNCTION)])
     [Chunk(start=1, end=2, names=('f',), scope=())]
     """
-    parts = _sections(lines) if prose else _parts(lines, defined)
+    parts = sections(lines) if prose else _parts(lines, defined)
     found = _divided(lines, Chunk(0, len(lines)), parts, 0)
     chunks = []
     for one in _joined(found):
@@ -72,8 +72,8 @@ def _parts(lines: Sequence[str], defined: Sequence[Definition]) -> list[Chunk]:
     ]
 
 
-def _sections(lines: Sequence[str]) -> list[Chunk]:
-    """Return the sections of Markdown and reStructuredText."""
+def sections(lines: Sequence[str]) -> list[Chunk]:
+    """Return the sections of Markdown and reStructuredText, each from its heading (from 0) to the next one."""
     heads: list[tuple[int, str]] = []
     in_code = False
     for at, line in enumerate(lines):

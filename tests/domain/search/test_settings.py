@@ -82,6 +82,13 @@ FOUND = (
     ("a.ts", "limit: z.number().default(5),", "limit 1"),
     ("a.yml", "server:\n  port: 80\n  hosts:\n    - name: x\n", "server 1, server.port 2, server.hosts.name 4"),
     ("a.toml", '[tool.ruff]\nline-length = 120\n[a]\nbb = "x"\n', "tool.ruff.line-length 2, a.bb 4"),
+    (
+        "a.py",
+        'add("--x", 1)\nparser.add_argument(\n    "--retries",\n    type=num(int),\n    help="Default is 3",\n)',
+        "retries 3",
+    ),
+    ("a.md", "# Server\n\n### `bodyLimit`\n\nThe most bytes.\n\nDefault: 5\n\n### other\n\nNothing.", "bodyLimit 7"),
+    ("a.rst", ".. data:: PORT\n\n   Where it listens, by default 80.\n", "PORT 3"),
     ("a.ini", "[flake8]\nmax-line-length = 120\n", "flake8.max-line-length 2"),
 )
 
@@ -95,11 +102,29 @@ def test_what_has_a_value_is_found_with_what_encloses_it(path: str, text: str, e
 
 
 @each_row(
-    "line", ("if port == 5:", "return a >= 5", "timeout = timeout", "x => y", "for i in range(5):", "a::b", "i = 0")
+    "line",
+    (
+        "if port == 5:",
+        "return a >= 5",
+        "timeout = timeout",
+        "x => y",
+        "for i in range(5):",
+        "a::b",
+        "i = 0",
+        ":param size: its size",
+    ),
 )
 def test_what_gets_no_value_of_its_own_is_no_setting(line: str) -> None:
     """A comparison, a copy of another name, a counter."""
     assert settings_in("a.py", [line]) == []
+
+
+def test_the_text_beside_a_name_is_kept_with_it() -> None:
+    """The comment above, two lines behind, all of a call: that is where a setting is told of in other words."""
+    lines = ["X_SIZE = 1", "", "# How often it tries again.", "RETRIES = 5", "", 'set_default("level", 3,', "  a)"]
+    found = {one.name: one.about.split("\n") for one in settings_in("a.py", lines)}
+    assert found["RETRIES"] == lines[2:6]
+    assert found["level"] == lines[5:]
 
 
 def test_data_is_cut_short_and_prose_left_alone() -> None:
