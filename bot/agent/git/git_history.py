@@ -132,27 +132,9 @@ class GitHistory:
         )
         return list(_commits(out))
 
-    def word_commits(self, commit: str, words: Sequence[str], *, timeout_s: float) -> tuple[list[Commit], bool]:
-        """Return the newest commits up to `commit` that changed a line with a word of some, and whether these are all.
-
-        A word stands between characters that are none of a word; capitals do not count. After `timeout_s` those that
-        git has found are returned.
-        """
-        out, complete = self._git.run_capped(
-            *(*_LOG, "--no-ext-diff", "--no-textconv", "--no-patch", "--regexp-ignore-case"),
-            *(f"-G{_any_word(words)}", "--end-of-options", commit, "--"),
-            max_bytes=MAX_BYTES,
-            timeout_s=timeout_s,
-            may_expire=True,
-        )
-        return list(_commits(out)), complete
-
-    def changed_paths(self, commit: str, *, text: str | None = None, words: Sequence[str] = ()) -> list[str]:
-        """Return the paths a commit changed (against its first parent).
-
-        With `text` those where it adds or removes that, with `words` those where it changes a line with one of them.
-        """
-        pickaxe = [f"-S{text}"] if text else [f"-G{_any_word(words)}", "--regexp-ignore-case"] if words else []
+    def changed_paths(self, commit: str, *, text: str | None = None) -> list[str]:
+        """Return the paths a commit changed against its first parent, with `text` those where it adds or removes it."""
+        pickaxe = [f"-S{text}"] if text else []
         out, _ = self._git.run_capped(*_DIFF, "-z", "--name-only", *pickaxe, commit, "--", max_bytes=MAX_BYTES)
         return [name.decode("utf-8", "surrogateescape") for name in out.split(b"\0") if name]
 
@@ -178,16 +160,6 @@ class GitHistory:
             fine=(0, 1),
         )
         return list(_hits(out, len(commit) + 1)), complete
-
-
-def _any_word(words: Sequence[str]) -> str:
-    """Return a POSIX extended regular expression that finds any of some words."""
-    found = "|".join("".join(map(_literal, word)) for word in words)
-    return f"(^|[^[:alnum:]_])({found})([^[:alnum:]_]|$)"
-
-
-def _literal(char: str) -> str:
-    return char if char.isalnum() or char in "_ -" else f"\\{char}" if char in "^\\" else f"[{char}]"
 
 
 def _commits(out: bytes) -> Iterator[Commit]:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
-from bot.casework.investigate.names import subject_of
+from bot.casework.investigate.findings import NONE, Answer, Finding, Search
 from bot.domain.search.definitions import DefinitionKind
 from bot.domain.search.files import is_prose
 from bot.domain.search.questions import DEFINITION_WORDS, VALUE, VALUE_WORDS
@@ -30,7 +29,7 @@ def value_answer(search: Search) -> Answer:
     words = question.told(without=VALUE_WORDS)
     if not question.wants(VALUE) or not words:
         return NONE
-    subject = subject_of(search)
+    subject = search.subject
     is_type = bool(subject.definitions) and subject.definitions[0].kind is DefinitionKind.TYPE
     if is_type and not question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS):
         return NONE
@@ -41,10 +40,9 @@ def value_answer(search: Search) -> Answer:
         beside = "\n".join(search.quotes.lines(one.path)[one.start - 1 : one.end])
         if not subject.holds(one.path) or search.share(f"{one.path} {one.scope} {one.name} {beside}") < MIN_SHARE:
             continue
-        if excerpt := search.quotes.around(one.path, one.line, before=5, behind=6):
-            line = search.quotes.lines(one.path)[one.line - 1].strip().rstrip(",;{")
-            what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
-            said = f"The default of `{one.name}` is told" if is_prose(one.path) else f"`{what}` is set"
-            finding = of_lines(f"{said} in `{one.path}:{one.line}`.", excerpt)
+        line = search.quotes.lines(one.path)[one.line - 1].strip().rstrip(",;{")
+        what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
+        lead = f"The default of `{one.name}` is told in" if is_prose(one.path) else f"`{what}` is set in"
+        if finding := search.at(one.path, one.line, lead):
             findings += [] if any(map(finding.is_same, findings)) else [finding]
     return Answer(findings[:MAX_FINDINGS]) if findings else NONE

@@ -20,6 +20,7 @@ FILES = {
         + "\ntype routes struct {\n\tnamedRoutes map[string]bool\n}\n"
     ),
 }
+FILES |= {f"shop/part{number}.py": f"def part_{number}(value):\n    return value\n" for number in range(20)}
 
 
 @each_row(
