@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -54,6 +55,7 @@ CREATE TABLE setting (
     last INTEGER NOT NULL
 );
 CREATE VIRTUAL TABLE told USING fts5 (name, beside, tokenize = 'porter unicode61', content = '');
+INSERT INTO told (told, rank) VALUES ('hashsize', 16777216);
 CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT UNIQUE COLLATE NOCASE NOT NULL);
 CREATE VIRTUAL TABLE grams USING fts5 (text, tokenize = 'trigram', content = '');
 CREATE TRIGGER name_grams AFTER INSERT ON name
@@ -155,6 +157,7 @@ def _searched(path: str, lines: Sequence[str], one: Chunk) -> tuple[str, str, st
     return _with_parts(" ".join(one.names)), path, text, parts
 
 
+@lru_cache(maxsize=4096)  # what encloses one setting encloses others
 def _with_parts(names: str) -> str:
     return f"{names} {extra_words(names)}"
 

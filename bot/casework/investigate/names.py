@@ -35,10 +35,16 @@ _LISTED: Final = re.compile(r"\s*\w+,?\s*")
 
 
 def definition_answer(search: Search) -> Answer:
-    """Return what defines the name that is asked for, all of them named; NONE where more than that is asked."""
+    """Return what defines the name that is asked for, all of them named, or the head of the file that is.
+
+    NONE where more than that is asked.
+    """
     question, subject = search.question, search.subject
     found = subject.definitions[:MAX_DEFINITIONS]
     others = question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS)
+    if not (found or others) and question.wants(questions.DEFINITION):
+        heads = (search.at(place, 1, "It is", behind=9) for place in subject.places[:1])
+        return Answer([head for head in heads if head])
     wanted = Wanted(frozenset(others), meaning=question.wants(questions.MEANING))
     quoted = [(one, excerpt) for one in found if (excerpt := search.quotes.of_definition(one, wanted))]
     is_asked_for = question.wants(questions.DEFINITION) and not subject.is_plain

@@ -67,6 +67,9 @@ def _subject(question: Question, index: PassageIndex) -> Subject:
     for run in question.runs():
         if found := _of_words(run, question, index, subject):
             return found
+    told = question.told(without=DEFINITION_WORDS)
+    if len(told) == 1 and question.wants(DEFINITION) and (found_there := _places(told, index)):
+        return subject._replace(places=found_there, used=tuple(told), is_plain=True)
     return _respelt(named, question, index, subject)
 
 

@@ -138,9 +138,9 @@ def _both(one: Chunk, other: Chunk) -> Chunk:
     return Chunk(one.start, other.end, names, scope)
 
 
-def first_attached(lines: Sequence[str], at: int) -> int:
-    """Return the first of the decorator and comment lines that stand directly above line `at` (both from 0)."""
-    while at and _ATTACHED.match(lines[at - 1]) and lines[at - 1].strip():
+def first_attached(lines: Sequence[str], at: int, *, after: int = 0) -> int:
+    """Return the first of the decorator and comment lines directly above line `at`, from `after` on (all from 0)."""
+    while at > after and _ATTACHED.match(lines[at - 1]) and lines[at - 1].strip():
         at -= 1
     return at
 

@@ -7,7 +7,7 @@ Pure. Each pattern is matched over the whole text or a part of bounded length, i
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
@@ -19,7 +19,11 @@ from bot.domain.search.languages import CALL, PARAMETER, SIGNATURE, language_of
 from bot.domain.search.passages import first_attached, sections
 
 MAX_SETTINGS: Final = 2_000
-"""So many of one file are kept; a file with more is data."""
+"""So many of one file are kept."""
+
+MAX_IN_DENSE: Final = 500
+DENSE: Final = 0.75
+"""A file with more of them, on more of its lines than this share, is data: none is kept."""
 
 MIN_NAME_CHARS: Final = 2
 _SIGNATURE_CHARS: Final = 2_000
@@ -63,7 +67,7 @@ class _Key(NamedTuple):
 
 
 def settings_in(path: str, lines: Sequence[str], defined: Sequence[Definition] = ()) -> list[Setting]:
-    """Return what a file gives a value to, in the order of its lines, at most MAX_SETTINGS.
+    """Return what a file gives a value to, in the order of its lines, at most MAX_SETTINGS; nothing of data.
 
     `defined` is what `definitions_in` returned for the file.
 
@@ -81,16 +85,22 @@ def settings_in(path: str, lines: Sequence[str], defined: Sequence[Definition] =
     found = chain(
         _nested(pattern, text, starts, owners), _parameters(text, starts, defined), _calls(text, starts, owners)
     )
-    named = (
+    named = [
+        one
+        for one in sorted(dict.fromkeys(found), key=attrgetter("line"))
+        if MIN_NAME_CHARS <= len(one.name) <= MAX_NAME_CHARS and not one.name.isdigit()
+    ]
+    if len(named) > max(MAX_IN_DENSE, DENSE * len(lines)):
+        return []
+    heads = [0, *(one.line for one in named)]
+    return [
         Setting(
             *(one.name, one.scope, path, one.line),
-            start=first_attached(lines, one.line - 1) + 1,
+            start=first_attached(lines, one.line - 1, after=heads[bisect_left(heads, one.line) - 1]) + 1,
             end=one.end or one.line + LINES_BEHIND,
         )
-        for one in dict.fromkeys(found)
-        if MIN_NAME_CHARS <= len(one.name) <= MAX_NAME_CHARS and not one.name.isdigit()
-    )
-    return sorted(named, key=attrgetter("line"))[:MAX_SETTINGS]
+        for one in named[:MAX_SETTINGS]
+    ]
 
 
 def _of_prose(path: str, lines: Sequence[str]) -> Iterator[Setting]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.search.definitions import definitions_in
-from bot.domain.search.settings import MAX_SETTINGS, settings_in
+from bot.domain.search.settings import MAX_IN_DENSE, MAX_SETTINGS, settings_in
 from tests.tables import each_row
 
 PYTHON = """\
@@ -127,7 +127,16 @@ def test_the_lines_beside_a_name_tell_of_it() -> None:
     assert found["level"] == lines[5:]
 
 
-def test_data_is_cut_short_and_prose_left_alone() -> None:
-    """A file with more assignments than a person writes is no place to look for one."""
-    assert len(settings_in("a.py", [f"key_{number} = {number}" for number in range(MAX_SETTINGS + 5)])) == MAX_SETTINGS
+def test_one_name_is_not_what_tells_of_the_next() -> None:
+    """Though a line that defines one looks like a comment elsewhere."""
+    lines = ["// The first.", "#define SIZE 1", "// The second.", "#define PORT 2"]
+    assert [one.start for one in settings_in("a.c", lines)] == [1, 3]
+
+
+def test_data_and_prose_are_left_alone() -> None:
+    """A file with more assignments than a person writes is no place to look for one; a long one is cut short."""
+    lines = [f"key_{number} = {number}" for number in range(MAX_SETTINGS + 5)]
+    assert settings_in("a.py", 3 * lines) == []
+    assert len(settings_in("a.py", [part for line in lines for part in ("", line)])) == MAX_SETTINGS
+    assert len(settings_in("a.py", lines[:MAX_IN_DENSE])) == MAX_IN_DENSE
     assert settings_in("a.md", ["timeout = 5"]) == []
