@@ -36,7 +36,7 @@ FILE_BITS: Final = 20
 """Bits of the id of a passage, definition or setting for its number or line; the file's id stands above them."""
 
 # `file.state`: waiting, searched or skipped, or the gap that it is. hashsize: the bytes of words that FTS5 holds before
-# it writes them; its own choice of 1 MiB costs more merging.
+# it writes them; automerge: the parts of the tables that it lets be. Its own choice of 1 MiB and 4 costs more merging.
 SCHEMA: Final = """
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE file (
@@ -45,7 +45,7 @@ CREATE TABLE file (
 );
 CREATE INDEX file_state ON file (state);
 CREATE VIRTUAL TABLE words USING fts5 (names, path, body, parts, tokenize = 'porter unicode61', content = '');
-INSERT INTO words (words, rank) VALUES ('hashsize', 16777216);
+INSERT INTO words (words, rank) VALUES ('hashsize', 16777216), ('automerge', 16);
 CREATE TABLE definition (
     name TEXT COLLATE NOCASE NOT NULL, id INTEGER NOT NULL, scope TEXT NOT NULL, kind INTEGER NOT NULL,
     last INTEGER NOT NULL, PRIMARY KEY (name, id)
@@ -55,7 +55,7 @@ CREATE TABLE setting (
     last INTEGER NOT NULL
 );
 CREATE VIRTUAL TABLE told USING fts5 (name, beside, tokenize = 'porter unicode61', content = '');
-INSERT INTO told (told, rank) VALUES ('hashsize', 16777216);
+INSERT INTO told (told, rank) VALUES ('hashsize', 16777216), ('automerge', 16);
 CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT UNIQUE COLLATE NOCASE NOT NULL);
 CREATE VIRTUAL TABLE grams USING fts5 (text, tokenize = 'trigram', content = '');
 CREATE TRIGGER name_grams AFTER INSERT ON name
