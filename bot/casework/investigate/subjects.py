@@ -1,8 +1,8 @@
 """What a question names: a definition, and the files and folders to look in. Reads the index.
 
 A name in code is looked up as it is written; plain words are one where the question's form says so ("where is the order
-service?") or a class they name has such a member; a misspelt name is taken for the one name of the index that is a slip
-away. A file or class in the question restricts what is found.
+service?"), and so is that of a file; a misspelt name is taken for the one name of the index that is a slip away. A file
+in the question restricts what is found.
 """
 
 from __future__ import annotations
@@ -59,8 +59,6 @@ def _subject(question: Question, index: PassageIndex) -> Subject:
     places = _places(question.files, index)
     named = [one for one in question.names if not any(place.endswith(f".{one.name}") for place in places)]
     subject = Subject(places=places)
-    if found := _member(question, index, subject):
-        return found
     for one in named:
         if defined := _fitting(one, question, index, subject):
             return subject._replace(name=defined[0].name, definitions=defined, used=(*one.qualifiers, defined[0].name))
@@ -105,23 +103,6 @@ def _qualified(named: Named, one: Definition) -> int:
     scope = [part.lower() for part in one.scope.split(".")]
     folders = {part.partition(".")[0].lower() for part in one.path.split("/")}
     return sum(2 if part in scope else part in folders for part in map(str.lower, named.qualifiers))
-
-
-def _member(question: Question, index: PassageIndex, subject: Subject) -> Subject | None:
-    """Return what a word calls inside of a class or module that is named, else in one of another word or in a file.
-
-    "The mutes of the inhibitor", "what does `Client` close?", "send in client.py".
-    """
-    words = [word for word in question.words if word.lower() not in DEFINITION_WORDS | VALUE_WORDS]
-    holders = {one.lower() for one in ([named.name for named in question.names] or words)}
-    for word in words:
-        for one in sorted(index.definitions(word), key=lambda one: -path_weight(one.path, question.text)):
-            holder = one.scope.rpartition(".")[2]
-            in_file = not question.names and one.path in subject.places and one.kind is not DefinitionKind.VALUE
-            if in_file or holder.lower() in holders - {word.lower()}:
-                used = (word, holder)
-                return subject._replace(name=one.name, definitions=(one,), used=used, is_plain=not question.names)
-    return None
 
 
 def _of_words(run: Sequence[str], question: Question, index: PassageIndex, subject: Subject) -> Subject | None:
