@@ -115,13 +115,24 @@ def a_server_that_wants_another_password() -> Iterator[int]:
 
 
 def test_a_login_that_is_refused() -> None:
-    """User, password and name are to be checked, not the network."""
+    """User, password and name are to be checked, not the network: waiting would not help."""
     driver()
     from bot.adapters.storage.postgres.postgres_replicas import look
 
     with (
         a_server_that_wants_another_password() as port,
-        pytest.raises(DatabaseAway, match="the database refused the login") as caught,
+        pytest.raises(ConfigError, match="the database refuses the login: .* in TRIAGE_DATABASE_URL") as caught,
     ):
         look(f"postgresql://triage:{SECRET}@127.0.0.1:{port}/triage")
     assert SECRET not in str(caught.value)
+
+
+def test_a_database_that_is_not_there() -> None:
+    """Its server answers, so that the address is wrong."""
+    url = new_database()
+    from psycopg.conninfo import make_conninfo
+
+    from bot.adapters.storage.postgres.postgres_replicas import look
+
+    with pytest.raises(ConfigError, match="database name in TRIAGE_DATABASE_URL"):
+        look(make_conninfo(url, dbname="nowhere"))
