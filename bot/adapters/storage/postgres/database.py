@@ -233,7 +233,7 @@ def connect_first(url: str) -> Connection:
         return connect(url)
     except DatabaseAway as error:
         raise ConfigError(
-            f"the database refuses the login: check user, password and database name in {URL}; its log says more"
+            f"the database refuses the login: check user, password and database name in {URL}; see the server's log"
         ) from error
 
 
