@@ -200,10 +200,9 @@ class Team:
 
     def has_said(self, text: str, since: datetime) -> bool:
         """Whether any replica said a text in the ops channel since then; not where the chat does not answer."""
+        history, oldest = SlackHistory(self.shared.slack.client), f"{since.timestamp():.6f}"
         try:
-            said = SlackHistory(self.shared.slack.client).messages(
-                self.shared.ops_channel, oldest=f"{since.timestamp():.6f}"
-            )
+            said = history.messages(self.shared.ops_channel, oldest=oldest)
             return any(text in str(message.get("text")) for message in said)
         except ProviderError:
             return False

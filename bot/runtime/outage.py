@@ -118,11 +118,8 @@ def _error_in(record: logging.LogRecord) -> StoreError | None:
 
 def _words(error: StoreError) -> str:
     said = str(error)
-    what = (
-        f"{said[:1].upper()}{said[1:]}"
-        if isinstance(error, DatabaseAway)
-        else f"The disk does not accept writes: {said}"
-    )
+    is_database = isinstance(error, DatabaseAway)
+    what = f"{said[:1].upper()}{said[1:]}" if is_database else f"The disk does not accept writes: {said}"
     return f"{what}. {_WAITING}"
 
 

@@ -42,6 +42,10 @@ _SETTINGS: Final[dict[str, Any]] = {
     "options": "-c idle_in_transaction_session_timeout=10s -c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 "
     "-c tcp_keepalives_count=3",
 }
+_UNREACHABLE: Final = (
+    "the database cannot be reached: check that its server runs and takes connections, and host, port, user, password "
+    f"and database name in {URL}"
+)
 _READ_ONLY: Final = "25006"
 """The SQLSTATE of a write to a server that takes none: a standby, or one in recovery."""
 
@@ -209,9 +213,9 @@ def connect(url: str) -> Connection:
     try:
         return psycopg.connect(url, **_SETTINGS)
     except psycopg.OperationalError as error:
-        raise _unreachable() from error
+        raise DatabaseAway(_UNREACHABLE) from error
     except psycopg.ProgrammingError as error:
-        raise _no_address() from error
+        raise ConfigError(f"{URL} is not the address of a database; it looks like {EXAMPLE}") from error
 
 
 def connect_first(url: str) -> Connection:
@@ -223,29 +227,15 @@ def connect_first(url: str) -> Connection:
         ConfigError: it is not an address, or whoever takes connections there refuses this one.
         DatabaseAway: nobody answers there, or takes connections.
     """
-    try:
+    with suppress(psycopg.ProgrammingError):  # `connect` says what is no address
         server = make_conninfo(url, connect_timeout=int(ANSWER_S)).encode()
-    except psycopg.ProgrammingError as error:
-        raise _no_address() from error
-    if psycopg.pq.PGconn.ping(server) != psycopg.pq.Ping.OK:  # before: a server that begins only now refuses nobody
-        raise _unreachable()
+        if psycopg.pq.PGconn.ping(server) != psycopg.pq.Ping.OK:  # first: one that begins only now refuses nobody
+            raise DatabaseAway(_UNREACHABLE)
     try:
         return connect(url)
     except DatabaseAway as error:
-        raise ConfigError(
-            f"the database refuses the login: check user, password and database name in {URL}; see the server's log"
-        ) from error
-
-
-def _unreachable() -> DatabaseAway:
-    return DatabaseAway(
-        "the database cannot be reached: check that its server runs and takes connections, and host, port, user, "
-        f"password and database name in {URL}"
-    )
-
-
-def _no_address() -> ConfigError:
-    return ConfigError(f"{URL} is not the address of a database; it looks like {EXAMPLE}")
+        refused = "the database refuses the login: check user, password and database name in"
+        raise ConfigError(f"{refused} {URL}; see the server's log") from error
 
 
 @contextmanager
@@ -259,7 +249,6 @@ def _cut_after(seconds: float, connection: Connection) -> Iterator[None]:
 
     with line:
         limit = threading.Timer(seconds, cut)
-        limit.daemon = True
         limit.start()
         try:
             yield
