@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,25 +35,22 @@ class FileArchive:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._by_month: dict[str, list[ArchivedDocument]] = {}
-        self._by_id: dict[str, list[ArchivedDocument]] | None = None
+        self._lists: dict[str | None, list[ArchivedDocument]] = {}
 
     def newest_first(self, doc_id: str | None, since: datetime | None = None) -> list[ArchivedDocument]:
         """Return what lies here, of all documents or of one, the newest first; raises StoreError.
 
-        With `since` only what is of that moment or a later one; earlier months are not looked at.
+        With `since` only what is of that moment or a later one.
         """
-        if doc_id is None:
-            found = self._from_month(f"{since.astimezone(UTC):%Y-%m}" if since else "")
-        else:
-            found = self._index().get(doc_id, [])
-        return [one for one in reversed(found) if since is None or one.at >= since]
+        found = self._known().get(doc_id, [])
+        first = 0 if since is None else bisect_left(found, since, key=lambda one: one.at)
+        return found[first:][::-1]
 
     def read(self, archived: ArchivedDocument) -> Document | None:
         """Return what was archived; its value is None where it cannot be read. Raises StoreError."""
         path = self._folder / archived.name
         stamp = file_stamp(path)
-        return None if stamp is None else Stored.of(read_json(path), archived.doc_id, stamp).document
+        return None if stamp is None else Stored(read_json(path), archived.doc_id, stamp).document
 
     def restore(self, archived: ArchivedDocument, content: Mapping[str, Any], written_at: datetime) -> None:
         """Write the file of that name, or a new one, which the caller syncs, where there is none; raises StoreError."""
@@ -81,35 +78,25 @@ class FileArchive:
         """Return where a document goes; what its folder holds is read before, for `_add`."""
         folder = self._folder / f"{at.astimezone(UTC):%Y-%m}"
         create_folder(folder)
-        self._month(folder.name)
-        self._index()
+        self._known()
         return free_path(folder / f"{doc_id}.{at.astimezone(UTC):{_AT}}", ".json")
 
     def _add(self, path: Path) -> None:
         if (one := _entry(f"{path.parent.name}/{path.name}")) is not None:
-            insort(self._index().setdefault(one.doc_id, []), one, key=_archive_order)
-            insort(self._month(path.parent.name), one, key=_archive_order)
+            for key in (None, one.doc_id):
+                insort(self._known().setdefault(key, []), one, key=_archive_order)
 
-    def _index(self) -> dict[str, list[ArchivedDocument]]:
-        """Return what lies here by its id, oldest first."""
-        if self._by_id is None:
-            by_id: dict[str, list[ArchivedDocument]] = {}
-            for one in self._from_month(""):
+    def _known(self) -> dict[str | None, list[ArchivedDocument]]:
+        """Return what lies here, oldest first: of each document by its id, and of all by None."""
+        if not self._lists:
+            months = [month for month in list_names(self._folder) if (self._folder / month).is_dir()]
+            names = (f"{month}/{name}" for month in months for name in list_names(self._folder / month))
+            found = sorted(filter(None, map(_entry, names)), key=_archive_order)
+            by_id: dict[str | None, list[ArchivedDocument]] = {None: found}
+            for one in found:
                 by_id.setdefault(one.doc_id, []).append(one)
-            self._by_id = by_id
-        return self._by_id
-
-    def _from_month(self, oldest: str) -> list[ArchivedDocument]:
-        """Return what lies in the folders of the months from the oldest on, oldest first."""
-        months = sorted(name for name in list_names(self._folder) if name >= oldest)
-        return [one for month in months if (self._folder / month).is_dir() for one in self._month(month)]
-
-    def _month(self, month: str) -> list[ArchivedDocument]:
-        """Return what lies in a month's folder, read once, oldest first."""
-        if month not in self._by_month:
-            entries = (_entry(f"{month}/{name}") for name in list_names(self._folder / month))
-            self._by_month[month] = sorted((one for one in entries if one is not None), key=_archive_order)
-        return self._by_month[month]
+            self._lists = by_id
+        return self._lists
 
 
 def _entry(name: str) -> ArchivedDocument | None:

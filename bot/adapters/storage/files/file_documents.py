@@ -8,11 +8,13 @@ triage, or written by hand, counts as version 1.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
+
+from tinydb import where
 
 from bot.adapters.storage.files.atomic_write import create_folder, make_folder, set_aside
 from bot.adapters.storage.files.file_archive import FileArchive
@@ -88,15 +90,21 @@ class FileDocuments:
 
     def get(self, collection: str, doc_id: str) -> Document | None:
         """Return a document, or None; raises StoreError when the disk refuses."""
-        return self._tables[collection].one(doc_id)
+        table, key = self._tables[collection], cast(int, doc_id)  # the stub knows no text
+        with table.files.lock:
+            return next(_documents([table.get(doc_id=key)]), None)
 
     def list(self, collection: str) -> Sequence[Document]:
         """Return every document, by id; raises StoreError when the disk refuses."""
-        return self._tables[collection].every()
+        table = self._tables[collection]
+        with table.files.lock:
+            return [*_documents(table.all())]
 
     def find(self, collection: str, field: str, value: str) -> Sequence[Document]:
         """Return the documents that hold this text in a field of their own, by id."""
-        return self._tables[collection].holding(field, value)
+        table = self._tables[collection]
+        with table.files.lock:
+            return [*_documents(table.search(where(field) == value))]
 
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Write a document if its version is still `version`, 0 where there must be none."""
@@ -141,7 +149,7 @@ class FileDocuments:
     def archive(self, collection: str, doc_id: str, *, at: datetime) -> None:
         """Move a document's file to closed/<yyyy-mm>/<id>.<at>.json."""
         with self._alone(collection, doc_id) as table:
-            if doc_id in table.files:
+            if table.files.get(doc_id) is not None:
                 self._archive[collection].take(table.files.path(doc_id), doc_id, at)
 
     def archived(
@@ -187,3 +195,7 @@ class FileDocuments:
             if folder not in self._swept:
                 self._swept.add(make_folder(folder))
             yield table
+
+
+def _documents(found: Iterable[Any]) -> Iterator[Document]:
+    return (stored.document for stored in found if stored is not None)
