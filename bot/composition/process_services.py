@@ -168,7 +168,7 @@ def open_storage(engine: Engine, home: Path, noted: OpsLines | ProcessLines) -> 
     refuse_newer(storage.documents, ALL_COLLECTIONS)
     refuse_newer(storage.machine, (INDEX, CLONES))
     for name in DONE:
-        storage.journal(name).require_readable()
+        next(storage.journal(name).newest_first(), None)
     storage.documents.archived(THREADS.name, since=LAST_DAY)
     moved = set_aside_non_folders(home / name for name in REPLACEABLE_FOLDERS)
     for path in (*moved, *set_aside_non_files(home / name for name in REPLACEABLE)):

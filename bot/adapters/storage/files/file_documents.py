@@ -8,7 +8,7 @@ triage, or written by hand, counts as version 1.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -90,21 +90,16 @@ class FileDocuments:
 
     def get(self, collection: str, doc_id: str) -> Document | None:
         """Return a document, or None; raises StoreError when the disk refuses."""
-        table, key = self._tables[collection], cast(int, doc_id)  # the stub knows no text
-        with table.files.lock:
-            return next(_documents([table.get(doc_id=key)]), None)
+        key = cast(int, doc_id)  # the stub knows no text
+        return next(iter(self._read(collection, lambda table: [table.get(doc_id=key)])), None)
 
     def list(self, collection: str) -> Sequence[Document]:
         """Return every document, by id; raises StoreError when the disk refuses."""
-        table = self._tables[collection]
-        with table.files.lock:
-            return [*_documents(table.all())]
+        return self._read(collection, DocumentTable.all)
 
     def find(self, collection: str, field: str, value: str) -> Sequence[Document]:
         """Return the documents that hold this text in a field of their own, by id."""
-        table = self._tables[collection]
-        with table.files.lock:
-            return [*_documents(table.search(where(field) == value))]
+        return self._read(collection, lambda table: table.search(where(field) == value))
 
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Write a document if its version is still `version`, 0 where there must be none."""
@@ -175,6 +170,11 @@ class FileDocuments:
                 table.replace(document.id, content)
                 os.utime(table.files.path(document.id), (written_at.timestamp(), written_at.timestamp()))
 
+    def _read(self, collection: str, look: Callable[[DocumentTable], Iterable[Any]]) -> Sequence[Document]:
+        table = self._tables[collection]
+        with table.files.lock:
+            return [stored.document for stored in look(table) if stored is not None]
+
     @contextmanager
     def _unchanged(self, collection: str, doc_id: str, version: int) -> Iterator[DocumentTable]:
         """Enter alone, where the stored version is `version`; raises Conflict where it is another."""
@@ -195,7 +195,3 @@ class FileDocuments:
             if folder not in self._swept:
                 self._swept.add(make_folder(folder))
             yield table
-
-
-def _documents(found: Iterable[Any]) -> Iterator[Document]:
-    return (stored.document for stored in found if stored is not None)

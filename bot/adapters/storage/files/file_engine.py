@@ -13,7 +13,7 @@ import re
 import shutil
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Condition
@@ -36,7 +36,7 @@ from bot.adapters.storage.files.retention import run_folders
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.config.environment import TEAMS
 from bot.domain.notes import RETIRED, KeptNote, check_note_path
-from bot.errors import refusal, refused
+from bot.errors import refused
 from bot.ports import Clock, JobCounts
 from bot.ports.collections import DECISIONS, HOME, MOVED, SingleDocument, inbox_of
 
@@ -78,19 +78,11 @@ class NoteFiles:
             StoreError: the disk refuses.
         """
         with self._lock:
-            if self.find(name) is not None:
+            if any(os.path.lexists(self.folder / place) for place in (f"{name}.md", f"{RETIRED}/{name}.md")):
                 return None
             with refused(f"cannot save the note {name}", "check the disk and the folder's owner"):
                 make_folder(self.folder)
                 return f"memory/{name}.md" if create_file(self.folder / f"{name}.md", text) else None
-
-    def find(self, name: str) -> str | None:
-        """Return the ref of the note of that name, retired ones too; None if there is none."""
-        for place in (f"{name}.md", f"{RETIRED}/{name}.md"):
-            path = self.folder / place
-            if path.is_file() or path.is_symlink():
-                return f"memory/{place}"
-        return None
 
     def retire(self, ref: str) -> str | None:
         """Move a note to memory/retired/ and return its new ref; None if it is not there any more.
@@ -98,9 +90,9 @@ class NoteFiles:
         Raises:
             StoreError: the disk refuses.
         """
-        path = self._path(ref)
-        if path is None:
+        if ref not in {note.ref for note in self.all()}:
             return None
+        path = self.folder / ref.removeprefix("memory/")
         with self._lock, refused(f"cannot retire {ref}", "check the disk and the folder's owner"):
             folder = self.folder / RETIRED
             folder.mkdir(exist_ok=True, mode=0o700)
@@ -134,10 +126,6 @@ class NoteFiles:
         """Delete a note; raises InputError for no ref and StoreError when the disk refuses."""
         with self._lock:
             remove_file(self.folder / check_note_path(ref.removeprefix("memory/")))
-
-    def _path(self, ref: str) -> Path | None:
-        """Return the file of a note that is on the shelf."""
-        return next((self.folder / note.ref.removeprefix("memory/") for note in self.all() if note.ref == ref), None)
 
 
 def _names(stem: str) -> Iterator[str]:
@@ -185,12 +173,9 @@ class DecisionLogFile:
 
     def text(self) -> str:
         """Return what stands there, whoever wrote it."""
-        try:
+        with refused(f"cannot read {self._path}", "check the file's owner"), suppress(FileNotFoundError):
             return self._path.read_text(encoding="utf-8", errors="replace")
-        except FileNotFoundError:
-            return ""
-        except OSError as error:
-            raise refusal(f"cannot read {self._path}", error, "check the file's owner") from error
+        return ""
 
     def restore(self, text: str) -> None:
         """Write the whole into an empty log."""
@@ -223,9 +208,7 @@ class FileRunFolders:
     def publish(self, folder: str) -> None:
         """Do nothing: it can be read already."""
 
-    def fetch(self, folder: str) -> Path:
-        """Return where a folder lies."""
-        return self._home / folder
+    fetch = here
 
     def long_runs_since(self, moment: datetime) -> int:
         """Return how many long runs have ended since then."""

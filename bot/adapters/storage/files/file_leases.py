@@ -89,11 +89,10 @@ class FileLeases:
         handle = os.open(self._home, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.flock(handle, how | fcntl.LOCK_NB)
-        except BlockingIOError:
+        except OSError as error:
             os.close(handle)
-            raise
-        except OSError:
-            os.close(handle)
+            if isinstance(error, BlockingIOError):
+                raise
             return []
         return [handle]
 
