@@ -283,8 +283,12 @@ class Collection(Generic[Model]):
         return None if document is None else self.parse(document)
 
     def _values(self, found: Iterable[Document]) -> dict[str, Model]:
-        values = {one.id: self._read(one) for one in found}
-        return {doc_id: value for doc_id, value in values.items() if value is not None and self._is_id(doc_id)}
+        values = {}
+        for one in found:
+            with suppress(InputError):
+                if (value := self._read(one)) is not None:
+                    values[self._spec.check_id(one.id)] = value
+        return values
 
     def _in_order(self, values: Iterable[Model]) -> list[Model]:
         return sorted(values, key=self._spec.order) if self._spec.order else list(values)
@@ -293,13 +297,6 @@ class Collection(Generic[Model]):
         document = self._documents.get(self._spec.name, self._spec.check_id(doc_id))
         value = self._read(document) if document is not None else None
         return value, document.version if document is not None and value is not None else 0
-
-    def _is_id(self, doc_id: str) -> bool:
-        try:
-            self._spec.check_id(doc_id)
-        except InputError:
-            return False
-        return True
 
     def _read(self, document: Document) -> Model | None:
         """Return a document as a value, validated once; None where it is none, and then it is set aside."""
