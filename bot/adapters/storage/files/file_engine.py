@@ -14,7 +14,7 @@ import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from threading import Condition
 from typing import Final
@@ -212,7 +212,9 @@ class FileRunFolders:
 
     def long_runs_since(self, moment: datetime) -> int:
         """Return how many long runs have ended since then."""
-        return sum(_changed_at(path) >= moment for path in (self._home / "escalations").glob("*/.done"))
+        with refused(f"cannot read {self._home}", "run this as the user who runs triage"):
+            ended = (self._home / "escalations").glob("*/.done")
+            return sum(path.stat().st_mtime >= moment.timestamp() for path in ended)
 
     def withdraw(self, before: datetime, needed: Sequence[str]) -> None:
         """Do nothing: nothing is kept elsewhere."""
@@ -221,11 +223,6 @@ class FileRunFolders:
         """Return every folder that a run left, in order."""
         with refused(f"cannot read {self._home}", "run this as the user who runs triage"):
             return [path.relative_to(self._home).as_posix() for path in run_folders(self._home)]
-
-
-def _changed_at(path: Path) -> datetime:
-    with refused(f"cannot read {path}", "run this as the user who runs triage"):
-        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
 class FileStore:
@@ -298,8 +295,7 @@ class FileEngine:
 
     def teams(self) -> list[str]:
         """Return the teams that have a data directory in the process's own."""
-        folder = self._home / TEAMS
-        return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+        return sorted(path.name for path in (self._home / TEAMS).glob("*") if path.is_dir())
 
     @contextmanager
     def alone(self) -> Iterator[None]:
