@@ -145,22 +145,13 @@ def free_path(stem: Path, ending: str) -> Path:
     return path
 
 
-def set_aside_non_files(paths: Iterable[Path]) -> list[Path]:
-    """Rename each entry that stands where a file belongs and is none (a folder, a loop of links); return the new paths.
+def set_aside_all_but(paths: Iterable[Path], is_right: Callable[[Path], bool]) -> list[Path]:
+    """Rename what is there and not of its kind (a file for a folder, a loop of links); return the new paths.
 
     Raises:
         StoreError: one cannot be renamed.
     """
-    return [set_aside(path) for path in paths if os.path.lexists(path) and not path.is_file()]
-
-
-def set_aside_non_folders(paths: Iterable[Path]) -> list[Path]:
-    """Rename each entry that stands where a folder belongs and is none; return the new paths.
-
-    Raises:
-        StoreError: one cannot be renamed.
-    """
-    return [set_aside(path) for path in paths if is_no_folder(path)]
+    return [set_aside(path) for path in paths if os.path.lexists(path) and not is_right(path)]
 
 
 def is_no_folder(path: Path) -> bool:

@@ -105,9 +105,8 @@ class NoteFiles:
     def put(self, ref: str, whole: str) -> None:
         """Write a note over what stands there; raises InputError for no ref and StoreError when the disk refuses."""
         path = self.folder / check_note_path(ref.removeprefix("memory/"))
-        with self._lock:
-            make_folder(path.parent)
-            replace_text(path, whole)
+        make_folder(path.parent)
+        replace_text(path, whole)
 
     def stored(self) -> Iterator[tuple[str, str]]:
         """Yield the path below memory/ and the whole of every note, retired ones too; raises StoreError.
@@ -124,8 +123,7 @@ class NoteFiles:
 
     def remove(self, ref: str) -> None:
         """Delete a note; raises InputError for no ref and StoreError when the disk refuses."""
-        with self._lock:
-            remove_file(self.folder / check_note_path(ref.removeprefix("memory/")))
+        remove_file(self.folder / check_note_path(ref.removeprefix("memory/")))
 
 
 def _names(stem: str) -> Iterator[str]:
