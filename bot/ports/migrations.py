@@ -30,7 +30,6 @@ class Migration:
 
     number: int
     collection: str
-    name: str
     backward: Callable[[Content], Content]
     forward: Callable[[Content], Content] = dict
 
@@ -92,20 +91,9 @@ def _forget_new_work(job: Content) -> Content:
 
 
 MIGRATIONS: Final = (
-    Migration(number=2, collection="threads", name="doubts have codes", forward=_add_doubts, backward=_drop_doubts),
-    Migration(
-        number=3,
-        collection="sessions",
-        name="findings have stamps",
-        forward=_stamp_findings,
-        backward=_unstamp_findings,
-    ),
-    Migration(
-        number=3,
-        collection="jobs",
-        name="alerts, and questions of buttons, are work",
-        backward=_forget_new_work,
-    ),
+    Migration(number=2, collection="threads", forward=_add_doubts, backward=_drop_doubts),
+    Migration(number=3, collection="sessions", forward=_stamp_findings, backward=_unstamp_findings),
+    Migration(number=3, collection="jobs", backward=_forget_new_work),
 )
 """Every step since the first form; a step never changes once it was released."""
 
