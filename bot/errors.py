@@ -140,9 +140,9 @@ def refusal(what: str, error: OSError, advice: str, *, instead: str = "move it a
 
 
 @contextmanager
-def refused(what: str, advice: str) -> Iterator[None]:
+def refused(what: str, advice: str, *, instead: str = "move it away") -> Iterator[None]:
     """Raise what the system refuses in the block as `refusal` says it."""
     try:
         yield
     except OSError as error:
-        raise refusal(what, error, advice) from error
+        raise refusal(what, error, advice, instead=instead) from error

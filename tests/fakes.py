@@ -96,9 +96,6 @@ class MemoryJournal:
         wanted = json.dumps(containing, ensure_ascii=False)[1:-1]
         return self._read(line for line in self._tail(last_bytes) if wanted in line)
 
-    def require_readable(self) -> None:
-        """It can be read."""
-
     def newest_first(self) -> Iterator[dict[str, Any]]:
         return self._read(reversed(list(self.lines)))
 

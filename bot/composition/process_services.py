@@ -11,7 +11,7 @@ from typing import Any, Final
 from slack_sdk import WebClient
 
 from bot.adapters.process.clocks import ChatClock, SharedClock
-from bot.adapters.storage.files.atomic_write import set_aside_non_files, set_aside_non_folders
+from bot.adapters.storage.files.atomic_write import set_aside_all_but
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.casework.ops_channel import OpsLines, ProcessLines
 from bot.composition.codebases import open_process_code
@@ -168,10 +168,10 @@ def open_storage(engine: Engine, home: Path, noted: OpsLines | ProcessLines) -> 
     refuse_newer(storage.documents, ALL_COLLECTIONS)
     refuse_newer(storage.machine, (INDEX, CLONES))
     for name in DONE:
-        storage.journal(name).require_readable()
+        next(storage.journal(name).newest_first(), None)
     storage.documents.archived(THREADS.name, since=LAST_DAY)
-    moved = set_aside_non_folders(home / name for name in REPLACEABLE_FOLDERS)
-    for path in (*moved, *set_aside_non_files(home / name for name in REPLACEABLE)):
+    moved = set_aside_all_but((home / name for name in REPLACEABLE_FOLDERS), Path.is_dir)
+    for path in (*moved, *set_aside_all_but((home / name for name in REPLACEABLE), Path.is_file)):
         noted.append(set_aside_line(path))
     return storage
 

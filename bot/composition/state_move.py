@@ -39,7 +39,7 @@ from bot.ports.collections import (
     THREADS,
     SingleDocument,
 )
-from bot.ports.migrations import SCHEMA_VERSION, backward, newer_schema, schema_of
+from bot.ports.migrations import backward
 
 Item = TypeVar("Item")
 Say = Callable[[str], object]
@@ -173,22 +173,14 @@ def rewrite(engine: Engine, home: Path, to: int) -> Counter[str]:
     with engine.alone():
         for _, state in _states(engine, home):
             for _, name, _, one in state.with_what_stays():
-                _earlier(name, one.value or {}, to)
+                backward(name, one.value or {}, to)
         for _, state in _states(engine, home):
             for documents, name, entry, one in state.with_what_stays():
-                if one.value is not None and (earlier := _earlier(name, one.value, to)) != one.value:
+                if one.value is not None and (earlier := backward(name, one.value, to)) != one.value:
                     documents.restore(name, replace(one, value=earlier), archived=entry)
                     changed[name if entry is None else CLOSED] += 1
-            changed[JOBS] += state.jobs.rewrite(lambda record: _earlier(JOBS, record, to))
+            changed[JOBS] += state.jobs.rewrite(lambda record: backward(JOBS, record, to))
     return +changed
-
-
-def _earlier(collection: str, content: Mapping[str, Any], to: int) -> Mapping[str, Any]:
-    """Return a document or job in the form of schema `to`; raises NewerSchema."""
-    schema = schema_of(content)
-    if schema is not None and schema > SCHEMA_VERSION:
-        raise newer_schema(f"something in {collection}", schema)
-    return backward(collection, content, to)
 
 
 def _states(engine: Engine, home: Path) -> Iterator[tuple[str, _State]]:

@@ -12,10 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.domain.acknowledgement import Acknowledgement
 from bot.domain.fixes.fixes import Fix, check_fix_id
+from bot.domain.frozen_value import KeepsUnknownFields
 from bot.domain.heartbeats.session_state import SessionOverride, SessionState, check_session_id
 from bot.domain.notes import StoredNote, check_note_path
 from bot.domain.questions.autonomy_record import AutoReply, check_auto_reply_id
@@ -282,8 +283,12 @@ class Collection(Generic[Model]):
         return None if document is None else self.parse(document)
 
     def _values(self, found: Iterable[Document]) -> dict[str, Model]:
-        values = {one.id: self._read(one) for one in found}
-        return {doc_id: value for doc_id, value in values.items() if value is not None and self._is_id(doc_id)}
+        values = {}
+        for one in found:
+            with suppress(InputError):
+                if (value := self._read(one)) is not None:
+                    values[self._spec.check_id(one.id)] = value
+        return values
 
     def _in_order(self, values: Iterable[Model]) -> list[Model]:
         return sorted(values, key=self._spec.order) if self._spec.order else list(values)
@@ -292,13 +297,6 @@ class Collection(Generic[Model]):
         document = self._documents.get(self._spec.name, self._spec.check_id(doc_id))
         value = self._read(document) if document is not None else None
         return value, document.version if document is not None and value is not None else 0
-
-    def _is_id(self, doc_id: str) -> bool:
-        try:
-            self._spec.check_id(doc_id)
-        except InputError:
-            return False
-        return True
 
     def _read(self, document: Document) -> Model | None:
         """Return a document as a value, validated once; None where it is none, and then it is set aside."""
@@ -326,18 +324,19 @@ def read_value(documents: Documents, collection: str, model: type[Model]) -> Mod
 
     Nothing is set aside.
     """
-    document = documents.get(collection, collection)
-    try:
-        return None if document is None else model.model_validate(migrated(documents, collection, document))
-    except ValidationError:
-        return None
+    return Collection(documents, CollectionSpec(name=collection, model=model, check_id=str)).parsed().get(collection)
+
+
+class _Keys(KeepsUnknownFields):
+    model_config = ConfigDict(frozen=True, extra="allow")
 
 
 class SingleDocument:
     """The one document of a collection, as a JSON object; keys that nobody names stay."""
 
     def __init__(self, documents: Documents, collection: str, *, on_damage: OnDamage = silently) -> None:
-        self._documents, self._name, self._on_damage = documents, collection, on_damage
+        spec = CollectionSpec(name=collection, model=_Keys, check_id=str, default=_Keys())
+        self._documents, self._name = Collection(documents, spec, on_damage=on_damage), collection
 
     def read(self) -> Mapping[str, Any]:
         """Return what was written last; an empty object where nothing was, or where it cannot be read.
@@ -345,7 +344,7 @@ class SingleDocument:
         Raises:
             StoreError: the disk refuses, or (NewerSchema) a later version of triage wrote it.
         """
-        return self._read()[0]
+        return self._documents.get(self._name).model_extra or {}
 
     def update(self, keys: Mapping[str, Any]) -> None:
         """Set these keys and return once they are on disk; raises StoreError and changes nothing."""
@@ -369,27 +368,11 @@ class SingleDocument:
     def change(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
         """Store what `change` makes of the object, and return once it is on disk; no change overwrites another.
 
-        `change` is called again where somebody was faster; what it raises goes through. Raises StoreError and changes
-        nothing.
+        `change` is called again where somebody was faster; what it raises goes through. An empty object is removed.
+        Raises StoreError and changes nothing.
         """
-        while True:
-            before, version = self._read()
-            after = sealed(change(before))
-            with suppress(Conflict):
-                return self._documents.put(self._name, self._name, after, version=version)
+        self._documents.change(self._name, lambda now: _Keys.model_validate(change(now.model_extra or {})))
 
     def clear(self) -> None:
         """Remove the document; raises StoreError and changes nothing."""
-        while (document := self._documents.get(self._name, self._name)) is not None:
-            with suppress(Conflict):
-                self._documents.remove(self._name, self._name, version=document.version)
-
-    def _read(self) -> tuple[Mapping[str, Any], int]:
-        document = self._documents.get(self._name, self._name)
-        if document is None:
-            return {}, 0
-        content = migrated(self._documents, self._name, document)
-        if content is not None:
-            return content, document.version
-        self._on_damage(self._documents.set_aside(self._name, self._name))
-        return {}, 0
+        self._documents.remove(self._name)

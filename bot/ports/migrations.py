@@ -23,16 +23,15 @@ Content = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Migration:
-    """One step of one collection: `forward` leads to schema `number`, `backward` to the one before.
+    """One step of one collection: `backward` leads to the schema before `number`, `forward` to that, else no change.
 
     Both get a whole document, without its `version`, and return it changed; fields that they do not name stay.
     """
 
     number: int
     collection: str
-    name: str
-    forward: Callable[[Content], Content]
     backward: Callable[[Content], Content]
+    forward: Callable[[Content], Content] = dict
 
 
 class NewerSchema(StoreError):
@@ -80,11 +79,6 @@ def _unstamp_findings(session: Content) -> Content:
     return {**session, "findings": findings, "sent": {"stamps": stamps}}
 
 
-def _know_new_work(job: Content) -> Content:
-    """Leave a job as it is."""
-    return job
-
-
 def _forget_new_work(job: Content) -> Content:
     """Make an alert the question that it was before; a question of a button is set aside, and named, by who reads it.
 
@@ -97,21 +91,9 @@ def _forget_new_work(job: Content) -> Content:
 
 
 MIGRATIONS: Final = (
-    Migration(number=2, collection="threads", name="doubts have codes", forward=_add_doubts, backward=_drop_doubts),
-    Migration(
-        number=3,
-        collection="sessions",
-        name="findings have stamps",
-        forward=_stamp_findings,
-        backward=_unstamp_findings,
-    ),
-    Migration(
-        number=3,
-        collection="jobs",
-        name="alerts, and questions of buttons, are work",
-        forward=_know_new_work,
-        backward=_forget_new_work,
-    ),
+    Migration(number=2, collection="threads", forward=_add_doubts, backward=_drop_doubts),
+    Migration(number=3, collection="sessions", forward=_stamp_findings, backward=_unstamp_findings),
+    Migration(number=3, collection="jobs", backward=_forget_new_work),
 )
 """Every step since the first form; a step never changes once it was released."""
 
@@ -119,14 +101,23 @@ SCHEMA_VERSION: Final = max(step.number for step in MIGRATIONS)
 """The form that this version writes."""
 
 
-def schema_of(content: Content) -> int | None:
+def schema_of(content: Content, place: str = "a document") -> int | None:
     """Return the number that stands in a document or a job, 1 where none does; None where it is no number.
+
+    Raises NewerSchema for that of a later version of triage, which wrote what is at `place`.
 
     >>> schema_of({}), schema_of({"schema_version": 3}), schema_of({"schema_version": "x"})
     (1, 3, None)
     """
     found = content.get(SCHEMA_KEY, 1)
-    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else None
+    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
+        return None
+    if found > SCHEMA_VERSION:
+        raise NewerSchema(
+            f"{place} has schema {found}; triage {program_version()} reads schemas up to {SCHEMA_VERSION}. "
+            f"Start the later version of triage again, or type `triage migrate --schema {SCHEMA_VERSION}` with it first"
+        )
+    return found
 
 
 def sealed(content: Content) -> dict[str, Any]:
@@ -139,11 +130,11 @@ def migrated(documents: Documents, collection: str, document: Document) -> dict[
 
     None where it holds no object, or no number as its schema. Raises NewerSchema.
     """
-    schema = schema_of(document.value) if document.value is not None else None
-    if document.value is None or schema is None:
+    if document.value is None:
         return None
-    if schema > SCHEMA_VERSION:
-        raise newer_schema(documents.place(collection, document.id), schema)
+    schema = schema_of(document.value, documents.place(collection, document.id))
+    if schema is None:
+        return None
     content = forward(collection, document.value, schema)
     return {key: value for key, value in content.items() if key != SCHEMA_KEY}
 
@@ -170,18 +161,13 @@ def forward(collection: str, content: Content, schema: int, steps: Iterable[Migr
 
 
 def backward(collection: str, content: Content, to: int, steps: Iterable[Migration] = MIGRATIONS) -> dict[str, Any]:
-    """Return a document in the form of schema `to`, sealed with it; one of that schema or an earlier one as it is."""
-    schema = schema_of(content)
+    """Return a document in the form of schema `to`, sealed with it; one of that schema or an earlier one as it is.
+
+    Raises NewerSchema for one of a later version.
+    """
+    schema = schema_of(content, f"something in {collection}")
     if schema is None or schema <= to:
         return dict(content)
     for step in sorted(steps, key=lambda one: -one.number):
         content = step.backward(content) if step.collection == collection and to < step.number <= schema else content
     return {**content, SCHEMA_KEY: to}
-
-
-def newer_schema(place: str, schema: int) -> NewerSchema:
-    """Return the error for a file that a later version of triage wrote."""
-    return NewerSchema(
-        f"{place} has schema {schema}; triage {program_version()} reads schemas up to {SCHEMA_VERSION}. "
-        f"Start the later version of triage again, or type `triage migrate --schema {SCHEMA_VERSION}` with it first"
-    )

@@ -159,9 +159,6 @@ class Journal(Protocol):
     def newest_first(self) -> Iterator[dict[str, Any]]:
         """Yield every readable record, newest first; whoever stops early has read little more than it took."""
 
-    def require_readable(self) -> None:
-        """Raise StoreError if it is there and cannot be read: what it holds must not be done again."""
-
     @property
     def bad_lines(self) -> int:
         """How many lines the last reading had to skip."""

@@ -245,7 +245,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, capsys: pytest.Capt
     assert main(["metrics", "--sample", "3", "--home", str(tmp_path)]) == 1
     said = capsys.readouterr()
     assert "events-classified.ndjson" in said.err
-    assert "move it away" in said.err.replace("\n", " ")
+    assert "put the journal back from a backup" in said.err.replace("\n", " ")
     assert said.out == ""
 
 

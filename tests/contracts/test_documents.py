@@ -237,11 +237,11 @@ class TestOnDisk:
             "from bot.adapters.storage.files.file_documents import FileDocuments\n"
             "from bot.ports.collections import SingleDocument\n"
             "one = SingleDocument(FileDocuments(Path(sys.argv[1])), 'briefs')\n"
-            "for n in range(50): one.update({'n': n})\n"
+            "for _ in range(50): one.change(lambda now: {'n': now.get('n', 0) + 1})\n"
         )
         others = [fork_server.start("tests.program", program, str(tmp_path), env=os.environ) for _ in range(2)]
         assert [other.wait() for other in others] == [0, 0]
-        assert stored(FileDocuments(tmp_path), BRIEFS, BRIEFS) == (100, {"n": 49, "schema_version": SCHEMA_VERSION})
+        assert stored(FileDocuments(tmp_path), BRIEFS, BRIEFS) == (100, {"n": 100, "schema_version": SCHEMA_VERSION})
 
 
 def test_what_was_archived_is_named_from_a_moment_on(reopen: Open) -> None:

@@ -45,14 +45,12 @@ STEPS = (
     Migration(
         number=2,
         collection="a",
-        name="count is a number",
         forward=lambda one: {**one, "count": int(one["count"])},
         backward=lambda one: {**one, "count": str(one["count"])},
     ),
     Migration(
         number=3,
         collection="a",
-        name="count is called total",
         forward=lambda one: {"total": one["count"], **{k: v for k, v in one.items() if k != "count"}},
         backward=lambda one: {"count": one["total"], **{k: v for k, v in one.items() if k != "total"}},
     ),

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from bot.domain.jobs import FORMER_CLASSES, WORK_CLASSES, ContinueThread, Job, Work
 from bot.ports import Clock, any_job
-from bot.ports.migrations import SCHEMA_KEY, SCHEMA_VERSION, newer_schema, schema_of, sealed
+from bot.ports.migrations import SCHEMA_KEY, schema_of, sealed
 
 _NAMES: Final = {work: name for name, work in WORK_CLASSES.items()}
 _READ: Final = {**WORK_CLASSES, **FORMER_CLASSES}
@@ -41,9 +41,7 @@ def decode_job(document: Any, place: str = "a job") -> Job:
         ValueError: it is no job.
     """
     fields = dict(document) if isinstance(document, Mapping) else {}
-    schema = schema_of(fields)
-    if schema is not None and schema > SCHEMA_VERSION:
-        raise newer_schema(place, schema)
+    schema_of(fields, place)
     fields.pop(SCHEMA_KEY, None)
     work = _decode_work(fields.pop("payload", None))
     return Job.model_validate({**fields, "work": work}, extra="allow")

@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -30,14 +30,10 @@ def probe_folder(folder: Path, room: int) -> None:
 
     `room` is how many bytes must be free beside: a page or two would hold the probe and no more.
     """
-    path = folder / f"{_TEMPORARY}probe"
     with refused("cannot write to the data directory", "free space, or make it writable"):
         if shutil.disk_usage(folder).free < room:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        try:
-            _write(path, b"\0" * PROBE_BYTES)
-        finally:
-            path.unlink(missing_ok=True)
+        _write(folder / "probe", b"\0" * PROBE_BYTES, lambda *_: None)
 
 
 def replace_json(path: Path, document: Mapping[str, Any], *, is_synced: bool = True) -> None:
@@ -57,16 +53,8 @@ def replace_bytes(path: Path, content: bytes, *, is_synced: bool = True) -> None
     Raises:
         StoreError: the disk refused; `path` still holds what it held before.
     """
-    temporary = path.with_name(f"{_TEMPORARY}{path.name}")
-    try:
-        _write(temporary, content, is_synced=is_synced)
-        temporary.replace(path)
-        if is_synced:
-            sync_folder(path.parent)
-    except OSError as error:
-        with suppress(OSError):  # half a file would hold room that a full disk needs
-            temporary.unlink()
-        raise refusal(f"cannot write {path}", error, "check the disk and the folder's owner") from error
+    with refused(f"cannot write {path}", "check the disk and the folder's owner"):
+        _write(path, content, os.replace, is_synced=is_synced)
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
@@ -92,25 +80,28 @@ def create_file(path: Path, text: str) -> bool:
     Raises:
         OSError: the disk refused.
     """
-    temporary = path.with_name(f"{_TEMPORARY}{path.name}")
     try:
-        _write(temporary, text.encode("utf-8", "replace"))
-        path.hardlink_to(temporary)
+        _write(path, text.encode("utf-8", "replace"), os.link)
     except FileExistsError:
         return False
-    finally:
-        temporary.unlink(missing_ok=True)
-    sync_folder(path.parent)
     return True
 
 
-def _write(path: Path, content: bytes, *, is_synced: bool = True) -> None:
-    """Write a file for the owner's eyes only."""
-    with open_private(path, "wb") as file:
-        file.write(content)
-        file.flush()
+def _write(path: Path, content: bytes, move: Callable[[Path, Path], object], *, is_synced: bool = True) -> None:
+    """Write a file for the owner's eyes only under another name, and move it to its own; raises OSError."""
+    temporary = path.with_name(f"{_TEMPORARY}{path.name}")
+    try:
+        with open_private(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            if is_synced:
+                os.fsync(file.fileno())
+        move(temporary, path)
         if is_synced:
-            os.fsync(file.fileno())
+            sync_folder(path.parent)
+    finally:
+        with suppress(OSError):  # half a file would hold room that a full disk needs
+            temporary.unlink()
 
 
 def open_private(path: Path, mode: str) -> BinaryIO:
@@ -154,22 +145,13 @@ def free_path(stem: Path, ending: str) -> Path:
     return path
 
 
-def set_aside_non_files(paths: Iterable[Path]) -> list[Path]:
-    """Rename each entry that stands where a file belongs and is none (a folder, a loop of links); return the new paths.
+def set_aside_all_but(paths: Iterable[Path], is_right: Callable[[Path], bool]) -> list[Path]:
+    """Rename what is there and not of its kind (a file for a folder, a loop of links); return the new paths.
 
     Raises:
         StoreError: one cannot be renamed.
     """
-    return [set_aside(path) for path in paths if os.path.lexists(path) and not path.is_file()]
-
-
-def set_aside_non_folders(paths: Iterable[Path]) -> list[Path]:
-    """Rename each entry that stands where a folder belongs and is none; return the new paths.
-
-    Raises:
-        StoreError: one cannot be renamed.
-    """
-    return [set_aside(path) for path in paths if is_no_folder(path)]
+    return [set_aside(path) for path in paths if os.path.lexists(path) and not is_right(path)]
 
 
 def is_no_folder(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Port Documents over the files of one data directory: which collection is kept where, and in what form.
+"""Port Documents over the files of one data directory: which collection is kept where and in what form; its archive.
 
 The bot and the terminal both write. A write compares the version, replaces the file as a whole and is alone while it
 does so: each folder has a lease. A document carries its `version`; one of an earlier version of
@@ -8,18 +8,31 @@ triage, or written by hand, counts as version 1.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from bot.adapters.storage.files.atomic_write import create_folder, make_folder, set_aside
-from bot.adapters.storage.files.file_archive import FileArchive
+from tinydb import where
+
+from bot.adapters.storage.files.atomic_write import (
+    create_folder,
+    file_stamp,
+    free_path,
+    list_names,
+    make_folder,
+    read_json,
+    replace_json,
+    set_aside,
+    sync_folder,
+)
 from bot.adapters.storage.files.file_leases import FileLeases
-from bot.adapters.storage.files.tinydb_storage import DocumentFiles, DocumentTable
+from bot.adapters.storage.files.tinydb_storage import DocumentFiles, DocumentTable, Stored
 from bot.config.environment import process_home
-from bot.errors import Conflict, StoreError
+from bot.errors import Conflict, StoreError, refused
 from bot.ports.collections import CLONES, HANDED_OVER, HOMES, INDEX, OVERRIDES, PEOPLE, PRESENCE, ROLLUPS, THREADS
 from bot.ports.storage import ArchivedDocument, DamagedDocument, Document
 
@@ -68,6 +81,9 @@ ALL_COLLECTIONS: Final = tuple(name for name in FILES if name != ROLLUPS and nam
 OF_PROCESS: Final = frozenset({PRESENCE, INDEX, CLONES, PEOPLE, HANDED_OVER, HOMES})
 """What all teams of a process have in common, and find in its own data directory."""
 
+_NAME: Final = re.compile(r"(?P<id>[^/]+)\.(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?:\.\d+)?\.json")
+_AT: Final = "%Y-%m-%dT%H:%M:%SZ"
+
 
 class FileDocuments:
     """The documents of one data directory; with `is_reader` nothing is written, set aside or created."""
@@ -88,15 +104,16 @@ class FileDocuments:
 
     def get(self, collection: str, doc_id: str) -> Document | None:
         """Return a document, or None; raises StoreError when the disk refuses."""
-        return self._tables[collection].one(doc_id)
+        key = cast(int, doc_id)  # the stub knows no text
+        return next(iter(self._read(collection, lambda table: [table.get(doc_id=key)])), None)
 
     def list(self, collection: str) -> Sequence[Document]:
         """Return every document, by id; raises StoreError when the disk refuses."""
-        return self._tables[collection].every()
+        return self._read(collection, DocumentTable.all)
 
     def find(self, collection: str, field: str, value: str) -> Sequence[Document]:
         """Return the documents that hold this text in a field of their own, by id."""
-        return self._tables[collection].holding(field, value)
+        return self._read(collection, lambda table: table.search(where(field) == value))
 
     def put(self, collection: str, doc_id: str, value: Mapping[str, Any], *, version: int) -> None:
         """Write a document if its version is still `version`, 0 where there must be none."""
@@ -141,7 +158,7 @@ class FileDocuments:
     def archive(self, collection: str, doc_id: str, *, at: datetime) -> None:
         """Move a document's file to closed/<yyyy-mm>/<id>.<at>.json."""
         with self._alone(collection, doc_id) as table:
-            if doc_id in table.files:
+            if table.files.get(doc_id) is not None:
                 self._archive[collection].take(table.files.path(doc_id), doc_id, at)
 
     def archived(
@@ -167,6 +184,11 @@ class FileDocuments:
                 table.replace(document.id, content)
                 os.utime(table.files.path(document.id), (written_at.timestamp(), written_at.timestamp()))
 
+    def _read(self, collection: str, look: Callable[[DocumentTable], Iterable[Any]]) -> Sequence[Document]:
+        table = self._tables[collection]
+        with table.files.lock:
+            return [stored.document for stored in look(table) if stored is not None]
+
     @contextmanager
     def _unchanged(self, collection: str, doc_id: str, version: int) -> Iterator[DocumentTable]:
         """Enter alone, where the stored version is `version`; raises Conflict where it is another."""
@@ -187,3 +209,92 @@ class FileDocuments:
             if folder not in self._swept:
                 self._swept.add(make_folder(folder))
             yield table
+
+
+class FileArchive:
+    """The archive of closed documents, `<yyyy-mm>/<id>.<at>.json`; its caller holds the lock.
+
+    Its names are read once and kept in memory (100,000 of them: 0.4 s and 33 MB).
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lists: dict[str | None, list[ArchivedDocument]] = {}
+
+    def newest_first(self, doc_id: str | None, since: datetime | None = None) -> list[ArchivedDocument]:
+        """Return what lies here, of all documents or of one, the newest first; raises StoreError.
+
+        With `since` only what is of that moment or a later one.
+        """
+        found = self._known().get(doc_id, [])
+        first = 0 if since is None else bisect_left(found, since, key=lambda one: one.at)
+        return found[first:][::-1]
+
+    def read(self, archived: ArchivedDocument) -> Document | None:
+        """Return what was archived; its value is None where it cannot be read. Raises StoreError."""
+        path = self._folder / archived.name
+        stamp = file_stamp(path)
+        return None if stamp is None else Stored(read_json(path), archived.doc_id, stamp).document
+
+    def restore(self, archived: ArchivedDocument, content: Mapping[str, Any], written_at: datetime) -> None:
+        """Write the file of that name, or a new one, which the caller syncs, where there is none; raises StoreError."""
+        path = self._folder / archived.name
+        is_new = _entry(archived.name) is None or not path.exists()
+        path = self._new_path(archived.doc_id, archived.at) if is_new else path
+        replace_json(path, content, is_synced=not is_new)
+        os.utime(path, (written_at.timestamp(), written_at.timestamp()))
+        if is_new:
+            self._add(path)
+
+    def take(self, source: Path, doc_id: str, at: datetime) -> None:
+        """Move a document's file here; a second one of the same second gets a number.
+
+        Raises:
+            StoreError: the disk refuses; the file is where it was.
+        """
+        with refused(f"cannot archive {source}", "check the disk and the folder's owner"):
+            path = self._new_path(doc_id, at)
+            source.rename(path)
+            sync_folder(path.parent)
+        self._add(path)
+
+    def _new_path(self, doc_id: str, at: datetime) -> Path:
+        """Return where a document goes; what its folder holds is read before, for `_add`."""
+        folder = self._folder / f"{at.astimezone(UTC):%Y-%m}"
+        create_folder(folder)
+        self._known()
+        return free_path(folder / f"{doc_id}.{at.astimezone(UTC):{_AT}}", ".json")
+
+    def _add(self, path: Path) -> None:
+        if (one := _entry(f"{path.parent.name}/{path.name}")) is not None:
+            for key in (None, one.doc_id):
+                insort(self._known().setdefault(key, []), one, key=_archive_order)
+
+    def _known(self) -> dict[str | None, list[ArchivedDocument]]:
+        """Return what lies here, oldest first: of each document by its id, and of all by None."""
+        if not self._lists:
+            months = [month for month in list_names(self._folder) if (self._folder / month).is_dir()]
+            names = (f"{month}/{name}" for month in months for name in list_names(self._folder / month))
+            found = sorted(filter(None, map(_entry, names)), key=_archive_order)
+            by_id: dict[str | None, list[ArchivedDocument]] = {None: found}
+            for one in found:
+                by_id.setdefault(one.doc_id, []).append(one)
+            self._lists = by_id
+        return self._lists
+
+
+def _entry(name: str) -> ArchivedDocument | None:
+    """Return what the name of a file below closed/ says; None where it is no archived document's."""
+    found = _NAME.fullmatch(name.rpartition("/")[2])
+    if found is None:
+        return None
+    try:
+        at = datetime.fromisoformat(found["at"])
+    except ValueError:
+        return None
+    return ArchivedDocument(doc_id=found["id"], at=at, name=name)
+
+
+def _archive_order(one: ArchivedDocument) -> tuple[datetime, int, str]:
+    """Return what to sort by: the second or tenth ending of a second has a longer name."""
+    return one.at, len(one.name), one.name

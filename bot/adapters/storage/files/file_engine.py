@@ -13,8 +13,8 @@ import re
 import shutil
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from threading import Condition
 from typing import Final
@@ -36,7 +36,7 @@ from bot.adapters.storage.files.retention import run_folders
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.config.environment import TEAMS
 from bot.domain.notes import RETIRED, KeptNote, check_note_path
-from bot.errors import refusal, refused
+from bot.errors import refused
 from bot.ports import Clock, JobCounts
 from bot.ports.collections import DECISIONS, HOME, MOVED, SingleDocument, inbox_of
 
@@ -78,19 +78,11 @@ class NoteFiles:
             StoreError: the disk refuses.
         """
         with self._lock:
-            if self.find(name) is not None:
+            if any(os.path.lexists(self.folder / place) for place in (f"{name}.md", f"{RETIRED}/{name}.md")):
                 return None
             with refused(f"cannot save the note {name}", "check the disk and the folder's owner"):
                 make_folder(self.folder)
                 return f"memory/{name}.md" if create_file(self.folder / f"{name}.md", text) else None
-
-    def find(self, name: str) -> str | None:
-        """Return the ref of the note of that name, retired ones too; None if there is none."""
-        for place in (f"{name}.md", f"{RETIRED}/{name}.md"):
-            path = self.folder / place
-            if path.is_file() or path.is_symlink():
-                return f"memory/{place}"
-        return None
 
     def retire(self, ref: str) -> str | None:
         """Move a note to memory/retired/ and return its new ref; None if it is not there any more.
@@ -98,9 +90,9 @@ class NoteFiles:
         Raises:
             StoreError: the disk refuses.
         """
-        path = self._path(ref)
-        if path is None:
+        if ref not in {note.ref for note in self.all()}:
             return None
+        path = self.folder / ref.removeprefix("memory/")
         with self._lock, refused(f"cannot retire {ref}", "check the disk and the folder's owner"):
             folder = self.folder / RETIRED
             folder.mkdir(exist_ok=True, mode=0o700)
@@ -113,9 +105,8 @@ class NoteFiles:
     def put(self, ref: str, whole: str) -> None:
         """Write a note over what stands there; raises InputError for no ref and StoreError when the disk refuses."""
         path = self.folder / check_note_path(ref.removeprefix("memory/"))
-        with self._lock:
-            make_folder(path.parent)
-            replace_text(path, whole)
+        make_folder(path.parent)
+        replace_text(path, whole)
 
     def stored(self) -> Iterator[tuple[str, str]]:
         """Yield the path below memory/ and the whole of every note, retired ones too; raises StoreError.
@@ -132,12 +123,7 @@ class NoteFiles:
 
     def remove(self, ref: str) -> None:
         """Delete a note; raises InputError for no ref and StoreError when the disk refuses."""
-        with self._lock:
-            remove_file(self.folder / check_note_path(ref.removeprefix("memory/")))
-
-    def _path(self, ref: str) -> Path | None:
-        """Return the file of a note that is on the shelf."""
-        return next((self.folder / note.ref.removeprefix("memory/") for note in self.all() if note.ref == ref), None)
+        remove_file(self.folder / check_note_path(ref.removeprefix("memory/")))
 
 
 def _names(stem: str) -> Iterator[str]:
@@ -185,12 +171,9 @@ class DecisionLogFile:
 
     def text(self) -> str:
         """Return what stands there, whoever wrote it."""
-        try:
+        with refused(f"cannot read {self._path}", "check the file's owner"), suppress(FileNotFoundError):
             return self._path.read_text(encoding="utf-8", errors="replace")
-        except FileNotFoundError:
-            return ""
-        except OSError as error:
-            raise refusal(f"cannot read {self._path}", error, "check the file's owner") from error
+        return ""
 
     def restore(self, text: str) -> None:
         """Write the whole into an empty log."""
@@ -223,13 +206,13 @@ class FileRunFolders:
     def publish(self, folder: str) -> None:
         """Do nothing: it can be read already."""
 
-    def fetch(self, folder: str) -> Path:
-        """Return where a folder lies."""
-        return self._home / folder
+    fetch = here
 
     def long_runs_since(self, moment: datetime) -> int:
         """Return how many long runs have ended since then."""
-        return sum(_changed_at(path) >= moment for path in (self._home / "escalations").glob("*/.done"))
+        with refused(f"cannot read {self._home}", "run this as the user who runs triage"):
+            ended = (self._home / "escalations").glob("*/.done")
+            return sum(path.stat().st_mtime >= moment.timestamp() for path in ended)
 
     def withdraw(self, before: datetime, needed: Sequence[str]) -> None:
         """Do nothing: nothing is kept elsewhere."""
@@ -238,11 +221,6 @@ class FileRunFolders:
         """Return every folder that a run left, in order."""
         with refused(f"cannot read {self._home}", "run this as the user who runs triage"):
             return [path.relative_to(self._home).as_posix() for path in run_folders(self._home)]
-
-
-def _changed_at(path: Path) -> datetime:
-    with refused(f"cannot read {path}", "run this as the user who runs triage"):
-        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
 
 
 class FileStore:
@@ -315,8 +293,7 @@ class FileEngine:
 
     def teams(self) -> list[str]:
         """Return the teams that have a data directory in the process's own."""
-        folder = self._home / TEAMS
-        return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+        return sorted(path.name for path in (self._home / TEAMS).glob("*") if path.is_dir())
 
     @contextmanager
     def alone(self) -> Iterator[None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from bot.adapters.storage.files.atomic_write import create_folder, set_aside
@@ -22,11 +22,9 @@ class FileLeases:
     @contextmanager
     def hold(self, name: str) -> Iterator[None]:
         """Enter when nobody else is inside, in this process or another; raises StoreError."""
-        handle = self._locked(name, fcntl.LOCK_EX)
-        try:
+        with ExitStack() as held:
+            self._lock(held, name, fcntl.LOCK_EX)
             yield
-        finally:
-            os.close(handle)
 
     def take(self, name: str) -> HeldLease:
         """Return the lease, held until it is released or the process ends.
@@ -35,67 +33,57 @@ class FileLeases:
             ConfigError: another process holds it; names its id.
             StoreError: the data directory cannot be used.
         """
-        handles = []
-        try:
-            handles.append(self._locked(name, fcntl.LOCK_EX | fcntl.LOCK_NB))
-            handles += self._folder_locked(name, fcntl.LOCK_EX)
-        except BlockingIOError as error:
-            _close(handles)
-            raise ConfigError(
-                f"triage already runs on {self._home} (process {self._written(name)}); stop it, or set TRIAGE_HOME"
-            ) from error
-        with suppress(OSError):  # the lock holds on a full disk as well; the number is for people
-            os.truncate(handles[0], 0)
-            os.write(handles[0], f"{os.getpid()}\n".encode())
-        return HeldLease(handles)
+        with ExitStack() as held:
+            try:
+                handle = self._lock(held, name, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._lock_folder(held, name, fcntl.LOCK_EX)
+            except BlockingIOError as error:
+                raise ConfigError(
+                    f"triage already runs on {self._home} (process {self._written(name)}); stop it, or set TRIAGE_HOME"
+                ) from error
+            with suppress(OSError):  # the lock holds on a full disk as well; the number is for people
+                os.truncate(handle, 0)
+                os.write(handle, f"{os.getpid()}\n".encode())
+            return HeldLease(held.pop_all())
 
     def holder(self, name: str) -> str | None:
         """Return the id of the process that has taken a lease, or None; a lock nobody holds means that none has."""
-        handles = []
-        try:
-            handles += self._folder_locked(name, fcntl.LOCK_SH)
-            handles.append(os.open(self._path(name), os.O_RDONLY))
-            fcntl.flock(handles[-1], fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return self._written(name)
-        except OSError:
-            return None
-        finally:
-            _close(handles)
+        with ExitStack() as held, suppress(OSError):
+            try:
+                self._lock_folder(held, name, fcntl.LOCK_SH)
+                fcntl.flock(_opened(held, self._path(name), os.O_RDONLY), fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return self._written(name)
         return None
 
-    def _locked(self, name: str, how: int) -> int:
-        """Return a handle on the lock file that is there now: one that was deleted meanwhile keeps nobody out."""
+    def _lock(self, held: ExitStack, name: str, how: int) -> int:
+        """Lock, and return a handle on, the lock file that is there now: one that was deleted keeps nobody out."""
+        create_folder(self._home)
+        path = self._path(name)
         while True:
-            handle = self._open(name)
-            try:
+            if name != HOME and path.is_dir():  # every job that needs it would be given up
+                set_aside(path)
+            with ExitStack() as opened:
+                with refused(f"cannot lock {path}", "fix the folder's owner"):
+                    handle = _opened(opened, path, os.O_RDWR | os.O_CREAT)
                 fcntl.flock(handle, how)
-                if os.path.samestat(os.fstat(handle), self._path(name).stat()):
-                    return handle
-            except FileNotFoundError:
-                pass
-            except OSError:
-                os.close(handle)
-                raise
-            os.close(handle)
+                with suppress(FileNotFoundError):
+                    if os.path.samestat(os.fstat(handle), path.stat()):
+                        held.enter_context(opened.pop_all())
+                        return handle
 
-    def _folder_locked(self, name: str, how: int) -> list[int]:
+    def _lock_folder(self, held: ExitStack, name: str, how: int) -> None:
         """Lock the data directory itself, too: its lock outlives a deleted file. Raises BlockingIOError.
 
         A file system that locks no folders (NFS) leaves it at the file.
         """
-        if name != HOME:
-            return []
-        handle = os.open(self._home, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            fcntl.flock(handle, how | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(handle)
-            raise
-        except OSError:
-            os.close(handle)
-            return []
-        return [handle]
+        if name == HOME:
+            handle = _opened(held, self._home, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                fcntl.flock(handle, how | fcntl.LOCK_NB)
+            except OSError as error:
+                if isinstance(error, BlockingIOError):
+                    raise
 
     def _written(self, name: str) -> str:
         """Return the process id that stands in a lock file."""
@@ -105,27 +93,15 @@ class FileLeases:
         except OSError:
             return "unknown"
 
-    def _open(self, name: str) -> int:
-        create_folder(self._home)
-        if name != HOME and (path := self._path(name)).is_dir():  # every job that needs it would be given up
-            set_aside(path)
-        with refused(f"cannot lock {self._path(name)}", "fix the folder's owner"):
-            return os.open(self._path(name), os.O_RDWR | os.O_CREAT, 0o600)
-
     def _path(self, name: str) -> Path:
         return self._home / ("lock" if name == HOME else f".{name}.lock")
 
 
 class HeldLease:
-    """Locks that this process holds."""
+    """Locks that this process holds; nobody takes over what a process that lives has locked."""
 
-    def __init__(self, handles: list[int]) -> None:
-        self._handles = handles
-
-    @property
-    def is_held(self) -> bool:
-        """Nobody takes over what a process that lives has locked."""
-        return bool(self._handles)
+    def __init__(self, locks: ExitStack) -> None:
+        self._locks, self.is_held = locks, True
 
     def fenced(self) -> AbstractContextManager[None]:
         """Enter: there is nobody to keep out."""
@@ -133,10 +109,12 @@ class HeldLease:
 
     def release(self) -> None:
         """Let another process have them."""
-        _close(self._handles)
-        self._handles = []
+        self._locks.close()
+        self.is_held = False
 
 
-def _close(handles: list[int]) -> None:
-    for handle in handles:
-        os.close(handle)
+def _opened(held: ExitStack, path: Path, flags: int) -> int:
+    """Return a handle that is closed with what is held; raises OSError."""
+    handle = os.open(path, flags, 0o600)
+    held.callback(os.close, handle)
+    return handle

@@ -33,17 +33,6 @@ class NdjsonJournal:
         self._handle: int | None = None
         self.bad_lines = 0
 
-    def require_readable(self) -> None:
-        """Raise StoreError if the file is there and cannot be read."""
-        try:
-            with self._path.open("rb") as file:
-                file.read(1)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            back = "put the journal back from a backup"
-            raise refusal(f"cannot read {self._path}", error, f"{back}, or fix its owner", instead=back) from error
-
     def append(self, record: Mapping[str, Any]) -> None:
         """Write one record and return once it is on disk.
 
@@ -69,16 +58,12 @@ class NdjsonJournal:
         in two is left out.
         """
         wanted = json.dumps(containing, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
-        with self._reading():
-            for line in self._forwards() if last_bytes is None else self._tail(last_bytes):
-                if wanted in line:
-                    yield from self._read(line)
+        lines = self._forwards() if last_bytes is None else self._tail(last_bytes)
+        return self._records(line for line in lines if wanted in line)
 
     def newest_first(self) -> Iterator[dict[str, Any]]:
         """Yield every readable record, newest first, rotated files included."""
-        with self._reading():
-            for line in self._backwards():
-                yield from self._read(line)
+        return self._records(self._backwards())
 
     def lines(self) -> Iterator[bytes]:
         """Yield every line that is not empty, without its end, oldest first."""
@@ -103,29 +88,31 @@ class NdjsonJournal:
         for part in reversed(_parts(self._path)):
             yield from _lines_backwards(part)
 
-    def _tail(self, left: int) -> list[bytes]:
-        """Return the whole lines in the last bytes, oldest first."""
+    def _tail(self, left: int) -> Iterator[bytes]:
+        """Yield the whole lines in the last bytes, oldest first."""
         found: list[bytes] = []
         for line in filter(None, self._backwards()):
             left -= len(line) + 1
             if left < 0:
                 break
             found.append(line)
-        return found[::-1]
+        yield from reversed(found)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
         self.bad_lines = 0
-        with refused(f"cannot read {self._path}", "run this as the user who runs triage"):
+        back = "put the journal back from a backup"
+        with refused(f"cannot read {self._path}", f"{back}, or run this as the user who runs triage", instead=back):
             yield
 
-    def _read(self, line: bytes) -> Iterator[dict[str, Any]]:
-        """Yield the record of a line; nothing where it is none, which is counted."""
-        record = record_in(line)
-        if record is not None:
-            yield record
-        elif line.strip():
-            self.bad_lines += 1
+    def _records(self, lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+        """Yield the records of lines; those that hold none are counted."""
+        with self._reading():
+            for line in lines:
+                if (record := record_in(line)) is not None:
+                    yield record
+                elif line.strip():
+                    self.bad_lines += 1
 
     def _open(self) -> int:
         if self._handle is not None and not self._is_at_path(self._handle):  # somebody moved or deleted the file
@@ -147,13 +134,10 @@ class NdjsonJournal:
     def _rotate(self) -> int:
         self._close()
         if self._path.stat().st_size:
-            self._path.rename(self._path.with_name(f"{self._path.name}.{self._next_number()}"))
+            number = max((number for number, _ in _rotated(self._path)), default=0) + 1
+            self._path.rename(self._path.with_name(f"{self._path.name}.{number}"))
             sync_folder(self._path.parent)
         return self._open()
-
-    def _next_number(self) -> int:
-        """Return the number that the live file gets when it is rotated."""
-        return max((number for number, _ in _rotated(self._path)), default=0) + 1
 
     def _close(self) -> None:
         if self._handle is not None:
@@ -192,7 +176,11 @@ def _rotated(path: Path) -> list[tuple[int, Path]]:
 
 def _parts(path: Path) -> list[Path]:
     """Return the files of a journal, oldest first."""
-    return [*(part for _, part in _rotated(path)), *([path] if path.exists() else [])]
+    parts = [part for _, part in _rotated(path)]
+    with suppress(FileNotFoundError):
+        path.stat()
+        parts.append(path)
+    return parts
 
 
 def record_in(line: bytes) -> dict[str, Any] | None:

@@ -30,6 +30,8 @@ REST: Final = timedelta(hours=6)
 """Between one walk over all folders and the next."""
 
 _DOOMED: Final = ".old-"
+"""How a folder is called that is being removed, also where a crash came between."""
+
 UNFINISHED: Final = ".new-"
 """How a folder is called until it is whole."""
 
@@ -64,8 +66,8 @@ class RunRetention:
             self._walk, self._rested_since = None, now
         self._publish(path for path in met if not path.name.startswith("."))
         if self._keep is not None:
-            before = _moment_before(now, self._keep)
-            old = [path for path in met if last_touched(path) < before or _is_doomed(path)]
+            before = now - min(self._keep, now - datetime.min.replace(tzinfo=UTC))
+            old = [path for path in met if last_touched(path) < before or path.name.startswith(_DOOMED)]
             if old or not met:
                 self._remove(old, before)
 
@@ -82,11 +84,6 @@ class RunRetention:
         self._folders.withdraw(before, needed)
         if gone:
             log.info("%d old records of runs removed", gone, extra={"action": "old_runs_removed"})
-
-
-def _moment_before(now: datetime, span: timedelta) -> datetime:
-    """Return when a span that ends now began, be it longer than there were years."""
-    return now - span if span < now - datetime.min.replace(tzinfo=UTC) else datetime.min.replace(tzinfo=UTC)
 
 
 def _records(home: Path) -> Iterator[Path]:
@@ -107,11 +104,6 @@ def _changed_at(entry: os.DirEntry[str]) -> float:
         return 0.0
 
 
-def _is_doomed(path: Path) -> bool:
-    """Whether a crash came between a folder's new name and its end."""
-    return path.name.startswith(_DOOMED)
-
-
 def last_touched(path: Path) -> datetime:
     """Return when a folder or a file in it was changed last; the far future where that cannot be told."""
     try:
@@ -122,7 +114,7 @@ def last_touched(path: Path) -> datetime:
 
 
 def _removed(path: Path) -> bool:
-    doomed = path if _is_doomed(path) else path.with_name(f"{_DOOMED}{path.name}"[:250])
+    doomed = path if path.name.startswith(_DOOMED) else path.with_name(f"{_DOOMED}{path.name}"[:250])
     try:
         path.rename(doomed)
         shutil.rmtree(doomed)

@@ -71,10 +71,6 @@ class PostgresJournal:
         """Yield every record, newest first."""
         return self._read(self._texts("DESC"))
 
-    def require_readable(self) -> None:
-        """Raise StoreError where the database does not answer."""
-        next(self._texts("DESC"), None)
-
     def lines(self) -> Iterator[bytes]:
         """Yield every record as a line of a file, oldest first; also those that are none."""
         for text in self._texts("ASC"):
