@@ -114,7 +114,6 @@ class PostgresEngine:
     def __init__(self, database: Database, home: Path) -> None:
         self.database, self._home = database, home
         self.pace, self.replicas = PostgresPace(database, DEFAULT_TEAM), PostgresReplicas(database)
-        self._leases: dict[str, PostgresLeases] = {}
 
     def store(self, home: Path, *, is_reader: bool = False) -> PostgresStore:
         """Return what a team keeps; of the machine's own documents, those of this one."""
@@ -125,9 +124,8 @@ class PostgresEngine:
         return ProcrastinateQueue(self.database, self.namespace(home), clock, changed=changed)
 
     def leases(self, home: Path) -> PostgresLeases:
-        """Return the leases of a team; always the same ones, for they know what this process holds."""
-        namespace = self.namespace(home)
-        return self._leases.setdefault(namespace, PostgresLeases(self.database, namespace))
+        """Return the leases of a team."""
+        return PostgresLeases(self.database, self.namespace(home))
 
     def teams(self) -> list[str]:
         """Return the teams beside the one of old that have left something."""
