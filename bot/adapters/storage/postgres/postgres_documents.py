@@ -48,10 +48,10 @@ _IN_ARCHIVE: Final = """
     ORDER BY archived_for DESC, triage_archive.number DESC
 """
 _AS_IT_WAS: Final = "SET version = %(version)s, content = %(content)s::json, written_at = %(written_at)s"
-_RESTORE: Final = f"""
+_RESTORE: Final = """
     INSERT INTO triage_documents (namespace, collection, id, version, content, written_at)
     VALUES (%(namespace)s, %(collection)s, %(id)s, %(version)s, %(content)s::json, %(written_at)s)
-    ON CONFLICT (namespace, collection, id) DO UPDATE {_AS_IT_WAS}
+    ON CONFLICT (namespace, collection, id) DO UPDATE
 """
 _REPLACE_ARCHIVED: Final = f"UPDATE triage_archive {_AS_IT_WAS} {_OF} AND number::text = %(name)s RETURNING id"
 _RESTORE_ARCHIVED: Final = """
@@ -138,7 +138,7 @@ class PostgresDocuments:
         row = {"id": document.id, "version": document.version, "written_at": document.written_at}
         row["content"] = _content(document.value)
         if archived is None:
-            self._write(_RESTORE, collection, **row)
+            self._write(f"{_RESTORE} {_AS_IT_WAS}", collection, **row)
         elif not self._write(_REPLACE_ARCHIVED, collection, **row, name=archived.name):
             self._write(_RESTORE_ARCHIVED, collection, **row, at=archived.at)
 

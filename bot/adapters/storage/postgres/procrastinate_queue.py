@@ -269,7 +269,8 @@ class ProcrastinateQueue(QueuedJobs):
             try:
                 with self._database.connect() as connection:
                     self._away = None
-                    self._attend(connection, sweep_at)
+                    with suppress(StoreError), translated():  # what breaks is made anew
+                        self._attend(connection, sweep_at)
             except StoreError as error:
                 self._away = error
             self._stopping.wait(RECONNECT_S)
@@ -277,23 +278,19 @@ class ProcrastinateQueue(QueuedJobs):
             sweep_at = time.monotonic() + self._silent_s
 
     def _attend(self, connection: Connection, sweep_at: float) -> None:
-        """Do so on one connection until it breaks."""
-        try:
-            with translated():
-                connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
-                self._wake()  # of what came while nobody listened
-                beat_at = time.monotonic()
-                while not self._stopping.is_set():
-                    now = time.monotonic()
-                    if now >= beat_at:
-                        beat_at = now + self._beat_every_s
-                        connection.execute(queries["update_heartbeat"], {"worker_id": self._worker_id})
-                        if now >= sweep_at:
-                            self._sweep(connection)
-                    for _ in connection.notifies(timeout=max(0.0, beat_at - time.monotonic()), stop_after=1):
-                        self._wake()
-        except StoreError as error:
-            log.warning("the queue connects anew: %s", error, extra={"action": "queue_deaf"})
+        """Do so on one connection until it breaks; raises psycopg.Error."""
+        connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
+        self._wake()  # of what came while nobody listened
+        beat_at = time.monotonic()
+        while not self._stopping.is_set():
+            now = time.monotonic()
+            if now >= beat_at:
+                beat_at = now + self._beat_every_s
+                connection.execute(queries["update_heartbeat"], {"worker_id": self._worker_id})
+                if now >= sweep_at:
+                    self._sweep(connection)
+            for _ in connection.notifies(timeout=max(0.0, beat_at - time.monotonic()), stop_after=1):
+                self._wake()
 
     def _wake(self) -> None:
         """Have whoever waits for work look at the tables, unless somebody looks just now."""
