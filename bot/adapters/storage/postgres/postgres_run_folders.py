@@ -25,10 +25,7 @@ MAX_FILE_BYTES: Final = 64 * CHUNK_BYTES
 _SAME: Final = timedelta(milliseconds=10)
 """A file's time may lose its last digits on the way."""
 
-_STORE: Final = """
-    INSERT INTO triage_run_folders (namespace, folder, touched_at) VALUES (%s, %s, %s)
-    ON CONFLICT (namespace, folder) DO UPDATE SET touched_at = excluded.touched_at
-"""
+_STORE: Final = "INSERT INTO triage_run_folders (namespace, folder, touched_at) VALUES (%s, %s, %s)"
 _ENDED: Final = """
     SELECT count(*) FROM triage_run_folders JOIN triage_run_files USING (namespace, folder)
     WHERE namespace = %s AND folder LIKE 'escalations/%%' AND name = '.done' AND number = 0 AND touched_at >= %s
@@ -59,8 +56,8 @@ class PostgresRunFolders:
         place = [self._namespace, folder]
         insert = "INSERT INTO triage_run_files (namespace, folder, name, number, content) VALUES (%s, %s, %s, %s, %s)"
         with refused(f"cannot read {path}", "check the folder's owner"), self._database.transaction() as connection:
+            connection.execute("DELETE FROM triage_run_folders WHERE namespace = %s AND folder = %s", place)
             connection.execute(_STORE, [*place, touched])
-            connection.execute("DELETE FROM triage_run_files WHERE namespace = %s AND folder = %s", place)
             connection.cursor().executemany(insert, ([*place, *chunk] for chunk in _chunks(path)))
 
     def fetch(self, folder: str) -> Path:
