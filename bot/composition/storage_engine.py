@@ -6,7 +6,7 @@ import atexit
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileEngine
 from bot.config.environment import Environment, process_home
-from bot.errors import ConfigError, TriageError
+from bot.errors import ConfigError, StoreError, TriageError
 from bot.ports import Documents, Engine, Store
 from bot.ports.collections import EVENTS, MOVED, SingleDocument
 from bot.ports.replicas import Replicas, Role
@@ -102,8 +102,8 @@ def _open(environment: Environment, *, migrates: bool, role: Role | None = None)
         _refuse_moved(store.documents, home)
         _refuse_left_behind(store, home)
     except TriageError:
-        engine.replicas.leave()
-        engine.close()
+        with closing(engine), suppress(StoreError):
+            engine.replicas.leave()
         raise
     return engine
 
