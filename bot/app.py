@@ -106,7 +106,14 @@ class App:
         # apart: what the other one asks of Slack may take a minute, and this looks after the line
         self._pulse = Ticker(time_scale)
         self._probing = Ticker(time_scale)  # apart: what waits for a database that is away would hold it up
-        self.outage = Outage(engine.probe, process.clock, say=self.teams.say, on_back=self._take_up_refused)
+        self.outage = Outage(
+            engine.probe,
+            process.clock,
+            tell=self.teams.tell,
+            on_back=self._take_up_refused,
+            is_ours=lambda: not engine.is_shared or self.team.has_duties,
+            stands=lambda text, since: self.team.has_said(text, since),
+        )
         self._indexing = Ticker(time_scale)  # apart: a few hundred changed files take a second or two
         self._index_watch = IndexWatch(
             process.code.refreshes, process.single(INDEX, of_machine=True), say=self.teams.say

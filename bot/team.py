@@ -21,7 +21,7 @@ from bot.composition.team_homes import REMOVED
 from bot.config.settings import Settings
 from bot.domain.jobs import Job, RunBeat
 from bot.domain.sharing.suggestions import Offer
-from bot.errors import StoreError
+from bot.errors import ProviderError, StoreError
 from bot.heartbeat.sharing.pollination import checks_to_share
 from bot.runtime.config_reload import TeamReload
 from bot.runtime.duties import Duty
@@ -30,7 +30,7 @@ from bot.runtime.ticker import Ticker
 from bot.runtime.worker_pool import JobHandlers
 from handlers.home import HomeTab
 from handlers.team_router import TeamRouter
-from handlers.transport.workspace import why_unreadable
+from handlers.transport.workspace import SlackHistory, why_unreadable
 
 CATCH_UP_EVERY_S = 1
 FIX_EVERY_S = 1
@@ -192,6 +192,20 @@ class Team:
     def say(self, text: str) -> None:
         """Tell the team's ops channel."""
         self.shared.ops.say(text)
+
+    @property
+    def has_duties(self) -> bool:
+        """Whether of all replicas this one has the duties, as far as it knows without asking the database."""
+        return self._questions.is_held
+
+    def has_said(self, text: str, since: datetime) -> bool:
+        """Whether any replica said a text in the ops channel since then; not where the chat does not answer."""
+        history, oldest = SlackHistory(self.shared.slack.client), f"{since.timestamp():.6f}"
+        try:
+            said = history.messages(self.shared.ops_channel, oldest=oldest)
+            return any(text in str(message.get("text")) for message in said)
+        except ProviderError:
+            return False
 
     def checks_to_share(self) -> list[Offer]:
         """Return the checks that other teams may be offered."""

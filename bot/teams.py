@@ -195,8 +195,13 @@ class Teams:
             team.heartbeats.suggestions.of_teams = offered
 
     def say(self, text: str) -> None:
-        """Tell every team's ops channel what concerns the process."""
-        self._process.noted.append(text)
+        """Tell the log and every team's ops channel what concerns the process."""
+        log.warning(text, extra={"action": "ops_noted"})
+        self.tell(text)
+
+    def tell(self, text: str) -> None:
+        """Tell every team's ops channel what the log has already."""
+        self._process.noted.put(text)
         self.each(lambda team: team.shared.ops.flush())
 
     def handlers_of(self, job: Job) -> JobHandlers:

@@ -49,6 +49,10 @@ class ProcessLines:
     def append(self, text: str) -> None:
         """Keep a line of now, for each team that is there; before there is one, for those of the start."""
         log.warning(text, extra={"action": "ops_noted"})
+        self.put(text)
+
+    def put(self, text: str) -> None:
+        """Keep it as `append` does, of which the log has it already."""
         for lines in [lines for lines, _ in self._teams] or [self._early]:
             lines.append(text)
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from bot.adapters.storage.postgres.postgres_replicas import DatabaseReport
 
 _OPENING = threading.Lock()
+_IMPORTING = threading.Lock()
+"""Of two threads that import the driver at once, one would see half of it."""
+
 _OPEN: dict[tuple[SecretStr | None, Path], Engine] = {}
 
 
@@ -112,7 +115,8 @@ def _open(environment: Environment, *, migrates: bool, role: Role | None = None)
 def _driver() -> Iterator[None]:
     """Import what needs the driver; raises ConfigError where it is not installed."""
     try:
-        yield
+        with _IMPORTING:
+            yield
     except ImportError as error:
         raise ConfigError(
             f"TRIAGE_DATABASE_URL is set, and {error.name} is not installed; "

@@ -1,7 +1,9 @@
 """Knows whether the disk and the database take what is to be kept: says once that one does not, and once that it does.
 
 They are tried every few seconds by a small write. Nothing here stops other work from being tried: each part waits for
-itself, and what it logs of an error of theirs comes to `Outage.filter` instead of the log.
+itself, and what it logs of an error of theirs comes to `Outage.filter` instead of the log. Of a database that replicas
+share one of them tells people, the others only the log: the one with the duties tells at once; another looks after a
+while whether that stands in the ops channel, and tells where it does not.
 """
 
 from __future__ import annotations
@@ -21,12 +23,21 @@ LEAST_BYTES: Final = 256 * 1024
 ENOUGH_BYTES: Final = 1024 * 1024
 """What must be free once something was refused: a few bytes would only be refused again."""
 
+OTHERS_TELL: Final = timedelta(seconds=30)
+"""How long the replica with the duties has to tell."""
+
+_WAITING: Final = (
+    "Questions wait and no reply can be approved until that is mended; nothing that was acknowledged is lost. Work "
+    "then continues by itself."
+)
+
 
 class Outage:
     """One outage at a time, from the first thing refused to the first write that is taken.
 
     `probe` wants so many bytes of room and raises StoreError; `on_back` is told since when something may not have been
-    kept.
+    kept. `tell` tells people what the log has; `is_ours` is whether this process has the duties, as far as it knows
+    without the database, and `stands` whether a text was said in the ops channel since a time.
     """
 
     def __init__(
@@ -34,13 +45,17 @@ class Outage:
         probe: Callable[[int], None],
         clock: Clock,
         *,
-        say: Callable[[str], None],
+        tell: Callable[[str], None],
         on_back: Callable[[datetime], None],
+        is_ours: Callable[[], bool],
+        stands: Callable[[str, datetime], bool],
     ) -> None:
-        self._probe, self._clock, self._say, self._on_back = probe, clock, say, on_back
+        self._probe, self._clock, self._tell, self._on_back = probe, clock, tell, on_back
+        self._is_ours, self._stands = is_ours, stands
         self._well_at = clock.now()
         self._met: StoreError | None = None
-        self._is_said = False
+        self._is_said, self._said_at = False, self._well_at
+        self._tells: bool | None = None  # people, not only the log; None: it is not known who does
         self._last = (self._well_at, self._well_at)
         self._passed = ""
 
@@ -65,17 +80,33 @@ class Outage:
         except StoreError as error:
             self._met = error
             if not self._is_said:
-                self._is_said = True
-                self._say(_words(error))
+                self._is_said, self._said_at, self._tells = True, now, None
+                log.warning(_words(error), extra={"action": "outage_began"})
+            if self._tells is None:
+                self._tells = self._is_teller(error, now)
+                if self._tells:
+                    self._tell(_words(error))
             return
         well_at, self._well_at = self._well_at, now
         met, self._met = self._met, None
         if self._is_said and met is not None:
             self._is_said, self._last = False, (well_at, now)
-            self._say(_words_of_end(met, now - well_at))
+            words = _words_of_end(met, now - well_at)
+            log.warning(words, extra={"action": "outage_ended"})
+            if self._is_untold(well_at) if self._tells is None else self._tells:
+                self._tell(words)
         elif met is not None and str(met) != self._passed:
             self._passed = str(met)
             log.warning("%s; the next try was taken", str(met), extra={"action": "refused_once"})
+
+    def _is_teller(self, error: StoreError, now: datetime) -> bool | None:
+        """Return whether this process tells people; None: that is seen later."""
+        if not isinstance(error, DatabaseAway) or self._is_ours():
+            return True
+        return self._is_untold(self._well_at) if now - self._said_at >= OTHERS_TELL else None
+
+    def _is_untold(self, well_at: datetime) -> bool:
+        return not self._stands(_WAITING, well_at - OTHERS_TELL)
 
 
 def _error_in(record: logging.LogRecord) -> StoreError | None:
@@ -87,15 +118,9 @@ def _error_in(record: logging.LogRecord) -> StoreError | None:
 
 def _words(error: StoreError) -> str:
     said = str(error)
-    what = (
-        f"{said[:1].upper()}{said[1:]}"
-        if isinstance(error, DatabaseAway)
-        else f"The disk does not accept writes: {said}"
-    )
-    return (
-        f"{what}. Questions wait and no reply can be approved until that is mended; nothing that was acknowledged is "
-        "lost. Work then continues by itself."
-    )
+    is_database = isinstance(error, DatabaseAway)
+    what = f"{said[:1].upper()}{said[1:]}" if is_database else f"The disk does not accept writes: {said}"
+    return f"{what}. {_WAITING}"
 
 
 def _words_of_end(error: StoreError, away: timedelta) -> str:

@@ -11,12 +11,11 @@ import yaml
 
 from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.code_standings import CodebaseStanding, IndexStanding
 from bot.cli.arguments import Scope
 from bot.cli.data_directory import settings_at
 from bot.domain.threads import PendingReason, ThreadStatus
-from bot.ports.collections import CLASSIFIED, INDEX, SingleDocument
+from bot.ports.collections import INDEX, SingleDocument
 from bot.ports.threads import Threads
 from tests.builders import in_status
 from tests.cli.typed import typed
@@ -168,15 +167,6 @@ def test_doctor_checks_every_team_and_the_process_once(home: Path, capsys: pytes
     for team in ("payments", "platform"):
         assert {f"{team}: ops channel", f"{team}: sessions", f"{team}: disk"} <= set(names)
     assert "ops channel" not in names
-
-
-def test_schema_knows_the_teams(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A line for each data directory."""
-    FileStore(home / "teams" / "payments").journal(CLASSIFIED)
-    assert main(["schema"]) == 0
-    said = capsys.readouterr().out
-    assert f"{home / 'teams' / 'payments'} holds 1 file of schema" in said
-    assert f"{home / 'teams' / 'platform'} holds 1 file of schema" in said
 
 
 def test_status_names_the_codebases_of_the_team_only(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -209,7 +209,7 @@ def test_files_of_a_later_schema_refuse_the_command_that_would_change_them(shell
     kept = state / "T0DEMO.C0HELP.1795885910.000100.json"
     kept.write_text(json.dumps({"thread_id": "T0DEMO.C0HELP.1795885910.000100", "schema_version": 99, "version": 1}))
     before = kept.read_bytes()
-    said = shell.types("schema", "--to", "1")
+    said = shell.types("migrate", "--schema", "1")
     assert said.returncode == 1
     assert "99" in said.stderr + said.stdout
     assert kept.read_bytes() == before

@@ -19,12 +19,20 @@ GONE = DatabaseAway("the database cannot be used now (no answer); check that the
 class Store:
     """A disk with so many bytes of room, or what refuses with an error, and everything its outage says and does."""
 
-    def __init__(self, error: StoreError = FULL) -> None:
+    def __init__(self, error: StoreError = FULL, *, is_ours: bool = True) -> None:
         self.room, self.tried, self.error = ENOUGH_BYTES, list[int](), error
+        self.in_ops = list[tuple[datetime, str]]()
         self.said, self.back = list[str](), list[datetime]()
         self.refuses_work = False
         self.clock = FakeClock(NOW)
-        self.outage = Outage(self._probe, self.clock, say=self.said.append, on_back=self._on_back)
+        self.outage = Outage(
+            self._probe,
+            self.clock,
+            tell=self.said.append,
+            on_back=self._on_back,
+            is_ours=lambda: is_ours,
+            stands=lambda text, since: any(text in said and since <= at for at, said in self.in_ops),
+        )
 
     def tick(self, room: int) -> None:
         """Let five seconds pass and try the disk, which has this much room now."""
@@ -73,6 +81,42 @@ def test_a_refusal_is_said_once_by_its_name_and_its_end_once(error: Away, began:
     assert store.back == [well_at]
     within, ended = well_at + timedelta(seconds=3), store.clock.now()
     assert [store.outage.is_told(at) for at in (None, well_at, within, ended)] == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("error", "other_tells", "ticks_away", "told"),
+    [
+        (GONE, True, 20, []),
+        (GONE, True, 2, []),
+        (GONE, False, 6, ["The database can be used again"]),  # 25 s: the other still has time
+        (GONE, False, 7, ["The database cannot be used now", "The database can be used again"]),
+        (FULL, False, 1, ["The disk does not accept writes", "The disk accepts writes again"]),
+    ],
+)
+def test_of_a_shared_database_the_replica_with_the_duties_tells(
+    error: Away, other_tells: bool, ticks_away: int, told: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Another one only logs, unless nobody told; its own disk is its own to tell of."""
+    earlier, store = Store(error), Store(error, is_ours=False)
+    earlier.tick(0)
+    if other_tells:
+        store.in_ops.append((store.clock.now() + timedelta(seconds=1), earlier.said[0]))
+    caplog.clear()
+    for room in (ENOUGH_BYTES, *[0] * ticks_away, ENOUGH_BYTES, ENOUGH_BYTES):
+        store.tick(room)
+    assert [line.startswith(each) for line, each in zip(store.said, told, strict=True)] == [True] * len(told)
+    assert len(caplog.records) == len(("that it is away", "that it is back"))
+
+
+def test_what_another_said_of_an_earlier_outage_counts_for_none() -> None:
+    """It told of that one."""
+    store = Store(GONE, is_ours=False)
+    earlier = Store(GONE)
+    earlier.tick(0)
+    store.in_ops.append((store.clock.now(), earlier.said[0]))
+    for room in (*[ENOUGH_BYTES] * 8, *[0] * 8):
+        store.tick(room)
+    assert len(store.said) == 1
 
 
 def test_an_outage_that_lasts_is_told() -> None:

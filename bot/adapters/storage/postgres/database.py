@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import select
+import socket
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, Final, LiteralString, NamedTuple, TypeAlias
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 from psycopg_pool import ConnectionPool
 
 from bot.adapters.storage.postgres.migrations import migrate, missing
@@ -26,7 +28,7 @@ URL: Final = "TRIAGE_DATABASE_URL"
 EXAMPLE: Final = "postgresql://user:password@host:5432/triage"
 MAX_CONNECTIONS: Final = 10
 ANSWER_S: Final = 10.0
-"""How long to wait for a connection, in seconds."""
+"""How long to wait for a connection, or for what takes a server no time, in seconds."""
 
 _SETTINGS: Final[dict[str, Any]] = {
     "autocommit": True,
@@ -40,6 +42,10 @@ _SETTINGS: Final[dict[str, Any]] = {
     "options": "-c idle_in_transaction_session_timeout=10s -c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 "
     "-c tcp_keepalives_count=3",
 }
+_UNREACHABLE: Final = (
+    "the database cannot be reached: check that its server runs and takes connections, and host, port, user, password "
+    f"and database name in {URL}"
+)
 _READ_ONLY: Final = "25006"
 """The SQLSTATE of a write to a server that takes none: a standby, or one in recovery."""
 
@@ -120,7 +126,7 @@ class Database:
 
     def probe(self, room: int) -> None:
         """Raise DatabaseAway where nothing can be written, once something was refused also where less room is free."""
-        with self.writing() as connection:
+        with self.apart(answer_s=ANSWER_S) as connection:
             connection.execute("UPDATE triage_leases SET token = token WHERE false")
             if self._was_refused:
                 with connection.transaction(force_rollback=True):
@@ -129,8 +135,12 @@ class Database:
 
     @contextmanager
     def apart(self, *, answer_s: float) -> Iterator[Connection]:
-        """Enter with a connection outside of this thread's transaction and fences; raises StoreError as `reading`."""
-        with translated(), self._pool.connection(answer_s) as connection:
+        """Enter with a connection outside of this thread's transaction and fences, for what takes no time.
+
+        Raises:
+            StoreError: as `reading`; also where there is no answer in `answer_s`, as of a server that is frozen.
+        """
+        with translated(), self._pool.connection(answer_s) as connection, _cut_after(answer_s, connection):
             yield connection
 
     def _check(self, connection: Connection) -> None:
@@ -199,12 +209,47 @@ def connect(url: str) -> Connection:
     try:
         return psycopg.connect(url, **_SETTINGS)
     except psycopg.OperationalError as error:
-        says = "cannot be reached: check that its server runs and takes connections, and host, port, user and"
-        if error.pgconn is not None and (error.pgconn.needs_password or error.pgconn.used_password):
-            says = "refused the login: check user, password and"
-        raise DatabaseAway(f"the database {says} database name in {URL}") from error
+        raise DatabaseAway(_UNREACHABLE) from error
     except psycopg.ProgrammingError as error:
         raise ConfigError(f"{URL} is not the address of a database; it looks like {EXAMPLE}") from error
+
+
+def connect_first(url: str) -> Connection:
+    """Return a connection as `connect` does, where nobody knows yet whether the address is right.
+
+    All other threads stand still while a server that does not answer is waited for.
+
+    Raises:
+        ConfigError: it is not an address, or whoever takes connections there refuses this one.
+        DatabaseAway: nobody answers there, or takes connections.
+    """
+    with suppress(psycopg.ProgrammingError):  # `connect` says what is no address
+        server = make_conninfo(url, connect_timeout=int(ANSWER_S)).encode()
+        if psycopg.pq.PGconn.ping(server) != psycopg.pq.Ping.OK:  # first: one that begins only now refuses nobody
+            raise DatabaseAway(_UNREACHABLE)
+    try:
+        return connect(url)
+    except DatabaseAway as error:
+        refused = "the database refuses the login: check user, password and database name in"
+        raise ConfigError(f"{refused} {URL}; see the server's log") from error
+
+
+@contextmanager
+def _cut_after(seconds: float, connection: Connection) -> Iterator[None]:
+    """Break a connection unless the block ends in time: what waits for the server's answer in it is refused then."""
+    line = socket.fromfd(connection.fileno(), socket.AF_INET, socket.SOCK_STREAM)  # whatever its family is
+
+    def cut() -> None:
+        with suppress(OSError):  # it is cut, or closed
+            line.shutdown(socket.SHUT_RDWR)
+
+    with line:
+        limit = threading.Timer(seconds, cut)
+        limit.start()
+        try:
+            yield
+        finally:
+            limit.cancel()
 
 
 def _keep(connection: Connection, fence: Fence) -> None:

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from psycopg.rows import class_row
 
-from bot.adapters.storage.postgres.database import Connection, Database, connect, translated
+from bot.adapters.storage.postgres.database import Connection, Database, connect_first, translated
 from bot.adapters.storage.postgres.migrations import missing
 from bot.ports import Clock
 from bot.ports.replicas import Rate, Replica, Role
@@ -119,10 +119,10 @@ def look(url: str) -> DatabaseReport:
     """Return how a database stands.
 
     Raises:
-        ConfigError: `url` is not the address of a database.
+        ConfigError: `url` is not the address of a database, or it refuses the login.
         StoreError: it does not answer, or (NewerSchema) a later release wrote it.
     """
-    with translated(), connect(url) as connection:
+    with translated(), connect_first(url) as connection:
         asked_at = datetime.now(UTC)
         [(theirs, has_replicas, *server)] = connection.execute(_SERVER)
         replicas = read_replicas(connection) if has_replicas else ()
