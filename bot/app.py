@@ -68,7 +68,7 @@ class App:
         self._role = role
         bot_token, ear_secret = _tokens(settings, environment, role)
         self._lock = FileLeases(environment.home).take(HOME)
-        engine = open_engine(environment)
+        engine = open_engine(environment, role)
         check_team_folders(environment.home, settings.teams)
         handed_over = hand_over(engine, environment.home, settings)
         refuse_renamed(environment.home, settings, engine)

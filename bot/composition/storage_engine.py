@@ -6,7 +6,8 @@ import atexit
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,11 @@ from pydantic import SecretStr
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileEngine
 from bot.config.environment import Environment, process_home
-from bot.errors import ConfigError, TriageError
+from bot.errors import ConfigError, StoreError, TriageError
 from bot.ports import Documents, Engine, Store
 from bot.ports.collections import EVENTS, MOVED, SingleDocument
-from bot.ports.replicas import Replicas
+from bot.ports.replicas import Replicas, Role
+from bot.release import program_version
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.postgres_engine import PostgresEngine
@@ -31,14 +33,16 @@ _IMPORTING = threading.Lock()
 _OPEN: dict[tuple[SecretStr | None, Path], Engine] = {}
 
 
-def open_engine(environment: Environment) -> Engine:
+def open_engine(environment: Environment, role: Role | None = None) -> Engine:
     """Return the engine of a process; `environment.home` may be that of one of its teams.
+
+    With `role` the process begins to work on the state, and says so before it reads any.
 
     Raises:
         ConfigError: the driver is not installed, or the state moved elsewhere.
         StoreError: the database does not answer, or (NewerSchema) a later release wrote it.
     """
-    return _open(environment, migrates=True)
+    return _open(environment, migrates=True, role=role)
 
 
 def open_store(environment: Environment, *, is_reader: bool = False) -> Store:
@@ -88,18 +92,21 @@ def _once(environment: Environment) -> Engine:
         return _OPEN[key]
 
 
-def _open(environment: Environment, *, migrates: bool) -> Engine:
+def _open(environment: Environment, *, migrates: bool, role: Role | None = None) -> Engine:
     home = process_home(environment.home)
     if environment.database_url is None:
         _refuse_moved(FileDocuments(home, is_reader=True), home)
         return FileEngine(home)
     engine = open_database(environment.database_url.get_secret_value(), home, migrates=migrates)
     try:
+        if role is not None:
+            engine.replicas.beat(program_version(), role, timedelta())
         store = engine.store(home, is_reader=True)
         _refuse_moved(store.documents, home)
         _refuse_left_behind(store, home)
     except TriageError:
-        engine.close()
+        with closing(engine), suppress(StoreError):
+            engine.replicas.leave()
         raise
     return engine
 

@@ -6,24 +6,28 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
+from pydantic import SecretStr
 
-from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.file_engine import FileEngine
 from bot.adapters.storage.files.file_leases import FileLeases
+from bot.composition.storage_engine import open_engine
+from bot.config.environment import Environment
 from bot.errors import ConfigError
 from bot.ports import Engine
 from bot.ports.collections import BRIEFS, DECISIONS, EVENTS, HOME, REPLIES, THREADS
 from bot.ports.replicas import Role
-from tests.builders import some_work
 from tests.postgres import new_database, until_somebody_waits
+
+if TYPE_CHECKING:
+    from bot.adapters.storage.postgres.postgres_engine import PostgresEngine
 
 NOON: Final = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
-def _postgres(home: Path) -> Engine:
+def _postgres(home: Path) -> PostgresEngine:
     url = new_database()
     from bot.adapters.storage.postgres.database import Database
     from bot.adapters.storage.postgres.postgres_engine import PostgresEngine
@@ -43,7 +47,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def shared(tmp_path: Path) -> Iterator[Engine]:
+def shared(tmp_path: Path) -> Iterator[PostgresEngine]:
     """The same over a database."""
     opened = _postgres(tmp_path)
     yield opened
@@ -99,9 +103,8 @@ def test_nobody_is_alone_beside_a_bot_on_the_same_files(tmp_path: Path) -> None:
 class TestShared:
     """What only those have to do that share a database."""
 
-    def test_nobody_is_alone_beside_a_replica(self, shared: Engine) -> None:
+    def test_nobody_is_alone_beside_a_replica(self, shared: PostgresEngine) -> None:
         """It is named; one that has stopped is none."""
-        assert shared.replicas is not None
         shared.replicas.beat("1.0.0", Role.EDGE, timedelta())
         with pytest.raises(ConfigError, match=r"triage runs on the database \(process \d+ on"), shared.alone():
             pytest.fail("entered")
@@ -109,51 +112,35 @@ class TestShared:
         with shared.alone():
             pass
 
-    def test_nobody_is_alone_beside_one_that_has_just_begun(self, shared: Engine, tmp_path: Path) -> None:
-        """It takes jobs before it gives a sign of life as a replica."""
-        queue = shared.jobs(tmp_path, SystemClock(), changed=threading.Condition())
-        queue.put(some_work("k"))
-        assert queue.claim() is not None
-        with pytest.raises(ConfigError, match="begins"), shared.alone():
+    def test_nobody_is_alone_beside_one_that_has_just_begun(self, shared: PostgresEngine, tmp_path: Path) -> None:
+        """Even before it has read anything."""
+        url = SecretStr(shared.database._url)
+        begun = open_engine(Environment(home=tmp_path, database_url=url), Role.WORK)
+        with pytest.raises(ConfigError, match="triage runs on"), shared.alone():
             pytest.fail("entered")
-        queue.close()
+        begun.close()
 
-    def test_what_was_written_before_somebody_else_began_is_taken_back(self, shared: Engine, tmp_path: Path) -> None:
-        """As what fails is."""
-        replicas = shared.replicas
-        assert replicas is not None
-        documents = shared.store(tmp_path).documents
-
-        def write_beside(other: Callable[[], object]) -> None:
-            with shared.alone():
-                documents.put(BRIEFS, BRIEFS, {"n": 1}, version=0)
-                beside = threading.Thread(target=other)
-                beside.start()
-                beside.join()
-
-        with pytest.raises(ConfigError, match="triage runs"):
-            write_beside(lambda: replicas.beat("1.0.0", Role.ALL, timedelta()))
-        assert documents.get(BRIEFS, BRIEFS) is None
-        replicas.leave()
-        write_beside(lambda: None)
-        assert documents.get(BRIEFS, BRIEFS) is not None
-
-    def test_a_start_waits_until_nobody_is_alone_any_more(self, shared: Engine, tmp_path: Path) -> None:
-        """So it reads what was written."""
-        from bot.adapters.storage.postgres.postgres_engine import PostgresEngine
-
-        assert isinstance(shared, PostgresEngine)
+    def test_who_begins_waits_until_nobody_is_alone_any_more(self, shared: PostgresEngine, tmp_path: Path) -> None:
+        """So they read what was written, also who had made the tables before."""
         found: list[object] = []
 
-        def start() -> None:
-            again = PostgresEngine(type(shared.database)(shared.database._url), tmp_path)
-            found.append(again.store(tmp_path).documents.get(BRIEFS, BRIEFS))
-            again.close()
+        def connect() -> PostgresEngine:
+            return type(shared)(type(shared.database)(shared.database._url), tmp_path)
 
-        starting = threading.Thread(target=start)
-        with shared.alone():
-            starting.start()
-            shared.store(tmp_path).documents.put(BRIEFS, BRIEFS, {"n": 1}, version=0)
-            until_somebody_waits(shared.database)
-        starting.join()
-        assert found != [None]
+        def begin(connected: PostgresEngine | None) -> None:
+            process = connected or connect()
+            process.replicas.beat("1.0.0", Role.ALL, timedelta())
+            found.append(process.store(tmp_path).documents.get(BRIEFS, BRIEFS))
+            process.close()
+
+        for connected in (connect(), None):
+            beginning = threading.Thread(target=begin, args=[connected])
+            with shared.alone():
+                beginning.start()
+                until_somebody_waits(shared.database)
+                shared.store(tmp_path).documents.put(BRIEFS, BRIEFS, {}, version=len(found))
+            beginning.join()
+            with shared.database.writing() as connection:
+                connection.execute("DELETE FROM triage_replicas")
+        assert len(found) == 2
+        assert None not in found

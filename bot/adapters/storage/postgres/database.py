@@ -63,11 +63,7 @@ class LeaseLost(StoreError):
 
 
 class Violated(StoreError):
-    """What was to be written goes against a rule of the tables; `code` is its SQLSTATE."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(f"the database refused a row ({code}); see the server's log")
-        self.code = code
+    """What was to be written goes against a rule of the tables."""
 
 
 class _OfThread(threading.local):
@@ -277,6 +273,5 @@ def translated() -> Iterator[None]:
         if isinstance(error, psycopg.OperationalError) or code == _READ_ONLY:
             advice = "check that the server runs, takes connections and has free space"
             raise DatabaseAway(f"the database cannot be used now ({code}); {advice}") from error
-        if isinstance(error, psycopg.IntegrityError):
-            raise Violated(code) from error
-        raise StoreError(f"the database refused a statement ({code}); see the server's log") from error
+        refused = Violated if isinstance(error, psycopg.IntegrityError) else StoreError
+        raise refused(f"the database refused a statement ({code}); see the server's log") from error

@@ -7,7 +7,6 @@ retired note keeps its path, so its name stays taken, and is shown below memory/
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, LiteralString, TypeAlias
@@ -48,19 +47,16 @@ _IN_ARCHIVE: Final = """
     AND (%(id)s::text IS NULL OR id = %(id)s) AND (%(since)s::timestamptz IS NULL OR archived_for >= %(since)s)
     ORDER BY archived_for DESC, triage_archive.number DESC
 """
+_AS_IT_WAS: Final = "SET version = %(version)s, content = %(content)s::json, written_at = %(written_at)s"
 _RESTORE: Final = """
     INSERT INTO triage_documents (namespace, collection, id, version, content, written_at)
     VALUES (%(namespace)s, %(collection)s, %(id)s, %(version)s, %(content)s::json, %(written_at)s)
     ON CONFLICT (namespace, collection, id) DO UPDATE
-    SET version = excluded.version, content = excluded.content, written_at = excluded.written_at
 """
+_REPLACE_ARCHIVED: Final = f"UPDATE triage_archive {_AS_IT_WAS} {_OF} AND number::text = %(name)s RETURNING id"
 _RESTORE_ARCHIVED: Final = """
-    INSERT INTO triage_archive (number, archived_for, namespace, collection, id, version, content, written_at)
-    OVERRIDING SYSTEM VALUE VALUES (
-        coalesce(%(number)s, nextval(pg_get_serial_sequence('triage_archive', 'number'))), %(at)s,
-        %(namespace)s, %(collection)s, %(id)s, %(version)s, %(content)s::json, %(written_at)s
-    ) ON CONFLICT (number) DO UPDATE
-    SET version = excluded.version, content = excluded.content, written_at = excluded.written_at
+    INSERT INTO triage_archive (namespace, collection, id, version, content, written_at, archived_for)
+    VALUES (%(namespace)s, %(collection)s, %(id)s, %(version)s, %(content)s::json, %(written_at)s, %(at)s)
 """
 
 _MEMORY: Final = "memory/"
@@ -142,10 +138,9 @@ class PostgresDocuments:
         row = {"id": document.id, "version": document.version, "written_at": document.written_at}
         row["content"] = _content(document.value)
         if archived is None:
-            self._write(_RESTORE, collection, **row)
-        else:
-            number = int(archived.name) if archived.name.isdigit() else None
-            self._write(_RESTORE_ARCHIVED, collection, **row, number=number, at=archived.at)
+            self._write(f"{_RESTORE} {_AS_IT_WAS}", collection, **row)
+        elif not self._write(_REPLACE_ARCHIVED, collection, **row, name=archived.name):
+            self._write(_RESTORE_ARCHIVED, collection, **row, at=archived.at)
 
     def _of(self, collection: str) -> dict[str, str]:
         """Return in which namespace a collection is, and its name."""
@@ -192,18 +187,16 @@ class DocumentNotes:
 
     def __init__(self, documents: Documents) -> None:
         self._notes = Collection(documents, NOTES)
-        self._lock = threading.Lock()
-        self._stored: dict[str, StoredNote] = {}
-        self._kept: tuple[KeptNote, ...] = ()
+        self._seen: tuple[dict[str, StoredNote], Sequence[KeptNote]] = {}, ()
 
     def all(self) -> Sequence[KeptNote]:
         """Return every note that is not retired, by name; raises StoreError."""
-        with self._lock:
-            if (stored := self._notes.by_id()) != self._stored:
-                on_shelf = {path: note for path, note in stored.items() if not note.is_retired}
-                self._kept = tuple(KeptNote.read(_ref(path, note), note.whole) for path, note in on_shelf.items())
-                self._stored = stored
-            return self._kept
+        stored, (before, kept) = self._notes.by_id(), self._seen
+        if stored != before:
+            on_shelf = {path: note for path, note in stored.items() if not note.is_retired}
+            kept = tuple(KeptNote.read(_ref(path, note), note.whole) for path, note in on_shelf.items())
+            self._seen = stored, kept
+        return kept
 
     def stored(self) -> Iterator[tuple[str, str]]:
         """Yield every note, retired ones too: its path below memory/ and its text; raises StoreError."""

@@ -14,7 +14,6 @@ from typing import Any, Final
 from bot.adapters.storage.files.atomic_write import probe_folder
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import HEAD
-from bot.adapters.storage.postgres import procrastinate_tables as tables
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.migrations import LOCK
 from bot.adapters.storage.postgres.postgres_documents import DocumentNotes, PostgresDocuments, as_json
@@ -22,7 +21,7 @@ from bot.adapters.storage.postgres.postgres_journal import PostgresJournal, name
 from bot.adapters.storage.postgres.postgres_leases import PostgresLeases
 from bot.adapters.storage.postgres.postgres_replicas import PostgresPace, PostgresReplicas
 from bot.adapters.storage.postgres.postgres_run_folders import PostgresRunFolders
-from bot.adapters.storage.postgres.procrastinate_queue import SILENT_S, ProcrastinateQueue
+from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue, lock_of, values_of
 from bot.adapters.storage.queued_jobs import new_job
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.errors import ConfigError
@@ -82,9 +81,9 @@ class PostgresStore:
 
     def take(self, message: SortedMessage, *, is_in_flight: bool) -> Taken:
         """Store a message, its class and its job in one statement, unless one of its names is there."""
-        job: list[Any] = [tables.lock_of(self._namespace, message.thread_id), None, None, None]
+        job: list[Any] = [lock_of(self._namespace, message.thread_id), None, None, None]
         if message.work is not None:
-            job = tables.values_of(self._namespace, new_job(message.work, at=message.at))
+            job = values_of(self._namespace, new_job(message.work, at=message.at))
         stored = [EVENTS, as_json(message.event), names_of(message.names), CLASSIFIED, as_json(message.classified)]
         given = [self._namespace, *stored, is_in_flight, THREADS.name, message.thread_id, *job]
         [(taken,)] = self._database.write(_TAKE, given)
@@ -114,7 +113,6 @@ class PostgresEngine:
     def __init__(self, database: Database, home: Path) -> None:
         self.database, self._home = database, home
         self.pace, self.replicas = PostgresPace(database, DEFAULT_TEAM), PostgresReplicas(database)
-        self._leases: dict[str, PostgresLeases] = {}
 
     def store(self, home: Path, *, is_reader: bool = False) -> PostgresStore:
         """Return what a team keeps; of the machine's own documents, those of this one."""
@@ -125,9 +123,8 @@ class PostgresEngine:
         return ProcrastinateQueue(self.database, self.namespace(home), clock, changed=changed)
 
     def leases(self, home: Path) -> PostgresLeases:
-        """Return the leases of a team; always the same ones, for they know what this process holds."""
-        namespace = self.namespace(home)
-        return self._leases.setdefault(namespace, PostgresLeases(self.database, namespace))
+        """Return the leases of a team."""
+        return PostgresLeases(self.database, self.namespace(home))
 
     def teams(self) -> list[str]:
         """Return the teams beside the one of old that have left something."""
@@ -138,27 +135,23 @@ class PostgresEngine:
     def alone(self) -> Iterator[None]:
         """Enter in one transaction that keeps all other writers out, where no process has given a sign of life lately.
 
-        A process that starts meanwhile waits, and finds what was written.
+        Whoever starts gives one before it reads anything (`open_engine`): it is seen, or waits and finds what was
+        written.
 
         Raises:
-            ConfigError: a process works on the database, also where one began meanwhile: nothing was written then.
+            ConfigError: a process works on the database.
         """
-        self._refuse_running()
         with self.database.transaction() as connection:
             connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
             connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+            connection.execute("LOCK TABLE triage_replicas IN EXCLUSIVE MODE")
+            if alive := ", ".join(one.name for one in self.replicas.list() if one.is_alive):
+                raise ConfigError(
+                    f"triage runs on the database ({alive}); "
+                    "stop it, and where it was killed, try again half a minute later"
+                )
             connection.execute(f"LOCK TABLE {_TABLES} IN EXCLUSIVE MODE".encode())
             yield
-            self._refuse_running()
-
-    def _refuse_running(self) -> None:
-        working = "SELECT 1 FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => %s)"
-        alive = [one.name for one in self.replicas.list() if one.is_alive]
-        if alive or self.database.read(working, [SILENT_S]):
-            raise ConfigError(
-                f"triage runs on the database ({', '.join(alive) or 'as a process that begins, or was killed'}); "
-                "stop it, and where it was killed, try again half a minute later"
-            )
 
     def probe(self, free_bytes: int) -> None:
         """Raise StoreError where the database takes no writes, or the data directory, or less room is free there."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, Final, LiteralString
 
 from bot.adapters.storage.files.ndjson_journal import record_in
@@ -17,26 +16,26 @@ from bot.errors import StoreError
 from bot.ports.storage import Names
 
 PAGE: Final = 500
-"""How many records one statement reads or writes; nothing is held open between two."""
+"""How many records one statement reads at most; nothing is held open between two."""
 
 _FIRST_PAGE: Final = 20
 """Whoever reads back often stops early; each page is twice the one before."""
-
-_BEYOND: Final = 2**63 - 1
-"""No record has a higher number."""
 
 _SELECT: Final = """
     SELECT number, record::text FROM triage_records
     WHERE namespace = %(namespace)s AND journal = %(journal)s AND position(%(text)s IN record::text) > 0
 """
 _RESTORE: Final = """
-    INSERT INTO triage_records (namespace, journal, number, record)
-    SELECT %(namespace)s, %(journal)s, %(last)s + number, line::json
-    FROM unnest(%(lines)s::text[]) WITH ORDINALITY AS given (line, number)
-"""
-_NAME: Final = """
+    WITH restored AS (
+        INSERT INTO triage_records (namespace, journal, number, record)
+        VALUES (%(namespace)s, %(journal)s, %(number)s, %(record)s::json)
+    )
     INSERT INTO triage_identities (namespace, journal, identity)
     SELECT %(namespace)s, %(journal)s, unnest(%(names)s::text[]) ON CONFLICT DO NOTHING
+"""
+_RESTORED: Final = """
+    INSERT INTO triage_journals (namespace, name, last) SELECT %(namespace)s, %(journal)s, count(*)
+    FROM triage_records WHERE namespace = %(namespace)s AND journal = %(journal)s
 """
 
 
@@ -79,20 +78,17 @@ class PostgresJournal:
 
     def restore(self, lines: Iterable[bytes], names: Names) -> None:
         """Write lines into the empty journal, and under which names their records are known; raises StoreError."""
-        last, left = 0, iter(lines)
+
+        def rows() -> Iterator[dict[str, Any]]:
+            for number, line in enumerate(lines, 1):
+                record = record_in(line)
+                kept = line.decode("utf-8", "surrogateescape") if record is None else record
+                known = names_of(() if record is None else names(record))
+                yield {**self._of, "number": number, "record": as_json(kept), "names": known}
+
         with self._database.transaction() as connection:
-            while page := list(islice(left, PAGE)):
-                records = [record_in(line) for line in page]
-                kept = [
-                    as_json(line.decode("utf-8", "surrogateescape") if record is None else record)
-                    for line, record in zip(page, records, strict=True)
-                ]
-                known = names_of(name for record in records if record is not None for name in names(record))
-                connection.execute(_RESTORE, {**self._of, "last": last, "lines": kept})
-                connection.execute(_NAME, {**self._of, "names": known})
-                last += len(page)
-            end = "INSERT INTO triage_journals (namespace, name, last) VALUES (%(namespace)s, %(journal)s, %(last)s)"
-            connection.execute(end, {**self._of, "last": last})
+            connection.cursor().executemany(_RESTORE, rows())
+            connection.execute(_RESTORED, self._of)
 
     def _tail(self, left: int) -> list[str]:
         """Return the newest records, oldest first: those whose lines in a file would take so many bytes in all."""
@@ -106,7 +102,7 @@ class PostgresJournal:
 
     def _texts(self, order: LiteralString, text: str = "") -> Iterator[str]:
         """Yield the records that hold a text, as they are stored, by their numbers."""
-        beyond, at, page = (">", 0, PAGE) if order == "ASC" else ("<", _BEYOND, _FIRST_PAGE)
+        beyond, at, page = (">", 0, PAGE) if order == "ASC" else ("<", 2**63 - 1, _FIRST_PAGE)
         query = f"{_SELECT} AND number {beyond} %(at)s ORDER BY number {order} LIMIT %(page)s"
         while rows := self._database.read(query, {**self._of, "text": text, "at": at, "page": page}):
             yield from (record for _, record in rows)

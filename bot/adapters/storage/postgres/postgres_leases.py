@@ -1,4 +1,4 @@
-"""Port Leases over rows that expire; a thread renews those that this process holds.
+"""Port Leases over rows that expire; each that this process holds has a thread that renews it.
 
 Time is the database's, so clocks of machines do not matter. Each taking gives the lease a new token. A process that
 was paused for longer than a lease lasts finds its token outdated: what it writes inside `fenced` is refused.
@@ -37,21 +37,16 @@ _HOLDER: Final = """
     WHERE namespace = %s AND name = %s AND holder IS NOT NULL AND expires_at > clock_timestamp()
 """
 _RENEW: Final = """
-    UPDATE triage_leases AS known SET expires_at = clock_timestamp() + make_interval(secs => %s)
-    FROM unnest(%s::text[], %s::bigint[]) AS held (name, token)
-    WHERE known.namespace = %s AND known.name = held.name AND known.token = held.token AND known.holder IS NOT NULL
-    RETURNING known.namespace, known.name, known.token
+    UPDATE triage_leases SET expires_at = clock_timestamp() + make_interval(secs => %s)
+    WHERE namespace = %s AND name = %s AND token = %s AND holder IS NOT NULL RETURNING 1
 """
 
 
 class PostgresLeases:
-    """The leases of one namespace, as this process holds them."""
+    """The leases of one namespace."""
 
     def __init__(self, database: Database, namespace: str, *, lasts_s: float = LASTS_S) -> None:
         self._database, self._namespace, self._lasts_s = database, namespace, lasts_s
-        self.held: set[Fence] = set()
-        self._changed = threading.Condition()
-        self._renewing = False
 
     def take(self, name: str) -> PostgresLease:
         """Return the lease at once, held until it is released or this process shows no more signs of life.
@@ -66,13 +61,7 @@ class PostgresLeases:
                 f"triage already runs as {name!r} of {self._namespace} (process {self.holder(name) or 'unknown'}); "
                 "stop it, or wait until it has stopped"
             )
-        fence = Fence(*taken[0])
-        with self._changed:
-            self.held.add(fence)
-            if not self._renewing:
-                self._renewing = True
-                threading.Thread(target=self._renew_all, name="leases", daemon=True).start()
-        return PostgresLease(self, self._database, fence)
+        return PostgresLease(self._database, Fence(*taken[0]), self._lasts_s)
 
     def holder(self, name: str) -> str | None:
         """Return which process has taken a lease, or None: its id, and its machine where that is another one."""
@@ -82,44 +71,19 @@ class PostgresLeases:
         machine, process = str(held[0][0]).rsplit(":", 1)
         return process if machine == socket.gethostname() else f"{process} on {machine}"
 
-    def let_go(self, fence: Fence) -> bool:
-        """Renew a lease no more; False where it was not."""
-        with self._changed:
-            is_held = fence in self.held
-            self.held.discard(fence)
-            self._changed.notify_all()
-        return is_held
-
-    def _renew_all(self) -> None:
-        """Renew what is held until nothing is."""
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: not self.held, self._lasts_s / RENEWALS)
-                held = list(self.held)
-                if not held:
-                    self._renewing = False
-                    return
-            names, tokens = [fence.name for fence in held], [fence.token for fence in held]
-            try:
-                renewed = self._database.write(_RENEW, [self._lasts_s, names, tokens, self._namespace])
-            except StoreError as error:
-                log.warning("leases were not renewed: %s", error, extra={"action": "lease_not_renewed"})
-                continue
-            for fence in set(held).difference(renewed):
-                if self.let_go(fence):
-                    log.warning("another process took over %s", fence.name, extra={"action": "lease_lost"})
-
 
 class PostgresLease:
-    """A lease as this process took it."""
+    """A lease as this process took it; a thread renews it."""
 
-    def __init__(self, leases: PostgresLeases, database: Database, fence: Fence) -> None:
-        self._leases, self._database, self._fence = leases, database, fence
+    def __init__(self, database: Database, fence: Fence, lasts_s: float) -> None:
+        self._database, self._fence, self._lasts_s = database, fence, lasts_s
+        self._over = threading.Event()
+        threading.Thread(target=self._renew, name=f"lease {fence.name}", daemon=True).start()
 
     @property
     def is_held(self) -> bool:
         """Whether this process still renews it: another may have it as soon as that failed for as long as it lasts."""
-        return self._fence in self._leases.held
+        return not self._over.is_set()
 
     def fenced(self) -> AbstractContextManager[None]:
         """Refuse what this thread writes inside (LeaseLost), once another process has the lease."""
@@ -127,7 +91,19 @@ class PostgresLease:
 
     def release(self) -> None:
         """Let another have it at once; nothing happens where another has it already."""
-        self._leases.let_go(self._fence)
+        self._over.set()
         self._database.write(
             "UPDATE triage_leases SET holder = NULL WHERE namespace = %s AND name = %s AND token = %s", self._fence
         )
+
+    def _renew(self) -> None:
+        """Give signs of life until it is released, or another's."""
+        while not self._over.wait(self._lasts_s / RENEWALS):
+            try:
+                is_ours = self._database.write(_RENEW, [self._lasts_s, *self._fence])
+            except StoreError as error:
+                log.warning("%s was not renewed: %s", self._fence.name, error, extra={"action": "lease_not_renewed"})
+                continue
+            if not is_ours and self.is_held:
+                self._over.set()
+                log.warning("another process took over %s", self._fence.name, extra={"action": "lease_lost"})

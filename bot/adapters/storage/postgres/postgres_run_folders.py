@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, LiteralString
+from typing import Final
 
 from bot.adapters.storage.files.atomic_write import create_folder
 from bot.adapters.storage.files.retention import UNFINISHED, last_touched
@@ -25,10 +25,10 @@ MAX_FILE_BYTES: Final = 64 * CHUNK_BYTES
 _SAME: Final = timedelta(milliseconds=10)
 """A file's time may lose its last digits on the way."""
 
-_FOLDERS: Final = "SELECT folder FROM triage_run_folders"
-_STORE: Final = """
-    INSERT INTO triage_run_folders (namespace, folder, touched_at) VALUES (%s, %s, %s)
-    ON CONFLICT (namespace, folder) DO UPDATE SET touched_at = excluded.touched_at
+_STORE: Final = "INSERT INTO triage_run_folders (namespace, folder, touched_at) VALUES (%s, %s, %s)"
+_ENDED: Final = """
+    SELECT count(*) FROM triage_run_folders JOIN triage_run_files USING (namespace, folder)
+    WHERE namespace = %s AND folder LIKE 'escalations/%%' AND name = '.done' AND number = 0 AND touched_at >= %s
 """
 _WITHDRAW: Final = """
     DELETE FROM triage_run_folders WHERE namespace = %s AND touched_at < %s
@@ -56,10 +56,9 @@ class PostgresRunFolders:
         place = [self._namespace, folder]
         insert = "INSERT INTO triage_run_files (namespace, folder, name, number, content) VALUES (%s, %s, %s, %s, %s)"
         with refused(f"cannot read {path}", "check the folder's owner"), self._database.transaction() as connection:
+            connection.execute("DELETE FROM triage_run_folders WHERE namespace = %s AND folder = %s", place)
             connection.execute(_STORE, [*place, touched])
-            connection.execute("DELETE FROM triage_run_files WHERE namespace = %s AND folder = %s", place)
-            for chunk in _chunks(path):
-                connection.execute(insert, [*place, *chunk])
+            connection.cursor().executemany(insert, ([*place, *chunk] for chunk in _chunks(path)))
 
     def fetch(self, folder: str) -> Path:
         """Bring a folder here unless it is here as new, and return where it lies."""
@@ -80,9 +79,8 @@ class PostgresRunFolders:
 
     def long_runs_since(self, moment: datetime) -> int:
         """Return how many long runs have ended since then, as far as their folders are stored."""
-        files = "JOIN triage_run_files USING (namespace, folder)"
-        ended = "AND folder LIKE 'escalations/%%' AND name = '.done' AND number = 0 AND touched_at >= %s"
-        return len(self._folders(f"{files} WHERE namespace = %s {ended}", moment))
+        [(ended,)] = self._database.read(_ENDED, [self._namespace, moment])
+        return int(ended)
 
     def withdraw(self, before: datetime, needed: Sequence[str]) -> None:
         """Delete what is stored of folders that were last written to before then, but for those that are needed."""
@@ -90,11 +88,8 @@ class PostgresRunFolders:
 
     def folders(self) -> Sequence[str]:
         """Return every folder that is stored, in order."""
-        return self._folders("WHERE namespace = %s ORDER BY folder")
-
-    def _folders(self, which: LiteralString, *given: Any) -> list[str]:
-        rows = self._database.read(f"{_FOLDERS} {which}", [self._namespace, *given])
-        return [folder for (folder,) in rows]
+        query = "SELECT folder FROM triage_run_folders WHERE namespace = %s ORDER BY folder"
+        return [folder for (folder,) in self._database.read(query, [self._namespace])]
 
     def _touched_at(self, folder: str) -> datetime | None:
         query = "SELECT touched_at FROM triage_run_folders WHERE namespace = %s AND folder = %s"

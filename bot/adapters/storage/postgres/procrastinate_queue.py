@@ -3,26 +3,30 @@
 Three things are ours beside Procrastinate: a claim takes the job that the rules of queued_jobs.py choose, where
 `fetch_job` takes the first one by its own; jobs of dead workers return with a counted death (bot/domain/jobs.py); and
 every process is told when a job ends or returns, not only of new ones. That no two jobs of a key run at once holds for
-all processes, by a unique index; the order after an outage is each process's own.
+all processes, by Procrastinate's unique index; the order after an outage is each process's own.
+
+Statements run on connections of ours, so that a job belongs to our transaction. The column `args` holds a job as text:
+jsonb refuses some of what chats send. `attempts` counts how often a job was returned, and so tells one claim of it
+from the next.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from procrastinate.sql import queries
 from psycopg import sql
 
-from bot.adapters.storage.postgres import procrastinate_tables as tables
-from bot.adapters.storage.postgres.database import Database, Violated, translated
-from bot.adapters.storage.queued_jobs import QueuedJobs
-from bot.domain.jobs import Job
+from bot.adapters.storage.postgres.database import Connection, Database, Violated, translated
+from bot.adapters.storage.queued_jobs import QueuedJobs, decode_job, encode_job
+from bot.domain.jobs import Job, JobKind
 from bot.errors import ConfigError, StoreError
 from bot.ports import Clock, any_job
 from bot.ports.migrations import NewerSchema
@@ -40,21 +44,26 @@ RECONNECT_S: Final = 1.0
 MAX_NAMESPACE_BYTES: Final = 40
 """The name of a channel has at most 63 bytes, 23 of them Procrastinate's."""
 
-_NO_SUCH_WORKER: Final = "23503"
-"""The SQLSTATE of a row that refers to none: others took this process for dead, and forgot its worker."""
-
+_INSERT: Final = """
+    INSERT INTO procrastinate_jobs (queue_name, lock, task_name, priority, args, status)
+    VALUES (%s, %s, %s, %s, %s::jsonb, %s::procrastinate_job_status) RETURNING id
+"""
+_REWRITE: Final = "UPDATE procrastinate_jobs SET args = %s::jsonb WHERE id = %s"
 _ALIVE: Final = """
     SELECT id, attempts, lock, status::text FROM procrastinate_jobs
     WHERE queue_name = %s AND status IN ('todo', 'doing') ORDER BY priority DESC, id
 """
-_CLAIM: Final = (
-    "UPDATE procrastinate_jobs SET status = 'doing', worker_id = %(worker_id)s "
-    "WHERE id = %(number)s AND attempts = %(returns)s AND status = 'todo' RETURNING id"
-)
-_HELD: Final = """
-    SELECT 1 FROM procrastinate_jobs
-    WHERE id = %(number)s AND attempts = %(returns)s AND status = 'doing' AND worker_id = %(worker_id)s FOR UPDATE
+_CLAIM: Final = """
+    WITH alive AS (
+        INSERT INTO procrastinate_workers (id) OVERRIDING SYSTEM VALUE VALUES (%(worker_id)s)
+        ON CONFLICT (id) DO UPDATE SET last_heartbeat = now()
+    )
+    UPDATE procrastinate_jobs SET status = 'doing', worker_id = %(worker_id)s
+    WHERE id = %(number)s AND attempts = %(returns)s AND status = 'todo' RETURNING id
 """
+"""Also where others took this process for dead, and forgot its worker."""
+
+_HELD: Final = "SELECT 1 FROM procrastinate_jobs WHERE id = %s AND attempts = %s AND status = 'doing' FOR UPDATE"
 _STALLED: Final = """
     SELECT job.id, job.args, job.worker_id
     FROM procrastinate_jobs job LEFT JOIN procrastinate_workers worker ON worker.id = job.worker_id
@@ -63,14 +72,6 @@ _STALLED: Final = """
     ORDER BY job.id FOR UPDATE OF job SKIP LOCKED
 """
 """Without those that a worker is about to end after all."""
-
-
-class _Claim(NamedTuple):
-    """A row, how often its job was returned before, and which of this process's workers runs it."""
-
-    number: int
-    returns: int
-    worker_id: int
 
 
 class ProcrastinateQueue(QueuedJobs):
@@ -95,9 +96,10 @@ class ProcrastinateQueue(QueuedJobs):
             raise ConfigError(f"the team name {namespace!r} is too long; give it at most {MAX_NAMESPACE_BYTES} letters")
         super().__init__(clock, changed)
         self._database, self._namespace = database, namespace
+        self._channel = f"procrastinate_queue_v1#{namespace}"
         self._beat_every_s, self._silent_s = beat_every_s, silent_s
         self._known: dict[tuple[int, int], Job] = {}
-        self._claims: dict[str, _Claim] = {}
+        self._claims: dict[str, tuple[int, int]] = {}
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._away: StoreError | None = None
@@ -106,14 +108,17 @@ class ProcrastinateQueue(QueuedJobs):
 
     def restore(self, job: Job) -> Job:
         """Store a job and tell of it, in every process; part of this thread's transaction if there is one."""
-        with self._database.writing() as connection:
-            return tables.insert(connection, self._namespace, job)
+        status = "failed" if job.has_failed else "todo"
+        row = [self._namespace, *values_of(self._namespace, job), status]
+        [(number,)] = self._database.write(_INSERT, row)
+        return _numbered(job, number)
 
     def claim(self, wanted: Callable[[Job], bool] = any_job) -> Job | None:
         """Claim as every queue does, but not while no sign of life can be given: others would take the job over."""
         with self._changed:
             if self._thread is None:
-                self._register()
+                self._database.write(queries["prune_stalled_workers"], {"seconds_since_heartbeat": FORGOTTEN_S})
+                [(self._worker_id,)] = self._database.write(queries["register_worker"])
                 self._thread = threading.Thread(target=self._live, name="queue", daemon=True)
                 self._thread.start()
             if self._away is not None:
@@ -124,7 +129,7 @@ class ProcrastinateQueue(QueuedJobs):
         """Whether a job for `key` waits or runs, in any process."""
         found = self._database.read(
             "SELECT 1 FROM procrastinate_jobs WHERE queue_name = %s AND lock = %s AND status IN ('todo', 'doing')",
-            [self._namespace, tables.lock_of(self._namespace, key)],
+            [self._namespace, lock_of(self._namespace, key)],
         )
         return bool(found)
 
@@ -133,7 +138,7 @@ class ProcrastinateQueue(QueuedJobs):
         jobs = []
         for number, args in self._rows("failed"):
             with suppress(ValueError):
-                jobs.append(tables.decode(number, args))
+                jobs.append(_decode(number, args))
         return jobs
 
     def rewrite(self, convert: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> int:
@@ -142,9 +147,9 @@ class ProcrastinateQueue(QueuedJobs):
         with self._database.transaction() as connection:
             for number, args in self._rows("todo", "doing", "failed"):
                 with suppress(ValueError):
-                    record = tables.record_of(args)
+                    record = _record_of(args)
                     if (converted := dict(convert(record))) != record:
-                        tables.rewrite(connection, number, converted)
+                        connection.execute(_REWRITE, [_args(converted), number])
                         changed += 1
         return changed
 
@@ -157,10 +162,9 @@ class ProcrastinateQueue(QueuedJobs):
             return
         self._stopping.set()
         with self._database.writing() as connection:
-            tables.tell(connection, self._namespace)
+            self._tell(connection)
         self._thread.join()
-        with self._database.writing() as connection:
-            connection.execute(queries["unregister_worker"], {"worker_id": self._worker_id})
+        self._database.write(queries["unregister_worker"], {"worker_id": self._worker_id})
 
     def _rows(self, *statuses: str) -> list[tuple[Any, ...]]:
         return self._database.read(
@@ -178,28 +182,26 @@ class ProcrastinateQueue(QueuedJobs):
                 for number, returns, args in connection.execute(found, [unknown]).fetchall():
                     self._learn(number, returns, args)
         self._known = {place: self._known[place] for place in waiting if place in self._known}
-        prefix = len(tables.lock_of(self._namespace, ""))
+        prefix = len(lock_of(self._namespace, ""))
         return list(self._known.values()), {lock[prefix:] for _, _, lock, status in rows if status == "doing"}
 
     def _learn(self, number: int, returns: int, args: object) -> None:
         try:
-            self._known[number, returns] = tables.decode(number, args)
+            self._known[number, returns] = _decode(number, args)
         except NewerSchema:  # for a replica of that release
             log.info("a later release's job is left to it", extra={"action": "job_newer", "job": number})
         except ValueError:
             self.corrupt.append(f"procrastinate_jobs: {number}")
             with self._database.writing() as connection:
-                tables.keep_failed(connection, number)
+                _stop(connection, number, is_kept=True)
 
     def _start(self, job: Job, claimed: Job) -> bool:
         """Write that a job runs here; False also where this process was taken for dead."""
-        place = next(place for place, known in self._known.items() if known is job)
-        claim = _Claim(*place, self._worker_id)
+        number, returns = claim = next(place for place, known in self._known.items() if known is job)
+        given = {"number": number, "returns": returns, "worker_id": self._worker_id}
         try:
-            is_ours = bool(self._database.write(_CLAIM, claim._asdict()))
-        except Violated as refused:  # a job of its key was claimed meanwhile, or our worker is gone
-            if refused.code == _NO_SUCH_WORKER:
-                self._register()
+            is_ours = bool(self._database.write(_CLAIM, given))
+        except Violated:  # a job of its key was claimed meanwhile
             return False
         except StoreError:
             # It may have been written all the same, and nobody else would return it, for its worker lives.
@@ -211,21 +213,33 @@ class ProcrastinateQueue(QueuedJobs):
 
     def _end(self, job: Job, outcome: Job | None) -> None:
         """End a claim that still stands: a process that was taken for dead has lost its jobs to others."""
-        claim = self._claims[job.name]
+        number, returns = self._claims[job.name]
         with self._database.transaction() as connection:
-            if connection.execute(_HELD, claim._asdict()).fetchone():
-                tables.end(connection, self._namespace, claim.number, outcome)
+            if connection.execute(_HELD, [number, returns]).fetchone():
+                self._let_go(connection, number, outcome)
             else:
                 log.warning("a claim does not stand any more", extra={"action": "job_lost", "job": job.name})
         del self._claims[job.name]
 
-    def _register(self) -> None:
-        """Become a new worker: at the first claim, and after others took this process for dead."""
-        with self._database.writing() as connection:
-            connection.execute(queries["prune_stalled_workers"], {"seconds_since_heartbeat": FORGOTTEN_S})
-            [(self._worker_id,)] = connection.execute(queries["register_worker"])
+    def _let_go(self, connection: Connection, number: int, outcome: Job | None) -> None:
+        """Forget a claimed job, or let it wait again in its place, or keep it as failed; tell every process of it.
 
-    def _sweep(self, connection: tables.Connection) -> None:
+        Procrastinate tells of new jobs only; the next one of the key may be claimed now.
+        """
+        if outcome is not None:
+            connection.execute(_REWRITE, [_args(encode_job(outcome)), number])
+        if outcome is None or outcome.has_failed:
+            _stop(connection, number, is_kept=outcome is not None)
+        else:
+            unchanged = dict.fromkeys(("retry_at", "new_priority", "new_queue_name", "new_lock"))
+            connection.execute(queries["retry_job"], {"job_id": number, **unchanged})
+        self._tell(connection)
+
+    def _tell(self, connection: Connection) -> None:
+        """Have every process look at the queue once this is committed."""
+        connection.execute("SELECT pg_notify(%s, '{}')", [self._channel])
+
+    def _sweep(self, connection: Connection) -> None:
         """Return the jobs of dead workers to their places; each counts as a death, once, whoever sweeps."""
         given_up = []
         with connection.transaction():
@@ -236,12 +250,12 @@ class ProcrastinateQueue(QueuedJobs):
             held = Counter(worker for _, _, worker in found)
             for number, args, worker in found:
                 try:
-                    job = tables.decode(number, args)
+                    job = _decode(number, args)
                 except (NewerSchema, ValueError):  # a replica of a later release claimed it, and reads it
                     continue
                 claimed = job.model_copy(update={"attempts": job.attempts + 1})
                 died = claimed.died(alone=worker is not None and held[worker] == 1)
-                tables.end(connection, self._namespace, number, died)
+                self._let_go(connection, number, died)
                 if died.has_failed:
                     given_up.append(died)
             for worker in filter(None, held):
@@ -255,34 +269,75 @@ class ProcrastinateQueue(QueuedJobs):
             try:
                 with self._database.connect() as connection:
                     self._away = None
-                    self._attend(connection, sweep_at)
+                    with suppress(StoreError), translated():  # what breaks is made anew
+                        self._attend(connection, sweep_at)
             except StoreError as error:
                 self._away = error
             self._stopping.wait(RECONNECT_S)
             # After an outage everybody has been silent: the others need time for a sign of life, too.
             sweep_at = time.monotonic() + self._silent_s
 
-    def _attend(self, connection: tables.Connection, sweep_at: float) -> None:
-        """Do so on one connection until it breaks."""
-        try:
-            with translated():
-                connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(tables.channel_of(self._namespace))))
-                self._wake()  # of what came while nobody listened
-                beat_at = time.monotonic()
-                while not self._stopping.is_set():
-                    now = time.monotonic()
-                    if now >= beat_at:
-                        beat_at = now + self._beat_every_s
-                        connection.execute(queries["update_heartbeat"], {"worker_id": self._worker_id})
-                        if now >= sweep_at:
-                            self._sweep(connection)
-                    for _ in connection.notifies(timeout=max(0.0, beat_at - time.monotonic()), stop_after=1):
-                        self._wake()
-        except StoreError as error:
-            log.warning("the queue connects anew: %s", error, extra={"action": "queue_deaf"})
+    def _attend(self, connection: Connection, sweep_at: float) -> None:
+        """Do so on one connection until it breaks; raises psycopg.Error."""
+        connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
+        self._wake()  # of what came while nobody listened
+        beat_at = time.monotonic()
+        while not self._stopping.is_set():
+            now = time.monotonic()
+            if now >= beat_at:
+                beat_at = now + self._beat_every_s
+                connection.execute(queries["update_heartbeat"], {"worker_id": self._worker_id})
+                if now >= sweep_at:
+                    self._sweep(connection)
+            for _ in connection.notifies(timeout=max(0.0, beat_at - time.monotonic()), stop_after=1):
+                self._wake()
 
     def _wake(self) -> None:
         """Have whoever waits for work look at the tables, unless somebody looks just now."""
         if self._changed.acquire(blocking=False):  # signs of life must not wait for a claim that hangs
             self._changed.notify_all()
             self._changed.release()
+
+
+def values_of(namespace: str, job: Job) -> list[Any]:
+    """Return what a job's row holds: its lock, the name of its task, its priority and its arguments."""
+    priority = int(job.kind is JobKind.USER)
+    return [lock_of(namespace, job.key), type(job.work).__name__, priority, _args(encode_job(job))]
+
+
+def lock_of(namespace: str, key: str) -> str:
+    """Return the name by which jobs of a key exclude each other; Procrastinate has one set of locks for all queues."""
+    return f"{namespace}:{key}"
+
+
+def _args(record: Mapping[str, Any]) -> str:
+    return json.dumps({"job": json.dumps(record)})
+
+
+def _record_of(args: object) -> dict[str, Any]:
+    """Return the record in a row; raises ValueError where there is none."""
+    match args:
+        case {"job": str(text)} if isinstance(record := json.loads(text), dict):
+            return record
+    raise ValueError("no job")
+
+
+def _decode(number: int, args: object) -> Job:
+    """Return the job that a row holds.
+
+    Raises:
+        NewerSchema: a later version wrote it.
+        ValueError: it is no job.
+    """
+    return _numbered(decode_job(_record_of(args), f"the job {number}"), number)
+
+
+def _numbered(job: Job, number: int) -> Job:
+    """Return a job with the id that its row gives it."""
+    return job.model_copy(update={"job_id": job.work.job_id or f"{number:06d}"})
+
+
+def _stop(connection: Connection, number: int, *, is_kept: bool) -> None:
+    """Take a row out of what is run: kept as it is as failed, or deleted."""
+    status = "failed" if is_kept else "succeeded"
+    connection.execute(queries["finish_job"], {"job_id": number, "status": status, "delete_job": not is_kept})
