@@ -98,6 +98,10 @@ class _State:
         found[f"{JOBS} waiting"], found[f"{JOBS} failed"] = len(self.jobs.unclaimed()), len(self.jobs.failed())
         return +found
 
+    def changes(self) -> int:
+        """Return a number that grows with every change of a document here."""
+        return sum(one.version for name in self.collections for one in self.store.documents.list(name))
+
     def everything(self) -> Iterator[tuple[str, ArchivedDocument | None, Document]]:
         """Yield every document with its collection; what is archived comes last, in its order, with its entry."""
         documents = self.store.documents
@@ -212,8 +216,13 @@ def _copied(source: Engine, target: Engine, home: Path, say: Say) -> Moved:
     """Copy what every team keeps; raises StoreError where the other side then counts otherwise."""
     moved = Moved([], [])
     for team, here in _states(source, home):
+        changes = here.changes()
         with _opened(target, home, team) as there:
             _copy(here, there, say)
+        if here.changes() != changes:
+            raise StoreError(
+                f"a command changed the state of {team} while it was copied, and nothing was moved; type this again"
+            )
         with _opened(target, home, team) as written:
             before, after = here.count(), written.count()
         moved.counted.extend(Counted(team, what, before[what], after[what]) for what in sorted({*before, *after}))

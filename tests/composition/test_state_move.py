@@ -25,6 +25,7 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.retention import last_touched
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.adapters.storage.queued_jobs import decode_job
+from bot.composition import state_move
 from bot.composition.state_move import STAYS, Moved, Side, move, rewrite
 from bot.composition.storage_engine import open_engine
 from bot.config.environment import Environment
@@ -311,6 +312,23 @@ def test_a_move_that_loses_a_document_is_undone_and_says_which(database: Databas
         up(home, database)
     assert is_empty(database)
     assert files(home) == before
+
+
+def test_a_command_that_writes_while_its_state_is_copied_loses_nothing(
+    database: Database, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the terminal answered must not stand in the old copy alone."""
+    Collection(FileStore(home).documents, SESSIONS).evolve("web", every_s=60)
+    copied = state_move._copy
+
+    def copy(*states: Any) -> None:
+        copied(*states)
+        Collection(FileStore(home).documents, SESSIONS).evolve("web", every_s=90)
+
+    monkeypatch.setattr(state_move, "_copy", copy)
+    with pytest.raises(StoreError, match="while it was copied"):
+        up(home, wiped(database))
+    assert SingleDocument(FileStore(home).documents, MOVED).read() == {}
 
 
 def test_a_message_that_was_delivered_before_the_move_is_known_after_it(database: Database, home: Path) -> None:

@@ -111,6 +111,7 @@ def test_a_bot_that_is_not_listed_starts_nothing(office: HttpOffice) -> None:
 
 def test_a_message_that_cannot_be_journaled_is_answered_503(office: HttpOffice) -> None:
     """Slack delivers it again; once there is a journal, it counts."""
+    answered(office, "Where is EXPORT_HOUR_UTC set?")  # there is a journal
     journal, aside = office.home / "events.ndjson", office.home / "aside"
     journal.rename(aside)
     journal.mkdir()

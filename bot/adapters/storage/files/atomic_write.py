@@ -97,11 +97,14 @@ def _write(path: Path, content: bytes, move: Callable[[Path, Path], object], *, 
             if is_synced:
                 os.fsync(file.fileno())
         move(temporary, path)
-        if is_synced:
-            sync_folder(path.parent)
-    finally:
+    except OSError:
         with suppress(OSError):  # half a file would hold room that a full disk needs
             temporary.unlink()
+        raise
+    if move is not os.replace:
+        temporary.unlink()
+    if is_synced:
+        sync_folder(path.parent)
 
 
 def open_private(path: Path, mode: str) -> BinaryIO:
@@ -209,14 +212,30 @@ def list_names(folder: Path, *, is_home: bool = False) -> list[str]:
     Raises:
         StoreError: it cannot be listed (`Path.glob` would take a forbidden folder for an empty one).
     """
+    return [entry.name for entry in _entries(folder, is_home=is_home)]
+
+
+def list_stamps(folder: Path) -> dict[str, Stamp | None]:
+    """Return the stamp of each name that `list_names` returns; None where it is gone meanwhile."""
+    return {entry.name: _stamp_of(entry) for entry in _entries(folder)}
+
+
+def _entries(folder: Path, *, is_home: bool = False) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
-            return [entry.name for entry in entries if not entry.name.startswith(".")]
+            return [entry for entry in entries if not entry.name.startswith(".")]
     except FileNotFoundError:
         return []
     except OSError as error:
         advice = _ADVICE if is_home else folder_advice(folder, _ADVICE)
         raise refusal(f"cannot read {folder}", error, advice) from error
+
+
+def _stamp_of(entry: os.DirEntry[str]) -> Stamp | None:
+    with suppress(OSError):  # whoever reads the file says what is wrong with it
+        found = entry.stat(follow_symlinks=False)
+        return found.st_mtime_ns, found.st_size, found.st_ino
+    return None
 
 
 def file_stamp(path: str | Path) -> Stamp | None:

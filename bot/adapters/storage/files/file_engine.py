@@ -36,7 +36,7 @@ from bot.adapters.storage.files.retention import run_folders
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.config.environment import TEAMS
 from bot.domain.notes import RETIRED, KeptNote, check_note_path
-from bot.errors import refused
+from bot.errors import StoreError, refused
 from bot.ports import Clock, JobCounts
 from bot.ports.collections import DECISIONS, HOME, MOVED, SingleDocument, inbox_of
 
@@ -111,8 +111,16 @@ class NoteFiles:
     def stored(self) -> Iterator[tuple[str, str]]:
         """Yield the path below memory/ and the whole of every note, retired ones too; raises StoreError.
 
-        A retired one whose name is in use again gets another: elsewhere a name is taken once.
+        A retired one whose name is in use again gets another: elsewhere a name is taken once. Raises StoreError also
+        for a file that no search reads either.
         """
+        read = {path for folder in ("", RETIRED) for path, _, _ in note_files(self.folder / folder)}
+        for path in sorted(self.folder.rglob("*.md")):
+            if path not in read and not path.name.startswith("."):
+                limit = f"of at most {MAX_NOTE_BYTES:,} bytes"
+                raise StoreError(
+                    f"{path} is no plain file {limit}, so no search reads it; move it out of memory/ first"
+                )
         with refused(f"cannot read {self.folder}", "run this as the user who runs triage"):
             taken: set[str] = set()
             for folder in ("", f"{RETIRED}/"):

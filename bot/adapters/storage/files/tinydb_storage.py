@@ -21,6 +21,7 @@ from bot.adapters.storage.files.atomic_write import (
     file_stamp,
     is_no_folder,
     list_names,
+    list_stamps,
     read_json,
     remove_file,
     replace_json,
@@ -35,6 +36,10 @@ SETTLED_NS: Final = 50_000_000
 """After how long the time of a folder tells of any change: file systems round it to some milliseconds."""
 
 
+MAX_VERSION: Final = 2**63
+"""What a database takes."""
+
+
 class Stored(dict[str, Any]):
     """What a file holds, and the document that it is: the same object at each look, which nobody changes."""
 
@@ -42,7 +47,7 @@ class Stored(dict[str, Any]):
         """Without a version, as earlier releases and people write it, it is the first; other content is damaged."""
         super().__init__(content if isinstance(content, dict) else {_VERSION: DAMAGED})
         found = self.get(_VERSION, 1)
-        version = found if isinstance(found, int) else DAMAGED
+        version = found if type(found) is int and 0 < found < MAX_VERSION else DAMAGED
         value = None if version == DAMAGED else {key: held for key, held in self.items() if key != _VERSION}
         written_at = datetime.fromtimestamp(stamp[0] / 1e9, UTC)
         self.document = Document(id=doc_id, version=version, value=value, written_at=written_at)
@@ -104,25 +109,33 @@ class DocumentFiles(Storage):
 
     def items(self) -> ItemsView[str, Stored]:
         """Return every id with its document, in order; each write renames a file, and its folder's time tells of it."""
-        stamp = file_stamp(self.folder) if self._star and not self._is_nested else None
+        is_flat = bool(self._star) and not self._is_nested
+        stamp = file_stamp(f"{self.folder}/.") if is_flat else None  # of what a link leads to
         if stamp is None or stamp != self._listed[0]:
             is_settled = stamp is not None and time.time_ns() - stamp[0] > SETTLED_NS
-            ids = self._ids()
-            held = {name: one for doc_id in ids for name, one in self._held(doc_id).items()}
+            found = self._flat_stamps() if is_flat else dict.fromkeys(self._ids())
+            held = {name: one for doc_id in sorted(found) for name, one in self._held(doc_id, found[doc_id]).items()}
             self._listed = stamp if is_settled else None, held
-            self._files = {doc_id: self._files[doc_id] for doc_id in ids if doc_id in self._files}
+            self._files = {doc_id: self._files[doc_id] for doc_id in found if doc_id in self._files}
         return self._listed[1].items()
 
+    def _flat_stamps(self) -> dict[str, Stamp | None]:
+        """Return the stamp of each document's file by its id, all with one look at their folder."""
+        found = list_stamps(self.folder)
+        return {name.removesuffix(self._after): one for name, one in found.items() if name.endswith(self._after)}
+
     def _ids(self) -> list[str]:
-        """Return the ids of what may be there, in order."""
+        """Return the ids of what may be there."""
         if not self._star:
             return [self._name]
         ending = self._after.partition("/")[0]
-        return sorted(name.removesuffix(ending) for name in list_names(self.folder) if name.endswith(ending))
+        return [name.removesuffix(ending) for name in list_names(self.folder) if name.endswith(ending)]
 
-    def _held(self, doc_id: str) -> dict[str, Stored]:
+    def _held(self, doc_id: str, stamp: Stamp | None = None) -> dict[str, Stored]:
         """Return the documents in a document's file, which is read again only after it changed."""
         key = doc_id if self._star else self._name
+        if stamp is not None and key in self._files and self._files[key][0] == stamp:
+            return self._files[key][1]
         place = self.place(doc_id)
         if (stamp := file_stamp(place)) is None:
             return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Condition
@@ -9,7 +10,7 @@ from threading import Condition
 import pytest
 
 from bot.adapters.search.note_index import WordNoteIndex
-from bot.adapters.storage.files.file_engine import FileEngine, NoteFiles
+from bot.adapters.storage.files.file_engine import FileEngine, FileStore, NoteFiles
 from bot.errors import StoreError
 from tests.builders import some_work
 from tests.fakes import FakeClock, MemoryJournal, unchanged
@@ -125,3 +126,26 @@ def test_a_new_directory_is_written_whole_or_not_at_all(tmp_path: Path, held: li
         engine.store(tmp_path).journal("events").append({})
     assert not mark.exists()
     assert (tmp_path / "events.ndjson").exists()
+
+
+def test_a_folder_that_is_a_link_lists_what_is_put_into_it(tmp_path: Path) -> None:
+    """state/ may lie on another disk; the time of the link tells nothing of it."""
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "state").symlink_to(tmp_path / "disk")
+    documents = FileStore(tmp_path / "home").documents
+    documents.put("threads", "a", {}, version=0)
+    long_ago = 1_000_000_000
+    os.utime(tmp_path / "disk", ns=(long_ago, long_ago))  # a time that is trusted
+    documents.list("threads")
+    documents.put("threads", "b", {}, version=0)
+    assert [one.id for one in documents.list("threads")] == ["a", "b"]
+
+
+def test_a_note_that_no_search_reads_is_not_left_behind(tmp_path: Path) -> None:
+    """`triage migrate` refuses and names it."""
+    store = FileStore(tmp_path)
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "long.md").write_text("a" * 1_000_001)
+    with pytest.raises(StoreError, match=r"long\.md"):
+        list(store.notes.stored())
