@@ -5,12 +5,14 @@ Reads the index of settings, which ranks names that are given a value by their o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from bot.casework.investigate.findings import NONE, Answer, Finding, Search
 from bot.domain.search.definitions import DefinitionKind
 from bot.domain.search.files import is_prose
 from bot.domain.search.questions import DEFINITION_WORDS, VALUE, VALUE_WORDS
+from bot.domain.search.tokens import split_identifier
 
 MAX_FINDINGS: Final = 2
 LOOKED_AT: Final = 12
@@ -19,6 +21,9 @@ ORDERED: Final = 6
 
 MIN_SHARE: Final = 0.3
 """Of the question's words, rare ones counting more, that a setting and the text beside it hold."""
+
+MIN_PART: Final = 3
+"""Letters of a name's part that stand for a longer word."""
 
 MAX_ASSIGNMENT_CHARS: Final = 80
 
@@ -38,7 +43,9 @@ def value_answer(search: Search) -> Answer:
     named = sorted(found[:ORDERED], key=lambda one: -search.share(f"{one.scope} {one.name}"))
     for one in (*named, *found[ORDERED:]):
         beside = "\n".join(search.quotes.lines(one.path)[one.start - 1 : one.end])
-        if not subject.holds(one.path) or search.share(f"{one.path} {one.scope} {one.name} {beside}") < MIN_SHARE:
+        meant = " ".join(_abbreviated(words, one.name))
+        told = f"{one.path} {one.scope} {one.name} {beside} {meant}"
+        if not subject.holds(one.path) or search.share(told) < MIN_SHARE:
             continue
         line = search.quotes.lines(one.path)[one.line - 1].strip().rstrip(",;{")
         what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
@@ -46,3 +53,13 @@ def value_answer(search: Search) -> Answer:
         if finding := search.at(one.path, one.line, lead):
             findings += [] if any(map(finding.is_same, findings)) else [finding]
     return Answer(findings[:MAX_FINDINGS]) if findings else NONE
+
+
+def _abbreviated(words: Sequence[str], name: str) -> list[str]:
+    """Return the words that a part of a name begins: names are abbreviated.
+
+    >>> _abbreviated(["workers", "minimum"], "MIN_POOL")
+    ['minimum']
+    """
+    parts = [part for part in split_identifier(name) if len(part) >= MIN_PART]
+    return [word for word in words if any(word.lower().startswith(part) for part in parts)]
