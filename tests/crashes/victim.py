@@ -17,6 +17,7 @@ from typing import Any, Final, NoReturn
 
 import bot.app
 from bot.config.environment import Environment
+from bot.ports.replicas import Role
 from tests.crashes.effects import EffectCounter
 from tests.crashes.moments import Moment
 from tests.crashes.operations import WatchedEngine
@@ -93,8 +94,8 @@ def watch(executioner: Executioner) -> None:
     names = vars(bot.app)
     open_engine = names[OPENS_ENGINE]
 
-    def opens_watched(environment: Environment) -> WatchedEngine:
-        return WatchedEngine(open_engine(environment), executioner)
+    def opens_watched(environment: Environment, role: Role) -> WatchedEngine:
+        return WatchedEngine(open_engine(environment, role), executioner)
 
     names[OPENS_ENGINE] = opens_watched
     sys.addaudithook(executioner.audit)

@@ -12,7 +12,7 @@ from bot.casework.investigate.findings import NONE, Answer, Finding, Search
 from bot.domain.search.definitions import DefinitionKind
 from bot.domain.search.files import is_prose
 from bot.domain.search.questions import DEFINITION_WORDS, VALUE, VALUE_WORDS
-from bot.domain.search.tokens import split_identifier
+from bot.domain.search.tokens import split_identifier, stem
 
 MAX_FINDINGS: Final = 2
 LOOKED_AT: Final = 12
@@ -62,4 +62,4 @@ def _abbreviated(words: Sequence[str], name: str) -> list[str]:
     ['minimum']
     """
     parts = [part for part in split_identifier(name) if len(part) >= MIN_PART]
-    return [word for word in words if any(word.lower().startswith(part) for part in parts)]
+    return [word for word in words if any(word.lower().startswith(part) and stem(part) != stem(word) for part in parts)]

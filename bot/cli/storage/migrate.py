@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -47,7 +46,6 @@ def command(home: Path | None, to: str | None, schema: int | None) -> int:
         InputError: one side holds what it must not hold, or there is no such schema; nothing was changed.
         StoreError: one side cannot be used; of a move nothing was changed.
     """
-    os.umask(0o077)  # what was private stays so
     environment = environment_at(home)
     if to and schema is None:
         print(_moved(environment, to))

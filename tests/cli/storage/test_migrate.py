@@ -151,7 +151,7 @@ def test_kill_minus_nine_in_the_middle_changes_nothing(tmp_path: Path) -> None:
     """The directory is as it was and the database empty, and the same command then does it all."""
     url, home = new_database(), a_home(tmp_path, 20)
     held = files(home)
-    with killed(tmp_path, url, before(r"\s*INSERT INTO triage_records", nth=2)) as again:
+    with killed(tmp_path, url, before(r"\s*WITH restored AS", nth=2)) as again:
         assert files(home) == held
         assert _records(url) == 0
         done = again()
