@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.quotes import Excerpt, Quotes
 from bot.casework.investigate.report_search import search_text
-from bot.casework.investigate.subjects import Subject, subject_of
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceRef
 from bot.domain.search.passages import Passage
@@ -22,6 +21,7 @@ from bot.domain.search.tokens import shared_stems, stem, text_stems
 from bot.ports import PassageIndex
 
 MAX_PASSAGES: Final = 20
+OUTDONE: Final = 0.5
 
 
 class Finding(NamedTuple):
@@ -82,11 +82,6 @@ class Search:
         return self.quotes.commit
 
     @cached_property
-    def subject(self) -> Subject:
-        """What the question names."""
-        return subject_of(self.question, self.before, self.index)
-
-    @cached_property
     def is_of_names(self) -> bool:
         """Whether only its names are looked for: code holds no other word of it, or each says only what is wanted."""
         return bool(self.question.names) and not self.question.others(without=DEFINITION_WORDS)
@@ -115,19 +110,16 @@ class Search:
         around = self.before.text if asked == text else f"{self.before.text}\n{text}"
         return self.index.search(asked, limit=MAX_PASSAGES, subject=around)
 
-    def at(self, path: str, line: int, lead: str, *, before: int = 5, behind: int = 6) -> Finding | None:
-        """Return a line and those around it as what `lead` says of its place; None where it may not be quoted."""
-        excerpt = self.quotes.around(path, line, before=before, behind=behind)
-        return of_lines(f"{lead} `{path}:{line}`.", excerpt) if excerpt else None
-
     def share(self, text: str) -> float:
         """Return the share of the question's words that a text holds, rare ones counting more; one unknown most."""
-        whole = self.weight(self.stems)
-        return self.weight(shared_stems(self.stems, text)) / whole if whole else 0.0
+        held = shared_stems(self.stems, text)
+        whole, part = (sum(self._weights.get(one, 1.0) for one in stems) for stems in (self.stems, held))
+        return part / whole if whole else 0.0
 
-    def weight(self, stems: frozenset[str]) -> float:
-        """Return what some of the question's words tell together, the rarer the more."""
-        return sum(self._weights.get(one, 1.0) for one in stems)
+    def is_outdone(self, path: str, text: str) -> bool:
+        """Whether the best passage holds so much more of the question than these lines that it is what is meant."""
+        best = [one for one in self.passages[:1] if one.path != path or text not in one.text]
+        return any(self.share(f"{one.path} {one.text}") > self.share(f"{path} {text}") + OUTDONE for one in best)
 
     @cached_property
     def _weights(self) -> Mapping[str, float]:

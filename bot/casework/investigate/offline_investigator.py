@@ -19,10 +19,9 @@ from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.findings import NONE, Answer, Finder, Finding, Search
 from bot.casework.investigate.history import change_answer, history_answer
-from bot.casework.investigate.names import definition_answer, use_answer
+from bot.casework.investigate.names import definition_answer, setting_answer, use_answer
 from bot.casework.investigate.passage_answer import error_answer, passage_answer, trace_answer
 from bot.casework.investigate.quotes import Quotes
-from bot.casework.investigate.values import value_answer
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import Claim, EvidenceKind, EvidenceRef, InvestigatorReturn, Usage, in_paragraphs
@@ -39,7 +38,7 @@ FINDERS: Final[Sequence[Finder]] = (
     trace_answer,
     history_answer,
     change_answer,
-    value_answer,
+    setting_answer,
     use_answer,
     error_answer,
     definition_answer,
