@@ -330,7 +330,8 @@ def test_gh_is_needed_where_a_task_names_it(tmp_path: Path, monkeypatch: pytest.
 def test_a_data_directory_that_others_may_read_is_found(tmp_path: Path) -> None:
     """As an administrator makes one; its group may be let in on purpose."""
     home = tmp_path / "home"
-    home.mkdir(mode=0o755)
+    home.mkdir()
+    home.chmod(0o755)
     found = machine_checks.disk(replace(patient(tmp_path), home=home))
     assert (found.ok, found.fix) == (False, f"chmod o-rwx {home}")
     home.chmod(0o750)
