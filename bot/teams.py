@@ -18,7 +18,7 @@ from typing import Final
 from bot.casework.approvers import Approvers
 from bot.casework.notes import copy_shared_notes
 from bot.composition.codebases import ProcessCode
-from bot.composition.process_services import ProcessServices
+from bot.composition.process import Process
 from bot.composition.team_homes import check_team_folders
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
@@ -28,7 +28,7 @@ from bot.ports.collections import HOMES
 from bot.runtime.config_reload import ops_channels_taken, rename_refused
 from bot.runtime.team_queues import TeamQueues
 from bot.runtime.worker_pool import JobHandlers
-from bot.team import Team
+from bot.team import Team, build_team
 from handlers.home import HomeTab
 from handlers.team_router import TeamRouter
 
@@ -89,7 +89,7 @@ class ApproverRounds:
 class Teams:
     """Every team that runs, in the file's order; those of the start are opened by `open_first`."""
 
-    def __init__(self, process: ProcessServices, listeners: Executor) -> None:
+    def __init__(self, process: Process, listeners: Executor) -> None:
         self._process, self._listeners = process, listeners
         self.router = TeamRouter(process.slack.me)
         self.home = HomeTab(
@@ -122,7 +122,7 @@ class Teams:
             yield
         except BaseException:
             for team in new:
-                self._process.noted.detach(team.shared.ops.lines)
+                self._process.noted.detach(team.core.ops.lines)
             raise
         for team in new:
             self._begin(team)
@@ -148,7 +148,7 @@ class Teams:
         self.home.remove(name)
         self.queues.remove(name)
         self.approvers.remove(name)
-        self._process.noted.detach(team.shared.ops.lines)
+        self._process.noted.detach(team.core.ops.lines)
         team.stop_hearing()
         team.interrupt()
         self.queues.wait_for(name, timeout_s=JOB_END_S)
@@ -189,10 +189,10 @@ class Teams:
         checks = {one.name: one.checks_to_share() for one in teams if "checks" in one.reload.shared}
         for team in teams:
             others = [other for other in teams if other is not team]
-            notes = {other.name: other.shared.storage.notes for other in others if "notes" in other.reload.shared}
-            copy_shared_notes(team.shared.storage.notes, notes)
+            notes = {other.name: other.core.storage.notes for other in others if "notes" in other.reload.shared}
+            copy_shared_notes(team.core.storage.notes, notes)
             offered = [check for other in others for check in checks.get(other.name, ())]
-            team.heartbeats.suggestions.of_teams = offered
+            team.heartbeats.sessions.suggestions.of_teams = offered
 
     def say(self, text: str) -> None:
         """Tell the log and every team's ops channel what concerns the process."""
@@ -202,15 +202,15 @@ class Teams:
     def tell(self, text: str) -> None:
         """Tell every team's ops channel what the log has already."""
         self._process.noted.put(text)
-        self.each(lambda team: team.shared.ops.flush())
+        self.each(lambda team: team.core.ops.flush())
 
     def handlers_of(self, job: Job) -> JobHandlers:
         """Return what works off a claimed job."""
         return self._handlers[self.queues.team_of(job)]
 
     def _open(self, name: str, settings: Settings) -> Team:
-        team = Team(self._process, name, settings, self.home, self.router, self._listeners)
-        self._process.noted.attach(team.shared.ops.lines, team.shared.code.ids)
+        team = build_team(self._process, name, settings, self.home, self.router, self._listeners)
+        self._process.noted.attach(team.core.ops.lines, team.core.code.ids)
         return team
 
     def _add(self, team: Team) -> None:
@@ -218,8 +218,8 @@ class Teams:
         self._teams[team.name], self._handlers[team.name] = team, team.handlers()
         self.router.add(team.edge.listeners)
         self.home.add(team.edge.home)
-        self.approvers.add(team.name, team.shared.approvers)
-        self.queues.add(team.name, team.shared.jobs, team.wants)
+        self.approvers.add(team.name, team.core.approvers)
+        self.queues.add(team.name, team.core.service.jobs, team.wants)
         log.info("team %s is open", team.name, extra={"action": "team_open"})
 
 

@@ -113,7 +113,7 @@ def command(config: Path | None, only: str | None, verbose: bool) -> int:
         print(
             f"listening on {bot.connection.address}; behind your TLS proxy Slack's Request URL is https://<host>{EVENTS_PATH}."
         )
-    print(f"investigator: {bot.team.casework.staff.described}.")
+    print(f"investigator: {bot.team.questions.models.described}.")
     for codebase, repo in bot.process.code.repos.items():
         print(_standing(codebase, repo))
     print("`triage status` says how far the code is indexed. Ctrl-C stops.")

@@ -17,8 +17,8 @@ from bot.adapters.search.index_rows import is_oversized
 from bot.agent.git.git_repo import MAX_POINTER_BYTES, GitRepo, is_pointer
 from bot.casework.reports.code_standings import CloneStanding, CodebaseStanding, read_clones, read_index_standing
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, well, wrong
+from bot.composition.code_hosts import token_variable
 from bot.composition.codebases import checkout_path
-from bot.composition.fix_services import token_variable
 from bot.config.codebase_settings import CodebaseSettings
 from bot.config.environment import host_token_name, process_home
 from bot.domain.citations.links import CodeHost, CodeRepository, code_repository
