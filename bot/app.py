@@ -179,7 +179,7 @@ class App:
         self.teams.each(Team.recover_if_ours)
 
     def _missed_since(self, since: datetime | None) -> None:
-        self.teams.each(lambda team: team.missed_since(since, is_told=self.outage.is_told(since)))
+        self.teams.each(lambda team: team.edge.backfill.open(since, is_told=self.outage.is_told(since)))
 
 
 def _tokens(settings: Settings, environment: Environment, role: Role) -> tuple[str, str | None]:

@@ -21,9 +21,7 @@ from bot.composition.team_core import TeamCore
 from bot.composition.team_edge import TeamEdge, build_team_edge
 from bot.config.settings import Settings
 from bot.domain.jobs import Job, RunBeat
-from bot.domain.sharing.suggestions import Offer
 from bot.errors import ProviderError, StoreError
-from bot.heartbeat.sharing.pollination import checks_to_share
 from bot.runtime.config_reload import TeamReload
 from bot.runtime.duties import Duty
 from bot.runtime.job_table import build_job_table
@@ -205,14 +203,6 @@ class Team:
             return any(text in str(message.get("text")) for message in said)
         except ProviderError:
             return False
-
-    def checks_to_share(self) -> list[Offer]:
-        """Return the checks that other teams may be offered."""
-        return checks_to_share(self.heartbeats.sessions.suggestions.known(), self.name)
-
-    def missed_since(self, since: datetime | None, *, is_told: bool = False) -> None:
-        """Note that messages may have been missed since then; None: the very first start. People may know that."""
-        self.edge.backfill.open(since, is_told=is_told)
 
     def _tick(self) -> None:
         """Say what is done every so often: by every replica, then by the one that has the duty."""

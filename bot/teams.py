@@ -23,6 +23,7 @@ from bot.composition.team_homes import check_team_folders
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
 from bot.errors import ConfigError, ProviderError, StoreError, TriageError
+from bot.heartbeat.sharing.pollination import checks_to_share
 from bot.ports import Clock
 from bot.ports.collections import HOMES
 from bot.runtime.config_reload import ops_channels_taken, rename_refused
@@ -118,7 +119,7 @@ class Teams:
         try:
             for name, settings in teams.items():
                 new.append(self._open(name, settings))
-                new[-1].missed_since(None)  # from now on: a running team may let go of one of its channels next
+                new[-1].edge.backfill.open(None)  # from now on: a running team may let go of one of its channels next
             yield
         except BaseException:
             for team in new:
@@ -186,7 +187,11 @@ class Teams:
 
     def _share(self) -> None:
         teams = list(self._teams.values())
-        checks = {one.name: one.checks_to_share() for one in teams if "checks" in one.reload.shared}
+        checks = {
+            one.name: checks_to_share(one.heartbeats.sessions.suggestions.known(), one.name)
+            for one in teams
+            if "checks" in one.reload.shared
+        }
         for team in teams:
             others = [other for other in teams if other is not team]
             notes = {other.name: other.core.storage.notes for other in others if "notes" in other.reload.shared}
