@@ -190,11 +190,11 @@ class Teams:
         checks = {
             one.name: checks_to_share(one.heartbeats.sessions.suggestions.known(), one.name)
             for one in teams
-            if "checks" in one.reload.shared
+            if "checks" in one.reload.now.share
         }
         for team in teams:
             others = [other for other in teams if other is not team]
-            notes = {other.name: other.core.storage.notes for other in others if "notes" in other.reload.shared}
+            notes = {other.name: other.core.storage.notes for other in others if "notes" in other.reload.now.share}
             copy_shared_notes(team.core.storage.notes, notes)
             offered = [check for other in others for check in checks.get(other.name, ())]
             team.heartbeats.sessions.suggestions.of_teams = offered
