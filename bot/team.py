@@ -72,7 +72,7 @@ class Team:
     ) -> None:
         self.name, self.core, self.questions = core.name, core, questions
         self.heartbeats, self.edge, self._listeners = heartbeats, edge, listeners
-        self._report = StartupReport(core, questions, edge.sorter)
+        self._report = StartupReport(core, questions, edge.watcher)
         self._ticker = Ticker(process.time_scale)
         self._fixing = Ticker(process.time_scale)  # apart: a codebase's check may take minutes
         self._reading_back = Ticker(process.time_scale)  # apart: Slack may ask for minutes of patience

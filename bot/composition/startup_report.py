@@ -12,7 +12,7 @@ from bot.config.settings import Settings
 from bot.domain.jobs import Job
 from bot.domain.text.humanize import counted
 from bot.errors import StoreError
-from bot.intake.enqueue import MessageSorter, requeue_lost_jobs
+from bot.intake.watcher import Watcher
 from bot.ports import Store
 from bot.ports.collections import CLASSIFIED, EVENTS, HEARTBEATS, REPLIES, SESSIONS
 
@@ -25,9 +25,9 @@ _AGAIN: Final = " To try again, move queue/failed/{job} to queue/ while the bot 
 class StartupReport:
     """Tells the ops channel of one team."""
 
-    def __init__(self, core: TeamCore, questions: Questions, sorter: MessageSorter) -> None:
+    def __init__(self, core: TeamCore, questions: Questions, watcher: Watcher) -> None:
         self._service, self._storage, self._settings = core.service, core.storage, core.settings
-        self._say, self._questions, self._sorter = core.ops.say, questions, sorter
+        self._say, self._questions, self._watcher = core.ops.say, questions, watcher
 
     def say(self) -> None:
         """Tell of records, jobs and lines that cannot be read or are gone.
@@ -69,13 +69,9 @@ class StartupReport:
 
     def _replace_lost_jobs(self) -> None:
         """Queue again what damaged jobs held; the file of an earlier start counts, too: the bot may have died here."""
-        store, jobs = self._service.store, self._service.jobs
         self._say_corrupt()
-        since_ms = jobs.lost_since_ms()
-        if since_ms is None:
-            return
-        count = requeue_lost_jobs(self._storage.journal(CLASSIFIED), store, jobs, self._sorter, since_ms=since_ms)
-        if count:
+        since_ms = self._service.jobs.lost_since_ms()
+        if since_ms is not None and (count := self._watcher.requeue_lost(since_ms)):
             self._say(f"{counted(count, 'question')} of that time had no job and no record: queued again.")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,13 +24,13 @@ from bot.composition.questions import Questions
 from bot.composition.sessions import Sessions
 from bot.composition.team_core import TeamCore
 from bot.domain.jobs import FollowUpArrived
-from bot.domain.threads import ThreadState, ThreadStatus
+from bot.domain.threads import ThreadStatus
 from bot.errors import InputError
 from bot.heartbeat.schedule.session_rows import rows
 from bot.intake.backfill.chat_backfill import Backfill, ChatToReadBack
 from bot.intake.backfill.gaps import Gaps
 from bot.intake.enqueue import MessageSorter
-from bot.intake.watcher import IntakeStores, Watcher
+from bot.intake.watcher import Watcher
 from bot.ports import Clock
 from bot.ports.collections import AUTO_REPLIES, CLASSIFIED, EVENTS, GAPS, SUGGESTIONS, Collection, CollectionSpec
 from bot.runtime.duties import Duty
@@ -55,7 +54,6 @@ from handlers.transport.workspace import SlackHistory
 class TeamEdge:
     """Where one team is heard in Slack, and what it has on App Home; nothing reaches it before the router has it."""
 
-    sorter: MessageSorter
     watcher: Watcher
     backfilling: Duty
     backfill: Backfill
@@ -70,14 +68,7 @@ def build_team_edge(
     """Build it; what `router` brings back of missed messages goes to the team whose they are."""
     slack, storage, service, ops_channel = process.slack, core.storage, core.service, core.settings.ops_channel
     sessions, approvers = heartbeats.sessions, core.approvers
-    sorter = MessageSorter(
-        rules=core.rules,
-        bot_user_id=slack.me.user_id,
-        ops_channel=ops_channel,
-        session_names=sessions.registry.names,
-        is_under_alert=heartbeats.threads.holds,
-    )
-    watcher = _watcher(process, core, sorter, questions, heartbeats)
+    watcher = _watcher(process, core, questions, heartbeats)
     backfilling = Duty("backfill", service.leases)
     metrics = MetricsService(storage, Rollups(storage), process.clock, baseline_reply_s=core.settings.baseline_reply_s)
     tell = ephemeral(slack.client, slack.poster)
@@ -142,7 +133,6 @@ def build_team_edge(
         say=say,
     )
     return TeamEdge(
-        sorter=sorter,
         watcher=watcher,
         backfilling=backfilling,
         backfill=_backfill(process, core, watcher, router, backfilling, heartbeats),
@@ -179,9 +169,7 @@ def _owns(core: TeamCore, sessions: Sessions, name: str) -> bool:
     return False
 
 
-def _watcher(
-    process: Process, core: TeamCore, sorter: MessageSorter, questions: Questions, heartbeats: Heartbeats
-) -> Watcher:
+def _watcher(process: Process, core: TeamCore, questions: Questions, heartbeats: Heartbeats) -> Watcher:
     def hear(message: FollowUpArrived) -> None:
         """Take notice at once: the worker's places may be full, and a page rings meanwhile."""
         questions.orchestrator.note_follow_up(message)
@@ -190,14 +178,18 @@ def _watcher(
     return Watcher(
         core.settings,
         process.slack.me,
-        sorter=sorter,
-        stores=IntakeStores(
-            events=core.storage.journal(EVENTS),
-            classified=core.storage.journal(CLASSIFIED),
-            threads=core.service.store,
-            jobs=core.service.jobs,
-            shared=core.storage.shared,
+        sorter=MessageSorter(
+            rules=core.rules,
+            bot_user_id=process.slack.me.user_id,
+            ops_channel=core.settings.ops_channel,
+            session_names=heartbeats.sessions.registry.names,
+            is_under_alert=heartbeats.threads.holds,
         ),
+        events=core.storage.journal(EVENTS),
+        classified=core.storage.journal(CLASSIFIED),
+        threads=core.service.store,
+        jobs=core.service.jobs,
+        shared=core.storage.shared,
         clock=process.clock,
         on_follow_up=hear,
     )
@@ -208,26 +200,15 @@ def _look(core: TeamCore, sessions: Sessions, clock: Clock) -> HomeData:
     now = clock.now()
     facts = replace(core.card_facts, paused=lambda: None, pages=tuple)  # the page says it once, and notifies nobody
     threads = core.service.store.threads()
+    cards: dict[str, list[Block]] = {}  # each is made once, for all who look at the page
     return HomeData(
         overview=overview(core.storage, now, core.code.ids),
         today=count_today(core.storage, now),
         sessions=rows(sessions.registry, sessions.store, sessions.owners, sessions.log, now),
         now=now,
         drafts={state.thread_id: state for state in threads if state.status is ThreadStatus.PENDING_USER},
-        card=_once(lambda state: card_blocks(state, facts)),
+        card=lambda state: cards.get(state.thread_id) or cards.setdefault(state.thread_id, card_blocks(state, facts)),
     )
-
-
-def _once(card: Callable[[ThreadState], list[Block]]) -> Callable[[ThreadState], list[Block]]:
-    """Return a function that makes each thread's card once, for all who look at the page."""
-    made: dict[str, list[Block]] = {}
-
-    def make(state: ThreadState) -> list[Block]:
-        if state.thread_id not in made:
-            made[state.thread_id] = card(state)
-        return made[state.thread_id]
-
-    return make
 
 
 def _backfill(

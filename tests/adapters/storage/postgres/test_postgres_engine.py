@@ -13,7 +13,7 @@ from bot.config.settings import Settings
 from bot.domain.jobs import AlertArrived, FollowUpArrived
 from bot.errors import StoreError
 from bot.intake.normalise import Identity
-from bot.intake.watcher import IntakeStores, Watcher
+from bot.intake.watcher import Watcher
 from bot.ports.collections import CLASSIFIED, EVENTS
 from bot.ports.storage import SortedMessage, Taken
 from bot.ports.threads import Threads
@@ -53,18 +53,15 @@ def replica(store: PostgresStore) -> Iterator[Hear]:
 
     def watch() -> Watcher:
         opened.append(ProcrastinateQueue(shared_database(), store._namespace, FakeClock()))
-        stores = IntakeStores(
+        return Watcher(
+            Settings.model_validate(settings),
+            Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT"),
+            sorter=a_sorter(),
             events=store.journal(EVENTS),
             classified=store.journal(CLASSIFIED),
             threads=Threads(store.documents),
             jobs=opened[-1],
             shared=store.shared,
-        )
-        return Watcher(
-            Settings.model_validate(settings),
-            Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT"),
-            sorter=a_sorter(),
-            stores=stores,
             clock=FakeClock(),
             on_follow_up=lambda _: None,
         )
