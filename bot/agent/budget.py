@@ -9,10 +9,14 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from typing import TYPE_CHECKING
 
-from bot.agent.model_run import RunFailed, Runner, RunRequest, RunResult, SpendLimitReached
+from bot.agent.model_run import RunFailed, RunRequest, RunResult, SpendLimitReached
 from bot.domain.returns import Usage
 from bot.ports import Clock, Journal
+
+if TYPE_CHECKING:
+    from bot.agent.loop import AnthropicRunner
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,7 +55,13 @@ class Budget:
         self._spent_usd = 0.0
 
     def run(
-        self, runner: Runner, request: RunRequest, *, run_id: str, spent_usd: float, allowance: Allowance | None = None
+        self,
+        runner: AnthropicRunner,
+        request: RunRequest,
+        *,
+        run_id: str,
+        spent_usd: float,
+        allowance: Allowance | None = None,
     ) -> RunResult:
         """Make a run of a case that has cost `spent_usd` so far; what it cost is on disk when this returns.
 

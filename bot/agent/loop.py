@@ -42,7 +42,7 @@ Client = anthropic.Anthropic | anthropic.AnthropicBedrock | anthropic.AnthropicV
 
 
 class AnthropicRunner:
-    """Implements `Runner` of bot.agent.model_run; any number of runs may be under way, sharing only connections."""
+    """Makes model runs; any number of them may be under way, sharing only connections."""
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
@@ -147,13 +147,6 @@ class SpendLimitReached(RunFailed):
 
 OnProgress = Callable[[RunProgress], None]
 """Told how far a run is, as often as it likes; must not take time."""
-
-
-class Runner(Protocol):
-    """Makes model runs."""
-
-    def run(self, request: RunRequest) -> RunResult:
-        """Return the answer; raises RunFailed (RunTimedOut, SpendLimitReached) with the usage so far."""
 
 
 @contextmanager

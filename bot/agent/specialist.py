@@ -10,21 +10,25 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
 from bot.agent.budget import Allowance, Budget
-from bot.agent.model_run import Effort, OnProgress, RunLimits, Runner, RunRequest, RunResult
+from bot.agent.model_run import Effort, OnProgress, RunLimits, RunRequest, RunResult
 from bot.agent.prompts.prompt_sections import PromptSection, Token, delimit, random_token
 from bot.agent.tools.base import Tool
 from bot.ports import Image
+
+if TYPE_CHECKING:
+    from bot.agent.loop import AnthropicRunner
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelAccess:
     """What makes a model run: who runs it, what may be spent, and the folder of the records."""
 
-    runner: Runner
+    runner: AnthropicRunner
     spending: Budget
     runs: Path
     stop: threading.Event = field(default_factory=threading.Event)
