@@ -42,7 +42,7 @@ from handlers.buttons.note_buttons import NoteButtons
 from handlers.buttons.removed_buttons import RemovedButtons
 from handlers.buttons.reply_buttons import AuditButtons, FeedbackButtons
 from handlers.commands.casework_commands import CaseworkCommands, autonomy_command, metrics_command, status_command
-from handlers.commands.dispatcher import Command, CommandDispatcher
+from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.notes_command import notes_command
 from handlers.home import HomeTab, HomeTeam
 from handlers.shortcuts import Shortcuts
@@ -66,29 +66,77 @@ def build_team_edge(
     process: Process, core: TeamCore, questions: Questions, heartbeats: Heartbeats, home: HomeTab, router: TeamRouter
 ) -> TeamEdge:
     """Build it; what `router` brings back of missed messages goes to the team whose they are."""
-    slack, storage, service, ops_channel = process.slack, core.storage, core.service, core.settings.ops_channel
-    sessions, approvers = heartbeats.sessions, core.approvers
+    sessions, baseline_reply_s = heartbeats.sessions, core.settings.baseline_reply_s
     watcher = _watcher(process, core, questions, heartbeats)
-    backfilling = Duty("backfill", service.leases)
-    metrics = MetricsService(storage, Rollups(storage), process.clock, baseline_reply_s=core.settings.baseline_reply_s)
-    tell = ephemeral(slack.client, slack.poster)
+    backfilling = Duty("backfill", core.service.leases)
+    metrics = MetricsService(core.storage, Rollups(core.storage), process.clock, baseline_reply_s=baseline_reply_s)
+    commands = _commands(process, core, questions, heartbeats, metrics)
+    return TeamEdge(
+        watcher=watcher,
+        backfilling=backfilling,
+        backfill=_backfill(process, core, watcher, router, backfilling, heartbeats),
+        metrics=metrics,
+        listeners=_listeners(process, core, questions, heartbeats, home, watcher, commands),
+        home=HomeTeam(
+            name=core.name,
+            look=partial(_look, core, sessions, process.clock),
+            approvers=core.approvers,
+            run_session=heartbeats.alert_buttons.run_session,
+            has_session=lambda session_id: session_id in sessions.registry.names(),
+            owned=partial(_owned, sessions),
+        ),
+    )
+
+
+def _commands(
+    process: Process, core: TeamCore, questions: Questions, heartbeats: Heartbeats, metrics: MetricsService
+) -> CommandDispatcher:
+    storage, approvers, clock = core.storage, core.approvers, process.clock
+    casework = CaseworkCommands(
+        store=storage,
+        approvers=approvers,
+        pausing=core.pausing,
+        show_cards=core.service.cards.show_all_again,
+        ask=core.questions.ask,
+        clock=clock,
+    )
+    return CommandDispatcher(
+        {
+            "status": status_command(storage, approvers, clock, core.code.ids, process.engine.replicas),
+            "metrics": metrics_command(metrics),
+            "autonomy": autonomy_command(questions.arming, approvers),
+            "notes": notes_command(storage.notes, approvers),
+            **casework.table(),
+            **heartbeats.commands,
+        },
+        team_id=process.slack.me.team_id,
+        knows=approvers.knows,
+    )
+
+
+def _listeners(
+    process: Process,
+    core: TeamCore,
+    questions: Questions,
+    heartbeats: Heartbeats,
+    home: HomeTab,
+    watcher: Watcher,
+    commands: CommandDispatcher,
+) -> TeamListeners:
+    slack, service, approvers, ops_channel = process.slack, core.service, core.approvers, core.settings.ops_channel
+    tell, code, secrets = ephemeral(slack.client, slack.poster), core.code, service.known_secrets
     say = say_beside(tell, ops_channel)
     answers = ClickReplies(tell, home, service.store, approvers, ops_channel=ops_channel)
-    notes = NoteButtons(
-        Notes(service, address_prover(core.code.codebases, service.known_secrets)),
-        approvers,
-        say=answers.say,
-        team=core.name,
-    )
-    reader = EvidenceReader(
-        repo=core.code.codebases, known_secrets=service.known_secrets, runs=questions.models.runs, notes=storage.notes
-    )
-    evidence = partial(draft_evidence, service.store, reader, core.code.link_to)
+    saving = Notes(service, address_prover(code.codebases, secrets))
+    notes = NoteButtons(saving, approvers, say=answers.say, team=core.name)
+    runs, kept = questions.models.runs, core.storage.notes
+    reader = EvidenceReader(repo=code.codebases, known_secrets=secrets, runs=runs, notes=kept)
+    evidence = partial(draft_evidence, service.store, reader, code.link_to)
     buttons = (
         DraftButtons(
             questions.decisions, approvers, service.store, evidence=evidence, answers=answers, more=notes.menu
         ),
-        FixButtons(questions.patches.fixes, approvers, say=answers.say, known_secrets=service.known_secrets),
+        FixButtons(questions.patches.fixes, approvers, say=answers.say, known_secrets=secrets),
         notes,
         AuditButtons(questions.auto_replies, approvers, say=say),
         FeedbackButtons(questions.feedback, ephemeral_reply(slack.client)),
@@ -96,56 +144,21 @@ def build_team_edge(
         RemovedButtons(say),
         heartbeats.suggestion_buttons,
     )
-    commands: dict[str, Command] = {
-        "status": status_command(storage, approvers, process.clock, core.code.ids, process.engine.replicas),
-        "metrics": metrics_command(metrics),
-        "autonomy": autonomy_command(questions.arming, approvers),
-        "notes": notes_command(storage.notes, approvers),
-        **CaseworkCommands(
-            store=storage,
-            approvers=approvers,
-            pausing=core.pausing,
-            show_cards=service.cards.show_all_again,
-            ask=core.questions.ask,
-            clock=process.clock,
-        ).table(),
-        **heartbeats.commands,
-    }
-    owned = partial(_owned, sessions)
-    listeners = TeamListeners(
+    allow_external = core.settings.watcher.allow_external
+    return TeamListeners(
         team=core.name,
         ops_channel=ops_channel,
         watcher=watcher,
         approvers=approvers,
-        commands=CommandDispatcher(commands, team_id=slack.me.team_id, knows=approvers.knows),
-        shortcuts=Shortcuts(
-            watcher,
-            slack.workspace,
-            team_id=slack.me.team_id,
-            allow_external=core.settings.watcher.allow_external,
-        ),
+        commands=commands,
+        shortcuts=Shortcuts(watcher, slack.workspace, team_id=slack.me.team_id, allow_external=allow_external),
         remember_this=notes.remember_this,
         actions=dict(chain.from_iterable(kind.actions.items() for kind in buttons)),
         views=dict(chain.from_iterable(kind.views.items() for kind in buttons)),
-        owns=partial(_owns, core, sessions),
+        owns=partial(_owns, core, heartbeats.sessions),
         has_card=lambda ts: any(one.card_ts == ts for one in service.store.open_threads()),
-        owned=owned,
+        owned=partial(_owned, heartbeats.sessions),
         say=say,
-    )
-    return TeamEdge(
-        watcher=watcher,
-        backfilling=backfilling,
-        backfill=_backfill(process, core, watcher, router, backfilling, heartbeats),
-        metrics=metrics,
-        listeners=listeners,
-        home=HomeTeam(
-            name=core.name,
-            look=partial(_look, core, sessions, process.clock),
-            approvers=approvers,
-            run_session=heartbeats.alert_buttons.run_session,
-            has_session=lambda session_id: session_id in sessions.registry.names(),
-            owned=owned,
-        ),
     )
 
 
