@@ -6,7 +6,7 @@ Everything of a team lies in its own data directory and in what is built here, s
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from bot.adapters.storage.files.retention import RunRetention
@@ -211,9 +211,11 @@ class Team:
         """Return the checks that other teams may be offered."""
         return checks_to_share(self.heartbeats.suggestions.known(), self.name)
 
-    def missed_since(self, since: datetime | None, *, is_told: bool = False) -> None:
+    def missed_since(
+        self, since: datetime | None, session_age: timedelta = timedelta(), *, is_told: bool = False
+    ) -> None:
         """Note that messages may have been missed since then; None: the very first start. People may know that."""
-        self.edge.backfill.open(since, is_told=is_told)
+        self.edge.backfill.open(since, session_age, is_told=is_told)
 
     def _tick(self) -> None:
         """Say what is done every so often."""

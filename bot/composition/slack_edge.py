@@ -6,7 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -62,7 +61,7 @@ from handlers.shortcuts import Shortcuts
 from handlers.team_router import TeamListeners, TeamRouter
 from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import HttpConnection
-from handlers.transport.presence_record import NoConnection, PresenceRecord
+from handlers.transport.presence_record import NoConnection, OnSession, PresenceRecord
 from handlers.transport.socket_connection import SlackConnection, socket_client
 from handlers.transport.tls import tls_context
 from handlers.transport.workspace import SlackHistory
@@ -131,7 +130,7 @@ def connect_to_slack(
     *,
     bot_token: str,
     ear_secret: str | None,
-    on_session: Callable[[datetime | None], None],
+    on_session: OnSession,
 ) -> SlackConnection | HttpConnection | NoConnection:
     """Return the process's one line to Slack, for all teams; `ear_secret` is the app token, or the signing secret.
 
@@ -280,9 +279,7 @@ def _backfill(on: SharedServices, watcher: Watcher, router: TeamRouter, duty: Du
     )
 
 
-def _over_socket(
-    process: ProcessServices, bolt: App, app_token: str, on_session: Callable[[datetime | None], None]
-) -> SlackConnection:
+def _over_socket(process: ProcessServices, bolt: App, app_token: str, on_session: OnSession) -> SlackConnection:
     web_client = WebClient(token=app_token, base_url=process.environment.slack_api_url, ssl=tls_context())
     return SlackConnection(
         bolt,
@@ -293,9 +290,7 @@ def _over_socket(
     )
 
 
-def _over_http(
-    process: ProcessServices, bolt: App, signing_secret: str, on_session: Callable[[datetime | None], None]
-) -> HttpConnection:
+def _over_http(process: ProcessServices, bolt: App, signing_secret: str, on_session: OnSession) -> HttpConnection:
     return HttpConnection(
         bolt,
         Signatures(signing_secret, process.clock),

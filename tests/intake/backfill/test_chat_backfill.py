@@ -230,12 +230,12 @@ def test_a_short_absence_in_which_nothing_was_said_is_not_worth_a_line(desk: Des
 
 
 def test_what_is_written_after_the_connection_was_not_missed(desk: Desk) -> None:
-    """The look back may read it before it is delivered."""
+    """Nor since the connection was asked for: the look back may read it before it is delivered."""
     desk.clock.at = NOW + timedelta(seconds=200)
-    desk.backfill.open(None)
-    desk.history.roots[HELP] = [said(199.5), said(200.5)]
+    desk.backfill.open(None, timedelta(seconds=5))
+    desk.history.roots[HELP] = [said(194.5), said(195.5), said(200.5)]
     desk.catch_up()
-    assert desk.heard() == ["text 100", "text 199.5", "text 200.5"]
+    assert desk.heard() == ["text 100", "text 194.5", "text 195.5", "text 200.5"]
     assert desk.told == ["1 missed message picked up."]
 
 
