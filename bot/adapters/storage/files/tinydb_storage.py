@@ -132,13 +132,11 @@ class DocumentFiles(Storage):
         """Keep other threads and processes from writing; those that list see that something was written."""
         with self.lock, self._leases.hold(self._lease) as lease:
             before = self._mark()
-            with refused(f"cannot write the lease of {self.folder}", "free space or fix the folder's owner"):
-                os.pwrite(lease, bytes(MARK_BYTES), 0)
             try:
+                _leave(lease, bytes(MARK_BYTES))
                 yield
             finally:
-                with suppress(OSError):  # then every look reads the folder, until a write ends well
-                    os.pwrite(lease, os.urandom(MARK_BYTES), 0)
+                _leave(lease, os.urandom(MARK_BYTES))
                 self._written_mark = self._mark()
                 if before is not None and before == self._listed_mark:
                     self._listed_mark = self._written_mark
@@ -216,6 +214,12 @@ class DocumentFiles(Storage):
         if self._star and not self._after:
             return {}
         return read_json(place) if place == self.path(key) else None
+
+
+def _leave(lease: int, mark: bytes) -> None:
+    """Write a mark into a lease's file; on a full disk the time of the folder alone tells of the write."""
+    with suppress(OSError):
+        os.pwrite(lease, mark, 0)
 
 
 class DocumentTable(Table):
