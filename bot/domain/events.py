@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
+from hashlib import sha256
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -102,7 +103,8 @@ def delivery_names(event: Event) -> list[tuple[str, ...]]:
     """
     place = (event.chat_id,)
     if event.msg_type is MessageType.EDIT:
-        shown = f"{event.content}{event.alert_state or ''}"  # the state of an alert may be a colour
+        text = f"{event.content}{event.alert_state or ''}"  # the state of an alert may be a colour
+        shown = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]  # an index takes no name of some KB
         edit = (*place, event.message_id, "edit")
         at = [(*edit, event.edited_ts, shown)] if event.edited_ts else []
         return [*at, *([(*edit, event.event_id)] if event.event_id else [])] or [(*edit, shown)]
