@@ -185,7 +185,7 @@ class PlaybookFile:
     def _created(self) -> Playbook:
         """Write the template, and add the file to the checkout's own exclude list: it is no commit of anybody's.
 
-        Who may read and write the folder may do so with the file, whatever the umask of the bot.
+        It is for those who may use the folder, whatever the umask of the bot; nobody beside its group may write it.
         """
         templates = resources.files("bot.heartbeat.playbooks") / "templates"
         template = (templates / ("master.md" if self.is_master else "worker.md")).read_text(encoding="utf-8")
@@ -195,7 +195,7 @@ class PlaybookFile:
             refused(f"cannot create {self.path}", "make its folder writable"),
             self.path.open("x", encoding="utf-8") as file,
         ):
-            os.fchmod(file.fileno(), self.cwd.stat().st_mode & 0o666)
+            os.fchmod(file.fileno(), self.cwd.stat().st_mode & 0o664)
             file.write(text)
         log.info("playbook created", extra={"action": "playbook_created", "path": str(self.path)})
         exclude = _git(self.cwd, "rev-parse", "--git-path", "info/exclude")

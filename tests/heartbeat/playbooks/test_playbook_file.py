@@ -36,7 +36,7 @@ def test_a_missing_playbook_is_created_from_the_template_and_kept_out_of_git(tmp
     assert (tmp_path / ".git" / "info" / "exclude").read_text() == "mine\nHEARTBEAT.md\n"
 
 
-@each_row("folder, file", [(0o755, 0o644), (0o775, 0o664), (0o700, 0o600)])
+@each_row("folder, file", [(0o755, 0o644), (0o775, 0o664), (0o700, 0o600), (0o777, 0o664)])
 def test_a_new_playbook_is_for_those_who_may_use_its_folder(tmp_path: Path, folder: int, file: int) -> None:
     """The running bot writes its own files for its user alone; a checkout is its team's."""
     tmp_path.chmod(folder)
