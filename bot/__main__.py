@@ -105,6 +105,8 @@ def main(argv: list[str] | None = None) -> int:
         sys.excepthook = _crashed
         threading.excepthook = _thread_crashed
         _open_streams()
+        if sys.argv[1:2] == ["run"]:
+            os.umask(0o077)  # also what libraries and child processes of the bot write is for the owner's eyes only
     try:
         try:
             return _run(sys.argv[1:] if argv is None else argv)

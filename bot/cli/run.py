@@ -93,7 +93,6 @@ def command(config: Path | None, only: str | None, verbose: bool) -> int:
     SIGHUP reads triage.yml again (see bot/runtime/config_reload.py); while the bot is built it waits. Until the bot is
     built SIGTERM and Ctrl-C end the process at once: exit code 143 or 130.
     """
-    os.umask(0o077)  # also what libraries and child processes write is for the owner's eyes only
     signals = SignalQueue()
     signals.keep(signal.SIGHUP)
     environment = read_environment(dotenv=Path(".env"))

@@ -71,6 +71,7 @@ def test_the_bot_listens_during_the_first_index_and_ends_with_it(
     wait_until_nobody_builds(database)
     with closing(sqlite3.connect(database)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert database.stat().st_mode & 0o777 == 0o600  # whatever the umask of whoever started it
     done = count_files(database)
     assert done > 0  # all of them, where this process got no turn meanwhile
     report = SqlitePassageIndex(GitRepo(large), database).refresh()
