@@ -13,7 +13,7 @@ import anthropic
 from pydantic import BaseModel
 
 from bot.agent.answer_parsing import Unreadable, read_answer
-from bot.agent.conversation import Conversation, Stuck
+from bot.agent.conversation import Conversation
 from bot.agent.cost import DEFAULT_PRICES, CostMeter, Prices
 from bot.agent.model_messages import BY_CALL, FINISH, HAND_IN, IN_TEXT, REPAIR, Unsupported
 from bot.agent.model_run import (
@@ -35,7 +35,7 @@ from bot.agent.provider_errors import (
     vendor_words,
 )
 from bot.agent.run_records import RunLog
-from bot.agent.watchdog import Expired, Watchdog
+from bot.agent.watchdog import Expired, Stuck, Watchdog
 from bot.ports import Clock
 
 Client = anthropic.Anthropic | anthropic.AnthropicBedrock | anthropic.AnthropicVertex
