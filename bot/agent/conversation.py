@@ -48,16 +48,21 @@ from bot.domain.text.sanitize import mend
 class Toolbox:
     """The tools of one run; `crash` is what one of them must not have raised, or None.
 
-    `handed_in` are the arguments of each valid call of the final tool in the latest turn, `last_given` those of its
-    last call in the run as JSON, valid or not.
+    `answers` are the arguments of each valid call of the final tool in the latest turn, `last_given` those of its last
+    call in the run as JSON, valid or not; "" where there was none.
     """
 
     def __init__(self, tools: Sequence[Tool], final: Tool | None, watch: Watchdog, journal: RunLog) -> None:
         self._final, self._watch, self._journal = final, watch, journal
         self.crash: BaseException | None = None
-        self.handed_in: list[BaseModel] = []
+        self.answers: list[BaseModel] = []
         self.last_given = ""
         self.runnable = [_Runnable(tool, self) for tool in (*tools, *([final] if final else []))]
+
+    @property
+    def handed_in(self) -> BaseModel | None:
+        """What the final tool was called with; None if it was not, or twice in one turn with different arguments."""
+        return self.answers[0] if self.answers and all(answer == self.answers[0] for answer in self.answers) else None
 
     def call(self, tool: Tool, given: object) -> str:
         """Return what the tool says; raises ToolError for the model to read."""
@@ -101,7 +106,7 @@ class Toolbox:
         except ValidationError as error:
             raise ToolError(f"{tool.name} cannot be called like that: {explain(error)}") from error
         if tool is self._final and isinstance(arguments, BaseModel):
-            self.handed_in.append(arguments)
+            self.answers.append(arguments)
         text, problem = within(self._watch.left_s(), lambda: tool.call(arguments))
         if problem is None:
             return text
@@ -166,7 +171,7 @@ class Conversation:
         self._messages = client.with_options(
             max_retries=0, middleware=[*client.middleware, watch.middleware]
         ).beta.messages
-        self._tools = Toolbox(request.tools, request.final, watch, journal)
+        self.tools = Toolbox(request.tools, request.final, watch, journal)
         self._limits, self._watch = request.limits, watch
         self._repeats = LoopDetector()
         self._attempts = RetryPolicy(watch, journal, request.model, request.limits)
@@ -178,17 +183,6 @@ class Conversation:
         self._said: str | None = None
         """The text in which a run with a final tool ended first, whereupon it was asked for the call."""
         journal.write("Asked", request.prompt)
-
-    @property
-    def handed_in(self) -> BaseModel | None:
-        """What the final tool was called with; None if it was not, or twice in one turn with different arguments."""
-        answers = self._tools.handed_in
-        return answers[0] if answers and all(answer == answers[0] for answer in answers) else None
-
-    @property
-    def last_given(self) -> str:
-        """The arguments of the last call of the final tool as JSON, taken or not; "" where there was none."""
-        return self._tools.last_given
 
     def until_answer(self) -> str:
         """Return the text of the model's last reply; nothing where it ended by the final tool.
@@ -203,7 +197,7 @@ class Conversation:
                 self._accept(reply)
                 if reply.stop_reason == "tool_use":
                     self._use_tools(runner, reply)
-            if self.handed_in is not None:
+            if self.tools.handed_in is not None:
                 return ""
             if reply.stop_reason not in ("tool_use", "pause_turn") and (words := self._last_words(reply)) is not None:
                 return words
@@ -223,7 +217,7 @@ class Conversation:
         runner = self._messages.tool_runner(
             **self._params,
             messages=with_images(self.history, self.images),
-            tools=self._tools.runnable,
+            tools=self.tools.runnable,
             stream=True,
             thread=False,
         )
@@ -256,12 +250,12 @@ class Conversation:
         self.is_cut = reply.stop_reason == "max_tokens"
         if calls := _calls_in(reply):
             too_long = f"not called: it was longer than {self._limits.max_tokens} tokens; be brief"
-            self.history.append(self._tools.results(calls, too_long if self.is_cut else ""))
+            self.history.append(self.tools.results(calls, too_long if self.is_cut else ""))
         return model_text(reply)
 
     def _ask_once(self) -> BetaMessage:
         self._reserve()
-        tools = [tool.to_dict() for tool in self._tools.runnable]
+        tools = [tool.to_dict() for tool in self.tools.runnable]
         params = dict(self._params)
         if tools:
             params |= {"tools": tools, "tool_choice": {"type": "none"}}
@@ -280,13 +274,13 @@ class Conversation:
 
     def _reserve(self) -> None:
         self._watch.check()
-        tools = [tool.to_dict() for tool in self._tools.runnable]
+        tools = [tool.to_dict() for tool in self.tools.runnable]
         self.meter.reserve([self._params, tools, self.history], images=len(self.images))
 
     def _accept(self, reply: BetaMessage) -> None:
         """Take a whole reply into the history."""
         self.turns += 1
-        self._tools.handed_in.clear()
+        self.tools.answers.clear()
         self._watch.check()
         thoughts = "\n\n".join(block.thinking for block in reply.content if block.type == "thinking")
         self.journal.write(
@@ -321,12 +315,12 @@ class Conversation:
         calls = _calls_in(reply)
         circle = self._repeats.note([(call.name, call.input) for call in calls])
         if circle is not None:
-            self.history.append(self._tools.results(calls, "not called again: the same call was answered before"))
+            self.history.append(self.tools.results(calls, "not called again: the same call was answered before"))
             raise Stuck(circle)
         results = runner.generate_tool_call_response()
         self._watch.check()
-        if self._tools.crash is not None:
-            raise RunFailed("a tool of ours failed; the log says how", usage=self.meter.usage) from self._tools.crash
+        if self.tools.crash is not None:
+            raise RunFailed("a tool of ours failed; the log says how", usage=self.meter.usage) from self.tools.crash
         self.history.append(results)
 
 

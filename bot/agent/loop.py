@@ -113,11 +113,11 @@ def _answer(talk: Conversation, text: str, request: RunRequest) -> BaseModel:
     """
     if request.final is None:
         return request.read(text) if request.read else _readable(talk, text, request)
-    if talk.handed_in is None and not text.strip():
+    if talk.tools.handed_in is None and not text.strip():
         text = talk.ask(HAND_IN.format(tool=request.final.name))
-    if talk.handed_in is not None:
-        return talk.handed_in
-    words = "\n".join(filter(None, (talk.last_given, text.strip())))
+    if talk.tools.handed_in is not None:
+        return talk.tools.handed_in
+    words = "\n".join(filter(None, (talk.tools.last_given, text.strip())))
     if request.read is None or not words:
         raise RunFailed(f"the model ended without a valid call of {request.final.name}", usage=talk.meter.usage)
     return request.read(words)
@@ -125,17 +125,16 @@ def _answer(talk: Conversation, text: str, request: RunRequest) -> BaseModel:
 
 def _readable(talk: Conversation, text: str, request: RunRequest) -> BaseModel:
     """Return the answer in the model's last words, corrected once if need be."""
+    most = request.limits.max_tokens
     try:
         return read_answer(text, request.answer)
     except Unreadable as problem:
-        too_long = f"it was longer than {request.limits.max_tokens} tokens; be brief"
-        text = talk.ask(REPAIR.format(why=too_long if talk.is_cut else problem))
+        text = talk.ask(REPAIR.format(why=f"it was longer than {most} tokens; be brief" if talk.is_cut else problem))
     try:
         return read_answer(text, request.answer)
     except Unreadable as again:
         why = f"the model's answer could not be read, nor could its correction: {again}"
         if talk.is_cut:
-            most = request.limits.max_tokens
             why = f"the model's answer was longer than {most} tokens, asked to be brief too; ask a narrower question"
         raise RunFailed(why, usage=talk.meter.usage) from again
 

@@ -30,7 +30,7 @@ from bot.agent.tools.repository_tools import (
     list_files,
     read_file_tool,
 )
-from bot.agent.tools.search_tools import MAX_PASSAGES, CodeSearch, MemorySearch, SearchCode, SearchMemory
+from bot.agent.tools.search_tools import MAX_PASSAGES, CodeSearch, SearchCode, SearchMemory, search_memory
 from bot.agent.tools.snapshot import Snapshot, folder_path
 from bot.errors import ProviderError, StoreError
 from bot.ports import NoteIndex, NoteStore
@@ -111,7 +111,7 @@ def investigator_tools(
             views.tool(name, said, arguments, views.show if name == "git_show" else partial(views.answer, answer))
             for name, said, arguments, answer in _REPOSITORY_TOOLS
         ),
-        _tool(MEMORY_TOOL, MEMORY, SearchMemory, MemorySearch(views.first.snapshot, memory, notes)),
+        _tool(MEMORY_TOOL, MEMORY, SearchMemory, partial(search_memory, views.first.snapshot, memory, notes)),
     ]
 
 
