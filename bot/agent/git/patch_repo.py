@@ -52,13 +52,12 @@ class PatchRepo:
     def __init__(self, codebase: GitRepo, folder: Path) -> None:
         folder.mkdir(mode=0o700)
         self._folder = folder
-        borrowed = codebase.process
-        form = _local(borrowed, "rev-parse", "--show-object-format").decode().strip()
+        borrowed = codebase.folder.shared
+        form = _local(codebase.process, "rev-parse", "--show-object-format").decode().strip()
         _local(GitProcess(folder), "init", "--quiet", "--bare", "--template=", f"--object-format={form}", ".")
-        objects = _git_path(borrowed, "objects")
         (folder / "objects" / "info").mkdir(exist_ok=True)
-        (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(objects) + b"\n")
-        if (shallow := _git_path(borrowed, "shallow")).is_file():
+        (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(borrowed / "objects") + b"\n")
+        if (shallow := borrowed / "shallow").is_file():
             (folder / "shallow").write_bytes(shallow.read_bytes())
         self._git = GitProcess(folder, is_bare=True)
 
@@ -224,10 +223,6 @@ def _local(git: GitProcess, *args: str, given: bytes | None = None) -> bytes:
         raise StoreError(
             f"git cannot work where patches are checked ({args[0]}): {words}; free space or fix its owner"
         ) from error
-
-
-def _git_path(git: GitProcess, name: str) -> Path:
-    return git.root / os.fsdecode(_local(git, "rev-parse", "--git-path", name).removesuffix(b"\n"))
 
 
 def _count(text: bytes) -> int | None:
