@@ -9,9 +9,9 @@ Source: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
-import subprocess
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from bot.agent.git.git_folder import GitFolder, Stamp
-from bot.agent.git.git_process import GitProcess
+from bot.agent.git.git_process import STREAM_S, GitProcess, Patience
 from bot.agent.git.repositories import Located
 from bot.domain.search.files import file_lines
 from bot.errors import CodebaseUnreadable, ConfigError, NotCloned, ProviderError, TriageError
@@ -27,7 +27,6 @@ from bot.errors import CodebaseUnreadable, ConfigError, NotCloned, ProviderError
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 _FATAL: Final = "128"
 """With what git exits where it cannot do what it was asked, such as for an unknown commit."""
-_LISTING_BYTES: Final = 1 << 16
 
 MAX_POINTER_BYTES: Final = 1_024
 MAX_BYTES: Final = 2_000_000
@@ -199,15 +198,10 @@ class GitRepo:
             raise damaged(self.root, f"the files of commit {commit[:10]} cannot be listed") from error
 
     def _listed_entries(self, commit: str) -> Iterator[TreeEntry]:
-        process = self.process.start("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
-        with process:
-            assert process.stdout is not None
-            rest = b""
-            while part := process.stdout.read(_LISTING_BYTES):
-                whole, _, rest = (rest + part).rpartition(b"\0")
-                yield from _entries(whole)
-        if process.returncode:
-            raise ProviderError(f"git ls-tree failed in {self.root}: {process.returncode}")
+        rest, options = b"", ("-r", "-z", "-l", "--full-tree")
+        for part in self.process.stream("ls-tree", *options, commit, patience=Patience(STREAM_S)):
+            whole, _, rest = (rest + part).rpartition(b"\0")
+            yield from _entries(whole)
 
     def submodules(self, commit: str) -> list[str]:
         """Return the path of every submodule of `commit`: a repository of its own, which is not read."""
@@ -236,7 +230,7 @@ class GitRepo:
     def _sizes(self, blobs: Iterable[str]) -> dict[str, int]:
         """Return the size of each blob that git has, through one process."""
         listed = "".join(f"{blob}\n" for blob in blobs).encode()
-        out = self.process.run("cat-file", "--batch-check=%(objectname) %(objectsize)", given=listed)
+        out = self._git("cat-file", "--batch-check=%(objectname) %(objectsize)", given=listed)
         pairs = (line.split() for line in out.decode().splitlines())
         return {blob: int(size) for blob, size in pairs if size.isdigit()}
 
@@ -273,24 +267,16 @@ class GitRepo:
 
         For a pointer of Git LFS the content is the file's own, once that was fetched.
         """
-        process = self.process.start("cat-file", "--batch", stdin=subprocess.PIPE)
-        with process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            for blob in ids:
-                process.stdin.write(blob.encode() + b"\n")
-                process.stdin.flush()
-                header = process.stdout.readline().split()
-                size = int(header[2]) if len(header) == 3 else -1
-                content = process.stdout.read(size) if size >= 0 else b""
-                if len(content) != size:
-                    raise ProviderError(f"git cannot read object {blob[:12]} of {self.root}; run `git fsck` there")
-                process.stdout.read(1)
-                yield (
-                    blob,
-                    (is_pointer(content) and fetched(content, self.folder.shared / "lfs" / "objects")) or content,
-                )
-            process.stdin.close()
+        asked, store = list(ids), self.folder.shared / "lfs" / "objects"
+        out = io.BytesIO(self._git("cat-file", "--batch", given="".join(f"{blob}\n" for blob in asked).encode()))
+        for blob in asked:
+            header = out.readline().split()
+            size = int(header[2]) if len(header) == 3 else -1
+            content = out.read(size) if size >= 0 else b""
+            if len(content) != size:
+                raise ProviderError(f"git cannot read object {blob[:12]} of {self.root}; run `git fsck` there")
+            out.read(1)
+            yield blob, (is_pointer(content) and fetched(content, store)) or content
 
     def readable_blobs(self, ids: Sequence[str]) -> dict[str, bytes]:
         """Return the contents by id; where some are lost or damaged, those of the others."""
@@ -317,8 +303,8 @@ class GitRepo:
             return None
         return re.sub(r"(?<=://)[^/]*@", "", url)
 
-    def _git(self, *args: str) -> bytes:
-        return self.process.run(*args)
+    def _git(self, *args: str, given: bytes = b"") -> bytes:
+        return self.process.run(*args, given=given)
 
 
 def _entries(listing: bytes) -> Iterator[TreeEntry]:
