@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection
 from pathlib import Path
 from types import FrameType
-from typing import Final, NoReturn
+from typing import Final
 
 import click
 
@@ -99,7 +99,6 @@ def command(config: Path | None, only: str | None, verbose: bool) -> int:
     log_to_stderr(verbose=verbose, secrets=environment.secrets())
     config = find_config(config, environment.home)
     settings = load_settings(config)
-    signal.signal(signal.SIGTERM, _leave)
     _wait_for_stores(settings, environment)
     bot = App(settings, environment, role=Role(only or Role.ALL))
     for handler in logging.getLogger().handlers:
@@ -184,11 +183,6 @@ def _wait_for_stores(settings: Settings, environment: Environment) -> None:
         else:
             return
         time.sleep(LOOK_S)
-
-
-def _leave(number: int, _frame: FrameType | None) -> NoReturn:
-    """Unwind from wherever the process is, as Ctrl-C does; what the index has finished is kept."""
-    raise SystemExit(128 + number)
 
 
 class SignalQueue:
