@@ -134,7 +134,7 @@ class AutonomyServices:
             say=on.ops.say,
             replicas=on.replicas,
         )
-        chat = AuditCards(on.slack.client, on.slack.poster, on.slack.publisher, ops_channel=on.ops_channel)
+        chat = AuditCards(on.slack.poster, ops_channel=on.ops_channel)
         sent = on.collection(AUTO_REPLIES)
         self.replies = AutoReplies(on.service, replies, still_stands, self.arming, sent, chat)
         self.buttons = AuditButtons(self.replies, on.approvers, say=on.say())
@@ -150,7 +150,6 @@ class CaseworkUpkeep:
         self.waiting_rounds = WaitingRounds(service)
         self.waiting = DraftReminders(service, on.storage.journal(REMINDERS), posts.remind, hours=hours)
         pages = PagePosts(
-            on.slack.client,
             poster,
             ops_channel=on.ops_channel,
             pages=lambda: on.approvers.paged,

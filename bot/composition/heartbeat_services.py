@@ -109,7 +109,7 @@ class Heartbeats:
 
 def _surfaces(on: SharedServices) -> dict[str, Surface]:
     """Return the ways to reach people, by the names of the settings; Telegram needs a bot's token."""
-    slack = SlackAlerts(on.slack.client, on.slack.poster, on.slack.publisher, members=on.service.workspace.members)
+    slack = SlackAlerts(on.slack.poster, members=on.service.workspace.members)
     surfaces: dict[str, Surface] = {"slack": slack, "webhook": WebhookSurface()}
     if on.environment.telegram_bot_token is not None:
         surfaces["telegram"] = TelegramSurface(on.environment.telegram_bot_token)
@@ -179,7 +179,7 @@ class HeartbeatSlack:
         responses = FindingResponses(store, beats.alerts, on.clock)
         self.threads = PageThreads(registry, store, owners, responses, allows=partial(_allows, on))
         self.alerts = _alert_buttons(on, beats, responses)
-        cards = SuggestionCards(on.slack.publisher, of.suggestions.suggestions, ops_channel=on.ops_channel)
+        cards = SuggestionCards(on.slack.poster, of.suggestions.suggestions, ops_channel=on.ops_channel)
         self.suggestions = SuggestionButtons(of.suggestions, owners, cards, on.approvers, say=say)
         self.commands = {
             name: SessionCommand(name, answering, owners, on.approvers)

@@ -152,9 +152,7 @@ class SharedServices:
     def _messenger(self) -> SlackMessenger:
         slack = self.slack
         return SlackMessenger(
-            slack.client,
             slack.poster,
-            slack.publisher,
             ops_channel=self.ops_channel,
             bot_user_id=slack.me.user_id,
             facts=self.card_facts,
@@ -165,7 +163,7 @@ class SharedServices:
         asker = Acknowledgements(
             self.store,
             self.collection(ACKNOWLEDGEMENTS),
-            SlackAskerChat(self.slack.client, self.slack.reactions),
+            SlackAskerChat(self.slack.client, self.slack.poster),
             self.clock,
             mode=self.settings.acknowledge,
             say=self.ops.lines.append,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from slack_sdk import WebClient
 from slack_sdk.models.blocks import Block
 
 from blocks import ids
@@ -29,23 +28,16 @@ from bot.domain.threads import ThreadState
 from bot.ports import PageRing
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import CARD, LINE
-from handlers.transport.slack_clients import Members, open_place, send_to_each
+from handlers.transport.slack_clients import Members, send_to_each
 
 
 class PagePosts:
     """Posts in one ops channel; `pages` returns the users and groups a ring mentions, or `channel`."""
 
     def __init__(
-        self,
-        client: WebClient,
-        poster: Poster,
-        *,
-        ops_channel: str,
-        pages: Callable[[], Sequence[str]],
-        members: Members,
+        self, poster: Poster, *, ops_channel: str, pages: Callable[[], Sequence[str]], members: Members
     ) -> None:
-        self._client, self._poster = client, poster
-        self._ops_channel, self._pages, self._members = ops_channel, pages, members
+        self._poster, self._ops_channel, self._pages, self._members = poster, ops_channel, pages, members
 
     def ring(self, rings: Sequence[PageRing]) -> None:
         """Ring in the ops channel; raises ProviderError if Slack refused it or nobody can tell."""
@@ -66,9 +58,7 @@ class PagePosts:
         """Tell who comes next; of a group it was told if one of its members was. Raises ProviderError."""
         mark, text = ids.page_block_id(state, None), notice_text(state, waited)
         blocks = escalation_blocks(state, waited=waited)
-        send_to_each(
-            to, self._members, lambda one: self._post(open_place(self._client, one), state, mark, text, blocks)
-        )
+        send_to_each(to, self._members, lambda one: self._post(self._poster.open_place(one), state, mark, text, blocks))
 
     def _post(self, channel: str, state: ThreadState, mark: str, text: str, blocks: Sequence[Block]) -> None:
         """Post a notice unless it stands in the channel."""

@@ -11,7 +11,6 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from slack_sdk import WebClient
 from slack_sdk.models.blocks import Block
 
 from blocks import ids
@@ -21,10 +20,9 @@ from blocks.text.message_size import REFUSED_CONTENT
 from blocks.text.outgoing_text import escape, with_local_times
 from bot.domain.threads import ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
-from handlers.cards.publisher import Card, CardPublisher, MessageRef
+from handlers.cards.publisher import Card, MessageRef, keep_first, publish, update
 from handlers.transport.poster import Part, Poster, slack_time
 from handlers.transport.rate_limits import CARD, LINE, REPLY, UPDATE_BURST
-from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -41,18 +39,15 @@ class SlackMessenger:
 
     def __init__(
         self,
-        client: WebClient,
         poster: Poster,
-        publisher: CardPublisher,
         *,
         ops_channel: str,
         bot_user_id: str,
         facts: CardFacts,
         asks_feedback: bool = False,
     ) -> None:
-        self._client, self._poster, self._publisher = client, poster, publisher
-        self._ops_channel, self._bot_user_id, self._facts = ops_channel, bot_user_id, facts
-        self._asks_feedback = asks_feedback
+        self._poster, self._ops_channel, self._bot_user_id = poster, ops_channel, bot_user_id
+        self._facts, self._asks_feedback = facts, asks_feedback
         self._whole: dict[tuple[str, str, str], str] = {}
 
     def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
@@ -94,8 +89,7 @@ class SlackMessenger:
             Unavailable: Slack cannot be reached.
         """
         try:
-            with translate_slack_errors("delete a card"):
-                self._client.chat_delete(channel=str(state.card_channel), ts=str(state.card_ts))
+            self._poster.delete(str(state.card_channel), str(state.card_ts), what="delete a card")
         except Unavailable:
             raise
         except ProviderError as error:
@@ -109,15 +103,15 @@ class SlackMessenger:
         spare = UPDATE_BURST // 2 if progress is not None or state.is_at_work else 0
         if at is not None:
             card = self._card(state, progress, refused, self._whole_at(state, at, refused))
-            if self._publisher.update(at, card, patience_s=patience_s, spare=spare) or not card.is_waiting:
+            if update(self._poster, at, card, patience_s=patience_s, spare=spare) or not card.is_waiting:
                 return at
         card = self._card(state, progress, refused, None)
-        posted = self._publisher.publish(self._ops_channel, card)
-        stands = self._publisher.keep_first(posted, card, since=_asked_at(state))
+        posted = publish(self._poster, self._ops_channel, card)
+        stands = keep_first(self._poster, posted, card, since=_asked_at(state))
         if (whole_at := self._whole_at(state, stands, refused)) is not None:
             placed = state.evolve(card_channel=stands.channel, card_ts=stands.ts)
             card = self._card(placed, progress, refused, whole_at)
-            self._publisher.update(stands, card, patience_s=patience_s, spare=spare)
+            update(self._poster, stands, card, patience_s=patience_s, spare=spare)
         return stands
 
     def _card(self, state: ThreadState, progress: str | None, refused: str | None, whole_at: str | None) -> Card:
@@ -165,14 +159,15 @@ class SlackMessenger:
         Raises:
             Unavailable: it stands nowhere, and may yet come.
         """
-        return self._publisher.find(
+        found = self._poster.find(
             self._ops_channel,
             ids.card_block_id(state.thread_id),
-            name="the card",
+            what="look for the card",
             recorded_at=state.started_at,
             since=max(_asked_at(state), float(after or 0)),
             by_others=True,
         )
+        return MessageRef.on_file(self._ops_channel, found)
 
     def post_reply(self, state: ThreadState, text: str) -> str:
         """Post an approved reply in the thread and return its ts; of a long one in several messages the last one's.
@@ -233,8 +228,7 @@ class SlackMessenger:
 
     def delete_reply(self, state: ThreadState, ts: str) -> None:
         """Delete a reply that was posted beside another one; raises ProviderError where Slack refuses."""
-        with translate_slack_errors("delete the second reply"):
-            self._client.chat_delete(channel=state.chat_id, ts=ts)
+        self._poster.delete(state.chat_id, ts, what="delete the second reply")
 
     def tell_ops(self, text: str) -> None:
         """Say one line in the ops channel."""

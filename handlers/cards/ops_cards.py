@@ -10,8 +10,6 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from slack_sdk import WebClient
-
 from blocks import ids
 from blocks.cards.playbook_cards import suggestion_blocks, suggestion_text
 from blocks.cards.reply_cards import audit_blocks, audit_text, marked, withdrawal_text
@@ -21,10 +19,9 @@ from bot.domain.sharing.suggestions import Suggestion
 from bot.domain.threads import REPLY_MARK, hash_draft
 from bot.errors import ProviderError
 from bot.ports.collections import Collection
-from handlers.cards.publisher import GONE, Card, CardPublisher, MessageRef
+from handlers.cards.publisher import GONE, Card, MessageRef, publish, update
 from handlers.transport.poster import Part, Poster
 from handlers.transport.rate_limits import REPLY
-from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +34,8 @@ CARDS_A_TICK: Final = 3
 class AuditCards:
     """Posts in one ops channel and changes replies that were posted."""
 
-    def __init__(self, client: WebClient, poster: Poster, publisher: CardPublisher, *, ops_channel: str) -> None:
-        self._client, self._poster, self._publisher, self._ops_channel = client, poster, publisher, ops_channel
+    def __init__(self, poster: Poster, *, ops_channel: str) -> None:
+        self._poster, self._ops_channel = poster, ops_channel
 
     def show(self, reply: AutoReply) -> tuple[str, str]:
         """Bring the card in line, or post it; returns where it stands."""
@@ -49,7 +46,7 @@ class AuditCards:
             mark=ids.audit_block_id(reply.id),
         )
         at = MessageRef.on_file(reply.card_channel, reply.card_ts)
-        return self._publisher.publish(self._ops_channel, card, at=at, recorded_at=reply.at)
+        return publish(self._poster, self._ops_channel, card, at=at, recorded_at=reply.at)
 
     def withdraw(self, reply: AutoReply) -> None:
         """Put the withdrawal in the place of the reply, its mark kept; the other messages of a long one are deleted.
@@ -60,7 +57,7 @@ class AuditCards:
         text, digest = withdrawal_text(reply), hash_draft(reply.reply)
         mark = f"{REPLY_MARK}{reply.id}:{digest}"
         note = Card(name="the reply", text=text, blocks=marked([section(text)], mark), mark=None)
-        is_changed = self._publisher.update(MessageRef(reply.chat_id, reply.posted_message_id), note)
+        is_changed = update(self._poster, MessageRef(reply.chat_id, reply.posted_message_id), note)
         thread_ts = reply.thread_id.split(".", 2)[2]
         first = ids.reply_block_id(reply.thread_id, digest, 0).rpartition(":")[0]
         for message in self._poster.thread(reply.chat_id, thread_ts, what="read the thread"):
@@ -76,8 +73,7 @@ class AuditCards:
 
     def _delete(self, channel: str, ts: str) -> None:
         try:
-            with translate_slack_errors("take back the reply"):
-                self._client.chat_delete(channel=channel, ts=ts)
+            self._poster.delete(channel, ts, what="take back the reply")
         except ProviderError as error:
             if error.code not in _STAYS:
                 raise
@@ -86,8 +82,8 @@ class AuditCards:
 class SuggestionCards:
     """Shows suggestions."""
 
-    def __init__(self, publisher: CardPublisher, store: Collection[Suggestion], *, ops_channel: str) -> None:
-        self._publisher, self._store, self._ops_channel = publisher, store, ops_channel
+    def __init__(self, poster: Poster, store: Collection[Suggestion], *, ops_channel: str) -> None:
+        self._poster, self._store, self._ops_channel = poster, store, ops_channel
 
     def tick(self) -> None:
         """Bring a few cards up to date; what the chat refuses is tried again."""
@@ -114,7 +110,7 @@ class SuggestionCards:
             is_waiting=suggestion.is_waiting,
         )
         at = MessageRef.on_file(suggestion.card_channel or self._ops_channel, suggestion.card_ts)
-        stands = self._publisher.publish(self._ops_channel, card, at=at, recorded_at=suggestion.at)
+        stands = publish(self._poster, self._ops_channel, card, at=at, recorded_at=suggestion.at)
         self._store.evolve(suggestion.id, card_channel=stands.channel, card_ts=stands.ts, card_shows=suggestion.status)
 
 

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from slack_sdk import WebClient
 
 from blocks import ids
 from bot.domain.severity import Severity
@@ -41,8 +40,7 @@ def clock() -> FakeClock:
 def posts(slack: SlackStub, clock: FakeClock) -> PagePosts:
     poster = a_poster(slack.url, posts_per_second=100.0, clock=clock)
     clock.at = NOW + WAITED
-    client = WebClient(token="xoxb-1", base_url=slack.url)
-    return PagePosts(client, poster, ops_channel="C0OPS", pages=lambda: ("U0ANA",), members=lambda group: GROUPS[group])
+    return PagePosts(poster, ops_channel="C0OPS", pages=lambda: ("U0ANA",), members=lambda group: GROUPS[group])
 
 
 def standing(ring: int | None) -> Answer:

@@ -17,11 +17,10 @@ from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports.chat import IN_FLIGHT
 from handlers.cards.messenger import SlackMessenger
 from handlers.transport.rate_limits import UPDATE_BURST
-from handlers.transport.slack_clients import repeatable_client
 from tests.blocks.limits import texts
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, a_return, in_status
 from tests.fakes import FakeClock
-from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, a_publisher, refusal, without_pauses
+from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal
 
 STATE = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
 CARD_TS = "1800000000.000001"
@@ -41,9 +40,7 @@ def messenger(slack: SlackStub, clock: FakeClock) -> SlackMessenger:
     """The real messenger over the stub."""
     poster = a_poster(slack.url, posts_per_second=50.0, clock=clock)
     return SlackMessenger(
-        without_pauses(repeatable_client("xoxb-1", slack.url)),
         poster,
-        a_publisher(slack.url, poster),
         ops_channel="C0OPS",
         bot_user_id="U0BOT",
         facts=CardFacts(link_to=code_links(None)),
