@@ -1,7 +1,7 @@
 """Port Messenger over Slack: posts replies, and shows and finds the cards of threads.
 
 Every reply carries a mark made from its question, so that whichever process posted it, it is recognised before
-anything is posted again. Replies of older versions are recognised by their metadata, or else by their text.
+anything is posted again.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ from blocks.text.outgoing_text import escape, with_local_times
 from bot.domain.threads import ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.cards.publisher import Card, MessageRef, keep_first, publish, update
-from handlers.transport.poster import Part, Poster, slack_time
+from handlers.transport.poster import Part, Poster, has_block
 from handlers.transport.rate_limits import CARD, LINE, REPLY, UPDATE_BURST
 
 log = logging.getLogger(__name__)
 
-REPLY_EVENT = "triage_reply"
 LAST_UPDATE_PATIENCE_S = 3.0
 """How long a closed thread's card waits for its turn: its buttons are dead already."""
 
@@ -194,7 +193,6 @@ class SlackMessenger:
 
     def _posted_last(self, state: ThreadState, text: str, blocks: Sequence[Block], *, is_only: bool) -> dict[str, Any]:
         """Post the message by which a reply is found again: the only one, or the last, so that the whole stands."""
-        metadata = {"event_type": REPLY_EVENT, "event_payload": _payload(state, text)}
         asked = [feedback_buttons(state)] if self._asks_feedback else []
         try:
             return self._poster.post(
@@ -205,7 +203,6 @@ class SlackMessenger:
                 rank=REPLY,
                 whole=True,
                 thread_ts=state.thread_ts,
-                metadata=metadata,
             )
         except Unconfirmed:
             raise
@@ -215,7 +212,7 @@ class SlackMessenger:
             said = f"{error}; its first messages are in the thread; the last one will be sent again"
             raise Unconfirmed(said, retry_after_s=error.retry_after_s) from error
 
-    def find_reply(self, state: ThreadState, text: str) -> str | None:
+    def find_reply(self, state: ThreadState) -> str | None:
         """Return the ts of our reply, if it stands in the thread; a thread that is gone holds none."""
         try:
             messages = self._poster.thread(state.chat_id, state.thread_ts, what="look for the reply")
@@ -224,7 +221,7 @@ class SlackMessenger:
                 return None
             raise
         ours = (message for message in messages if message.get("user") == self._bot_user_id)
-        return next((m["ts"] for m in ours if _is_reply(m, state, text)), None)
+        return next((m["ts"] for m in ours if has_block(m, f"{reply_mark(state)}:")), None)
 
     def delete_reply(self, state: ThreadState, ts: str) -> None:
         """Delete a reply that was posted beside another one; raises ProviderError where Slack refuses."""
@@ -238,21 +235,6 @@ class SlackMessenger:
 def _asked_at(state: ThreadState) -> float:
     """Return the Slack time after which the card of this state was posted."""
     return max(float(state.original_message_id), float(state.opened_by_message_id or 0))
-
-
-def _payload(state: ThreadState, text: str) -> dict[str, Any]:
-    """Return what names one reply: an earlier answer in the same words had another draft version."""
-    return {"thread_id": state.thread_id, "draft_version": state.draft_version, "draft_hash": hash_draft(text)}
-
-
-def _is_reply(message: dict[str, Any], state: ThreadState, text: str) -> bool:
-    metadata = message.get("metadata") or {}
-    if any(str(block.get("block_id")).startswith(f"{reply_mark(state)}:") for block in message.get("blocks") or []):
-        return True
-    if metadata.get("event_type") == REPLY_EVENT:
-        return bool(metadata.get("event_payload") == _payload(state, text))
-    since = slack_time(state.post_intent.at) if state.post_intent else 0.0
-    return message.get("text") == _last_text(text) and float(message["ts"]) >= since
 
 
 def _last_text(text: str) -> str:

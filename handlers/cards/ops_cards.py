@@ -20,7 +20,7 @@ from bot.domain.threads import REPLY_MARK, hash_draft
 from bot.errors import ProviderError
 from bot.ports.collections import Collection
 from handlers.cards.publisher import GONE, Card, MessageRef, publish, update
-from handlers.transport.poster import Part, Poster
+from handlers.transport.poster import Part, Poster, has_block
 from handlers.transport.rate_limits import REPLY
 
 log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class AuditCards:
         for message in self._poster.thread(reply.chat_id, thread_ts, what="read the thread"):
             if message["ts"] == reply.posted_message_id and not is_changed:
                 self._post_below(reply, thread_ts, text)
-            elif any(str(block.get("block_id")).startswith(f"{first}:") for block in message.get("blocks") or []):
+            elif has_block(message, f"{first}:"):
                 self._delete(reply.chat_id, str(message["ts"]))
 
     def _post_below(self, reply: AutoReply, thread_ts: str, text: str) -> None:

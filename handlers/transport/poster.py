@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -214,11 +214,9 @@ class Poster:
             return str(self._client.conversations_open(users=to)["channel"]["id"])
 
     def thread(self, channel: str, thread_ts: str, *, what: str) -> list[dict[str, Any]]:
-        """Return the messages of a thread as Slack keeps them, with metadata."""
+        """Return the messages of a thread as Slack keeps them."""
         with translate_slack_errors(what):
-            pages = self._client.conversations_replies(
-                channel=channel, ts=thread_ts, limit=PAGE, include_all_metadata=True
-            )
+            pages = self._client.conversations_replies(channel=channel, ts=thread_ts, limit=PAGE)
             return [message for page in pages for message in page.get("messages") or []]
 
     def standing(self, channel: str, thread_ts: str, marks: Collection[str], *, what: str) -> dict[str, str]:
@@ -253,7 +251,7 @@ class Poster:
         sent_at = self._sent.get((channel, mark)) or (self._began_at if is_older else None)
         if sent_at is None and not by_others:
             return None
-        since = slack_time(recorded_at) if since is None else since
+        since = _slack_time(recorded_at) if since is None else since
         found = next(self.marked(channel, mark, what=what, since=since), None)
         now = self._clock.now()
         if found is None and sent_at is not None and may_still_arrive(sent_at, now):
@@ -341,6 +339,11 @@ def _shorter_if_refused(send: Callable[[Sequence[Block]], Answer], blocks: Seque
         shown = left.pop(0)
 
 
-def slack_time(at: datetime) -> float:
+def has_block(message: Mapping[str, Any], prefix: str) -> bool:
+    """Whether a message has a block whose id begins so."""
+    return any(str(block.get("block_id")).startswith(prefix) for block in message.get("blocks") or [])
+
+
+def _slack_time(at: datetime) -> float:
     """Return a Slack time from which on lies what was posted after a moment of our clock."""
     return at.timestamp() - CLOCKS_APART_S
