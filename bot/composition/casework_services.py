@@ -53,8 +53,7 @@ from bot.ports.collections import (
 )
 from handlers.answers import ephemeral_reply
 from handlers.buttons.reply_buttons import AuditButtons
-from handlers.cards.card_posts import FeedbackPosts, PagePosts, SlackCardFiles
-from handlers.cards.ops_cards import AuditCards
+from handlers.cards.ops_cards import AuditCards, FeedbackPosts, PagePosts, SlackCardFiles
 from handlers.commands.casework_commands import CaseworkCommands, autonomy_command
 from handlers.ops_channel import OpsChannelPosts
 

@@ -12,7 +12,7 @@ from blocks import ids
 from bot.domain.severity import Severity
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports import PageRing
-from handlers.cards.card_posts import PagePosts
+from handlers.cards.ops_cards import PagePosts
 from tests.builders import NOW, QUESTION_TS, a_thread
 from tests.fakes import FakeClock
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal, slack_stub
