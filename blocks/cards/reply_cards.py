@@ -180,13 +180,8 @@ def reply_sections(draft: str) -> list[Block]:
     return list(chain.from_iterable(reply_messages(draft)))
 
 
-def reply_text(draft: str) -> str:
-    """Return the reply's text for notifications; deterministic, so that a post of ours can be recognised by it."""
-    return truncate(reply_mrkdwn(draft), NOTIFICATION_CHARS)
-
-
 def message_text(blocks: Sequence[Block]) -> str:
-    """Return the text for notifications of one of several messages."""
+    """Return the text for notifications of a message of a reply."""
     texts = (block.text.text for block in blocks if isinstance(block, SectionBlock) and block.text)
     return truncate("\n".join(texts), NOTIFICATION_CHARS)
 

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
-from typing import Any
-
-from slack_sdk.models.blocks import Block
+from dataclasses import replace
 
 from blocks import ids
 from blocks.cards.draft_card import CardFacts, card_blocks, card_text, draft_fits, draft_with_marks
-from blocks.cards.reply_cards import feedback_buttons, marked, message_text, preview_message, reply_messages, reply_text
+from blocks.cards.reply_cards import feedback_buttons, marked, message_text, preview_message, reply_messages
 from blocks.text.message_size import REFUSED_CONTENT
 from blocks.text.outgoing_text import escape, with_local_times
 from bot.domain.threads import ThreadState, ThreadStatus, hash_draft, reply_mark
-from bot.errors import ProviderError, Unavailable, Unconfirmed
+from bot.errors import ProviderError, Unavailable
 from handlers.cards.publisher import Card, MessageRef, keep_first, publish, update
 from handlers.transport.poster import Part, Poster, has_block
 from handlers.transport.rate_limits import CARD, LINE, REPLY, UPDATE_BURST
@@ -171,46 +168,30 @@ class SlackMessenger:
     def post_reply(self, state: ThreadState, text: str) -> str:
         """Post an approved reply in the thread and return its ts; of a long one in several messages the last one's.
 
+        The last message bears the mark by which the reply is found again, so that the whole stands where it is found.
+
         Raises:
             ProviderError: Slack refused it; nothing was posted.
-            Unconfirmed: nobody can tell.
+            Unconfirmed: nobody can tell, or a part stands and the rest is to be sent again.
         """
-        *earlier, last = reply_messages(text)
-        if earlier:
-            self._post_earlier(state, earlier, hash_draft(text))
-        answer = self._posted_last(state, text, last, is_only=not earlier)
-        return str(answer["ts"])
-
-    def _post_earlier(self, state: ThreadState, messages: Sequence[Sequence[Block]], draft_hash: str) -> None:
-        """Post all messages of a long reply but the last one, those that do not stand in the thread yet."""
-        parts = []
-        for number, blocks in enumerate(messages, 1):
-            mark = ids.reply_block_id(state.thread_id, draft_hash, number)
-            parts.append(Part(mark=mark, text=message_text(blocks), blocks=marked(blocks, mark)))
-        self._poster.post_series(
-            parts, channel=state.chat_id, thread_ts=state.thread_ts, what="post the reply", rank=REPLY
+        messages, draft_hash, what = reply_messages(text), hash_draft(text), "post the reply"
+        marks = [ids.reply_block_id(state.thread_id, draft_hash, number) for number in range(1, len(messages))]
+        marks.append(f"{reply_mark(state)}:{draft_hash}")
+        *earlier, last = (
+            Part(mark=mark, text=message_text(blocks), blocks=marked(blocks, mark))
+            for mark, blocks in zip(marks, messages, strict=True)
         )
-
-    def _posted_last(self, state: ThreadState, text: str, blocks: Sequence[Block], *, is_only: bool) -> dict[str, Any]:
-        """Post the message by which a reply is found again: the only one, or the last, so that the whole stands."""
-        asked = [feedback_buttons(state)] if self._asks_feedback else []
-        try:
-            return self._poster.post(
-                state.chat_id,
-                _last_text(text),
-                [*marked(blocks, f"{reply_mark(state)}:{hash_draft(text)}"), *asked],
-                what="post the reply",
-                rank=REPLY,
-                whole=True,
-                thread_ts=state.thread_ts,
-            )
-        except Unconfirmed:
-            raise
-        except ProviderError as error:
-            if is_only:
-                raise
-            said = f"{error}; its first messages are in the thread; the last one will be sent again"
-            raise Unconfirmed(said, retry_after_s=error.retry_after_s) from error
+        if self._asks_feedback:
+            last = replace(last, blocks=[*last.blocks, feedback_buttons(state)])
+        if earlier:
+            parts = [*earlier, last]
+            return self._poster.post_series(
+                parts, channel=state.chat_id, thread_ts=state.thread_ts, what=what, rank=REPLY
+            )[-1]
+        answer = self._poster.post(
+            state.chat_id, last.text, last.blocks, what=what, rank=REPLY, whole=True, thread_ts=state.thread_ts
+        )
+        return str(answer["ts"])
 
     def find_reply(self, state: ThreadState) -> str | None:
         """Return the ts of our reply, if it stands in the thread; a thread that is gone holds none."""
@@ -235,12 +216,6 @@ class SlackMessenger:
 def _asked_at(state: ThreadState) -> float:
     """Return the Slack time after which the card of this state was posted."""
     return max(float(state.original_message_id), float(state.opened_by_message_id or 0))
-
-
-def _last_text(text: str) -> str:
-    """Return the text for notifications of a reply's only message, or of its last."""
-    messages = reply_messages(text)
-    return message_text(messages[-1]) if len(messages) > 1 else reply_text(text)
 
 
 def _preview(state: ThreadState, draft: str) -> list[Part]:
