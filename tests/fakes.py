@@ -433,10 +433,10 @@ class RecordingMessenger:
         self._faults.point("messenger: after the reply")
         return post.ts
 
-    def find_reply(self, state: ThreadState, text: str) -> str | None:
+    def find_reply(self, state: ThreadState) -> str | None:
         if self.unreadable:
             raise ProviderError("Slack could not look for the reply: HTTP 503")
-        sought = (state.chat_id, state.thread_ts, text, state.draft_version)
+        sought = (state.chat_id, state.thread_ts, state.draft_pending, state.draft_version)
         posts = {(p.chat_id, p.thread_ts, p.text, p.draft_version): p.ts for p in self.posts}
         return posts.get(sought)
 

@@ -32,8 +32,7 @@ from bot.composition.process import Process
 from bot.composition.team_core import TeamCore
 from bot.ports.collections import AUTO_REPLIES, AUTONOMY, BRIEFS, EVENTS, REMINDERS
 from handlers.answers import ephemeral_reply
-from handlers.cards.card_posts import FeedbackPosts, PagePosts
-from handlers.cards.ops_cards import AuditCards
+from handlers.cards.ops_cards import AuditCards, FeedbackPosts, PagePosts
 from handlers.ops_channel import OpsChannelPosts
 
 
@@ -90,10 +89,9 @@ def build_questions(process: Process, core: TeamCore) -> Questions:
         say=core.ops.say,
         replicas=process.engine.replicas,
     )
-    audit = AuditCards(slack.client, slack.poster, slack.publisher, ops_channel=settings.ops_channel)
+    audit = AuditCards(slack.poster, ops_channel=settings.ops_channel)
     auto_replies = AutoReplies(service, replies, still_stands, arming, core.collection(AUTO_REPLIES), audit)
     page_posts = PagePosts(
-        slack.client,
         slack.poster,
         ops_channel=settings.ops_channel,
         pages=lambda: core.approvers.paged,

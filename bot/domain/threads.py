@@ -40,7 +40,7 @@ _MENTION: Final = re.compile(r"<@(\w+)")
 
 _PEOPLE: Final = ("U", "W")
 
-_THREAD_ID = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[0-9]+\.[0-9]+")
+THREAD_ID = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[0-9]+\.[0-9]+")
 
 
 class ThreadStatus(StrEnum):
@@ -521,6 +521,6 @@ def check_thread_id(thread_id: str) -> str:
     Raises:
         InputError: anything else, for example a path.
     """
-    if not _THREAD_ID.fullmatch(thread_id):
+    if not THREAD_ID.fullmatch(thread_id):
         raise InputError(f"{thread_id[:80]!r} is not a thread id; one looks like T01.C01.1700000000.000100")
     return thread_id

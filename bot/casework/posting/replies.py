@@ -124,7 +124,7 @@ class Replies:
             if (reply := standing_reply(now, messages)) is not None:
                 self._delete_younger(now, reply, messages)
                 return self._adopt(now, reply)
-            posted = self._service.messenger.find_reply(now, now.draft_pending)  # of a version that set no marks
+            posted = self._service.messenger.find_reply(now)
             if posted is None:
                 now = self._claim_again(now, messages, clicked_by)
             return self._finish(now, posted=posted)
@@ -312,7 +312,7 @@ class Replies:
             return self._service.messenger.post_reply(state, state.draft_pending)
         except Unconfirmed:
             try:
-                found = self._service.messenger.find_reply(state, state.draft_pending)
+                found = self._service.messenger.find_reply(state)
             except ProviderError:
                 found = None  # nobody can tell, and that is what the caller must know
             if found is None:
