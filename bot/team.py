@@ -232,7 +232,7 @@ class Team:
         every(PAUSE_CHECK_S, self._report.say_given_up)
         for seconds, tick in (
             (TIDY_EVERY_S, shared.service.cards.tidy),
-            (CATCH_UP_EVERY_S, casework.upkeep.waiting_rounds.tick),
+            (CATCH_UP_EVERY_S, casework.questions.rounds.tick),
             (TIDY_EVERY_S, casework.upkeep.waiting.tick),
             (TIDY_EVERY_S, casework.upkeep.pages.tick),
             (TIDY_EVERY_S, casework.questions.autonomy.arming.tick),

@@ -28,7 +28,6 @@ from bot.casework.reports.report_schedules import BriefSchedule
 from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
 from bot.casework.waiting_drafts import DraftReminders
-from bot.casework.waiting_rounds import WaitingRounds
 from bot.composition.fix_services import FixServices
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.model_access import thread_allowance, uses_models
@@ -91,11 +90,12 @@ class QuestionServices:
         replies, escalations = Replies(service, still_stands), Escalations(service, runs)
         self.twins = Twins(service, still_stands)
         self.autonomy = AutonomyServices(on, replies, still_stands)
+        self.rounds = Rounds(
+            service, staff.investigator, staff.validator, staff.runs, escalations, replies, self.autonomy.replies
+        )
         self.orchestrator = Orchestrator(
             service,
-            Rounds(
-                service, staff.investigator, staff.validator, staff.runs, escalations, replies, self.autonomy.replies
-            ),
+            self.rounds,
             bot_user_id=me.user_id,
             lost=frozenset(damage.doc_id for damage in on.store.damaged()),
             rules=rules,
@@ -147,7 +147,6 @@ class CaseworkUpkeep:
     def __init__(self, on: SharedServices) -> None:
         service, settings, poster, hours = on.service, on.settings, on.slack.poster, on.working_hours()
         posts = OpsChannelPosts(poster, ops_channel=on.ops_channel, expire_after=settings.expire_after)
-        self.waiting_rounds = WaitingRounds(service)
         self.waiting = DraftReminders(service, on.storage.journal(REMINDERS), posts.remind, hours=hours)
         pages = PagePosts(
             on.slack.client,

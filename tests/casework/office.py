@@ -135,8 +135,8 @@ class Office:
         self.clock = FakeClock()
         self.store = MemoryThreads(faults=self.faults)
         self.jobs = MemoryJobQueue(self.clock, faults=self.faults)
-        self.messenger = RecordingMessenger(faults=self.faults)
         self.workspace, self.attachments = FakeWorkspace(), FakeAttachments()
+        self.messenger = RecordingMessenger(faults=self.faults, workspace=self.workspace)
         self.memory = FixedMemoryIndex()
         self.shelf, self.proved = NoteFiles(folder / "memory"), Proved()
         self.log = MemoryJournal(faults=self.faults, name="replies")
@@ -210,12 +210,12 @@ class Office:
         )
         sent = Collection(self.past.documents, AUTO_REPLIES)
         self.auto = AutoReplies(self.service, self.replies, self._still_stands, self.arming, sent, self.audits)
-        rounds = Rounds(
+        self.rounds = Rounds(
             self.service, self.investigator, self.validator, runs, self.escalations, self.replies, self.auto
         )
         self.orchestrator = Orchestrator(
             self.service,
-            rounds,
+            self.rounds,
             bot_user_id="U0BOT",
             lost=self.lost,
             rules=RULES,

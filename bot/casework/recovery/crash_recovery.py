@@ -17,7 +17,7 @@ from bot.casework.posting.replies import BeingPosted, GivenBack, Replies, ReplyI
 from bot.casework.thread_service import ThreadService
 from bot.domain.jobs import DEADLY_DEATHS, Job, QuestionAsked, RebuildThread, RunBeat
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
-from bot.errors import Conflict, ProviderError, TriageError, Unavailable, Unconfirmed
+from bot.errors import Conflict, ProviderError, StoreError, TriageError, Unavailable, Unconfirmed
 from bot.ports.chat import may_still_arrive
 
 log = logging.getLogger(__name__)
@@ -102,7 +102,7 @@ class CrashRecovery:
                 )
                 if state.thread_id not in self._tried_at:
                     problems.append(f"{state.thread_id}: it could not be completed: {error}")
-                if isinstance(error, ProviderError) and state.post_intent is not None:
+                if isinstance(error, ProviderError | StoreError) and state.post_intent is not None:
                     self._again(state)
         return problems
 

@@ -113,7 +113,7 @@ def clone(tmp_path: Path, office: Office, crash_at: int) -> Office:
     copy.log.lines += office.log.lines
     copy.messenger.posts += office.messenger.posts
     copy.messenger.cards += office.messenger.cards
-    copy.workspace.threads = office.workspace.threads
+    copy.workspace.threads.update({place: list(said) for place, said in office.workspace.threads.items()})
     copy.messenger.count = office.messenger.count
     copy.clock.at = office.clock.at
     return copy
@@ -170,11 +170,11 @@ def test_a_claim_is_kept_while_the_chat_cannot_say(tmp_path: Path) -> None:
     """Settling waits for Slack, and the problem is reported, not hidden."""
     office = Office(tmp_path).asked()
     office.store.put(office.state.evolve(post_intent=PostIntent(at=NOW, draft_hash="0" * 16), approved_by=BEN))
-    office.messenger.unreadable = True
+    office.workspace.unreadable.add("C1")
     [problem] = office.restart()
     assert problem.startswith(THREAD_ID)
     assert office.state.post_intent is not None
-    office.messenger.unreadable = False
+    office.workspace.unreadable.clear()
     assert office.restart() == []
     posted_once(office)
 
@@ -344,19 +344,15 @@ class TestLate:
         assert self.settle(office) == []
         posted_once(office)
 
-    def test_one_that_a_full_disk_kept_from_being_sent_is_sent_by_the_running_bot(self, tmp_path: Path) -> None:
-        """The claim was written and what comes next could not be; nothing was sent, and nobody need click again."""
+    def test_one_whose_end_a_full_disk_did_not_take_is_ended_by_the_running_bot(self, tmp_path: Path) -> None:
+        """The reply stands in the thread and is not on record; nobody need click again."""
         office = Office(tmp_path).asked()
         memory = office.store.memory
-
-        def fill() -> None:
-            memory.full = True
-
-        memory.meanwhile = lambda: setattr(memory, "meanwhile", fill)
+        office.messenger.meanwhile = lambda: setattr(memory, "full", True)
         with pytest.raises(StoreError):
             approve(office)
         memory.full = False
-        assert (office.messenger.posts, office.state.post_intent is None) == ([], False)
+        assert (len(office.messenger.posts), office.state.post_intent is None) == (1, False)
         assert self.settle(office) == []
         posted_once(office)
 
@@ -431,7 +427,7 @@ class TestLate:
 
     def test_while_the_chat_is_down_it_is_tried_every_ten_seconds(self, office: Office) -> None:
         """Kept as it is until the chat can say, and told once."""
-        office.messenger.unreadable = True
+        office.workspace.unreadable.add("C1")
         recovery = CrashRecovery(office.service, office.replies)
         office.clock.advance(IN_FLIGHT.total_seconds())
         assert len(recovery.settle_late()) == 1
@@ -439,7 +435,7 @@ class TestLate:
         office.clock.advance(IN_FLIGHT.total_seconds())
         assert recovery.is_due()
         assert recovery.settle_late() == []
-        office.messenger.unreadable = False
+        office.workspace.unreadable.clear()
         office.clock.advance(IN_FLIGHT.total_seconds())
         assert recovery.settle_late() == []
         posted_once(office)
@@ -583,6 +579,9 @@ class TestLogLine:
         assert record["usage"]["cost_usd"] is None
         edited = reply_record(state.evolve(draft_pending="Ask Ana."), at=NOW)
         assert (edited["edited"], edited["claims"]) == (True, []), "a human's words are nobody's checked claims"
+        assert edited["evidence_refs"] == [], "nor do they cite what they do not name"
+        named = reply_record(state.evolve(draft_pending="5, see app/retry.py."), at=NOW)
+        assert named["evidence_refs"] == [REF.model_dump(mode="json")]
 
     @pytest.mark.parametrize(
         ("verdicts", "line"),
