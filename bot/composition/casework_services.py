@@ -115,7 +115,7 @@ class QuestionServices:
         )
         events = on.storage.journal(EVENTS)
         self.alerts = AlertThreads(service, self.orchestrator, events)
-        self.rebuilding = ThreadRebuild(service, self.orchestrator, self.alerts, events, rules, bot_user_id=me.user_id)
+        self.rebuilding = ThreadRebuild(service, self.orchestrator, self.alerts, events, rules)
         self.recovery = CrashRecovery(service, replies)
         self.giving_up = GivingUp(service, self.orchestrator, on.ops.say)
         self.escalation_watch = EscalationWatch(service, runs, staff.runs, secrets=on.environment.secrets())

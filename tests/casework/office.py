@@ -224,9 +224,7 @@ class Office:
             twins=self.twins,
         )
         self.alerts = AlertThreads(self.service, self.orchestrator, self.events)
-        self.rebuilding = ThreadRebuild(
-            self.service, self.orchestrator, self.alerts, self.events, RULES, bot_user_id="U0BOT"
-        )
+        self.rebuilding = ThreadRebuild(self.service, self.orchestrator, self.alerts, self.events, RULES)
         self.notes = Notes(self.service, lambda _: self.proved)
         self.decisions = Decisions(
             self.service, self.replies, self._still_stands, self.escalations, self.twins, self.validator
@@ -286,7 +284,9 @@ class Office:
         self.starts += 1
         self._furnish()
         recovery = CrashRecovery(self.service, self.replies)
-        problems = recovery.recover()
+        recovery.recover()
+        self.service.cards.catch_up()
+        problems = recovery.settle_late()
         self.service.asker.recall()
         self.clock.advance(SLOW_IN_FLIGHT.total_seconds())
         problems += recovery.settle_late()
