@@ -25,7 +25,7 @@ from bot.domain.notes import NoteCitation, StaleCitations
 from bot.domain.questions.autonomy_record import AutoReply
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.passages import MemoryHit
-from bot.domain.threads import ThreadState
+from bot.domain.threads import ThreadState, hash_draft, reply_mark
 from bot.errors import Conflict, ProviderError, StoreError
 from bot.ports import (
     ArchivedDocument,
@@ -362,11 +362,14 @@ class RecordingMessenger:
     """Port Messenger that keeps what was said.
 
     `refuse` is raised instead of posting a reply, `refuse_in` in one chat only; `lose` is raised after posting it, or
-    instead of (`lost_before_posting`) posting it; `meanwhile` is called once in the middle of a post.
+    instead of (`lost_before_posting`) posting it; `meanwhile` is called once in the middle of a post. What is posted
+    stands in the threads of `workspace` as well.
     """
 
-    def __init__(self, ops_channel: str = "C0OPS", faults: Faults | None = None) -> None:
-        self.ops_channel = ops_channel
+    def __init__(
+        self, ops_channel: str = "C0OPS", faults: Faults | None = None, workspace: FakeWorkspace | None = None
+    ) -> None:
+        self.ops_channel, self._workspace = ops_channel, workspace or FakeWorkspace()
         self.cards: list[Card] = []
         self.posts: list[Post] = []
         self.told: list[str] = []
@@ -375,7 +378,6 @@ class RecordingMessenger:
         self.refuse_in: dict[str, ProviderError] = {}
         self.lose: ProviderError | None = None
         self.lost_before_posting = False
-        self.unreadable = False
         self.card_refused: ProviderError | None = None
         self.removal_refused: ProviderError | None = None
         self.refusals = 0
@@ -428,20 +430,17 @@ class RecordingMessenger:
         place = {"chat_id": state.chat_id, "thread_ts": state.thread_ts}
         post = Post(**place, ts=self._next_ts(), text=text, draft_version=state.draft_version)
         self.posts.append(post)
+        mark = f"{reply_mark(state)}:{hash_draft(text)}"
+        said = ChatMessage(message_id=post.ts, sender_id="U0BOT", text=text, is_bot=True, reply_mark=mark)
+        self._workspace.say(post.chat_id, post.thread_ts, said)
         if self.lose is not None:
             raise self.lose
         self._faults.point("messenger: after the reply")
         return post.ts
 
-    def find_reply(self, state: ThreadState) -> str | None:
-        if self.unreadable:
-            raise ProviderError("Slack could not look for the reply: HTTP 503")
-        sought = (state.chat_id, state.thread_ts, state.draft_pending, state.draft_version)
-        posts = {(p.chat_id, p.thread_ts, p.text, p.draft_version): p.ts for p in self.posts}
-        return posts.get(sought)
-
     def delete_reply(self, state: ThreadState, ts: str) -> None:
         self.posts = [post for post in self.posts if post.ts != ts]
+        self._workspace.delete(state.chat_id, state.thread_ts, ts)
 
     def tell_ops(self, text: str) -> None:
         if self.line_refused is not None:

@@ -3,7 +3,7 @@
 After silence or a cut reply a request is made once more; after a failure that passes a few times more, at the intervals
 the provider asks for, within the run's time limit. A request in the middle of a run gets more attempts than the first
 one: what the run did so far would be paid for again. What stays away longer is tried again by whoever asked for the
-run (bot/casework/waiting_rounds.py).
+run (bot/casework/rounds.py).
 """
 
 from __future__ import annotations

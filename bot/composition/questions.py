@@ -24,7 +24,6 @@ from bot.casework.reports.report_schedules import BriefSchedule
 from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
 from bot.casework.waiting_drafts import DraftReminders
-from bot.casework.waiting_rounds import WaitingRounds
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.model_access import thread_allowance, uses_models
 from bot.composition.patches import PatchWork, build_patch_work
@@ -51,7 +50,7 @@ class Questions:
     recovery: CrashRecovery
     giving_up: GivingUp
     escalation_watch: EscalationWatch
-    waiting_rounds: WaitingRounds
+    rounds: Rounds
     reminders: DraftReminders
     pages: QuestionPages
     briefs: BriefSchedule
@@ -98,9 +97,10 @@ def build_questions(process: Process, core: TeamCore) -> Questions:
         members=service.workspace.members,
     )
     pages = QuestionPages(service, page_posts, is_approver=core.approvers.probably, say=core.ops.say)
+    rounds = Rounds(service, models.investigator, models.validator, models.runs, escalations, replies, auto_replies)
     orchestrator = Orchestrator(
         service,
-        Rounds(service, models.investigator, models.validator, models.runs, escalations, replies, auto_replies),
+        rounds,
         bot_user_id=me,
         lost=frozenset(damage.doc_id for damage in service.store.damaged()),
         rules=core.rules,
@@ -129,11 +129,11 @@ def build_questions(process: Process, core: TeamCore) -> Questions:
         alerts=alerts,
         arming=arming,
         auto_replies=auto_replies,
-        rebuilding=ThreadRebuild(service, orchestrator, alerts, events, core.rules, bot_user_id=me),
+        rebuilding=ThreadRebuild(service, orchestrator, alerts, events, core.rules),
         recovery=CrashRecovery(service, replies),
         giving_up=GivingUp(service, orchestrator, core.ops.say),
         escalation_watch=EscalationWatch(service, runs, models.runs, secrets=core.environment.secrets()),
-        waiting_rounds=WaitingRounds(service),
+        rounds=rounds,
         reminders=DraftReminders(service, storage.journal(REMINDERS), posts.remind, hours=hours),
         pages=pages,
         briefs=BriefSchedule(service, storage, brief, core.single(BRIEFS), say=posts.say, zone=zone, hours=hours),

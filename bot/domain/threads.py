@@ -177,8 +177,6 @@ class PostIntent(FrozenValue):
     """Whether no human approved it."""
     is_unsent: Annotated[bool, Field(exclude_if=operator.not_)] = False
     """Whether nothing was sent yet, so that nothing can be on its way; `at` is when it was sent once something was."""
-    is_slow: Annotated[bool, Field(exclude_if=operator.not_)] = False
-    """Whether the chat kept the post for a while and gave no answer; it may take it yet."""
 
 
 class Twin(FrozenValue):
@@ -275,6 +273,8 @@ class ThreadState(FrozenValue):
     """The investigator's draft beside a human's text."""
     draft_decided_by: Annotated[str | None, Field(exclude_if=operator.not_)] = None
     """Who last edited the draft, or chose between two."""
+    drafts_replaced: Annotated[tuple[HumanContext, ...], Field(exclude_if=operator.not_)] = ()
+    """What humans wrote, each with its author, and somebody exchanged for the investigator's draft."""
     card_channel: str | None = None
     card_ts: str | None = None
     followups: tuple[Followup, ...] = ()
@@ -470,6 +470,14 @@ class ThreadState(FrozenValue):
     def reopened(self, *, at: datetime, why: str) -> Self:
         """Return a waiting thread sent back to the investigator, whose draft is withdrawn; a human's text stays."""
         return self.transition(ThreadStatus.INVESTIGATING, at=at, why=why, **self.withdrawal)
+
+    def failed(self, *, at: datetime, why: str, **changes: Any) -> Self:
+        """Return a thread that the machine cannot go on with: it waits for a human, who is told why."""
+        return self.transition(ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, **changes)
+
+    def withdrawn(self, *, at: datetime) -> Self:
+        """Return a thread closed because its question is gone; raises IllegalTransition if it is closed already."""
+        return self.close(Resolution.WITHDRAWN, at=at, why="the question was deleted")
 
     def close(self, resolution: Resolution, *, at: datetime, why: str, **changes: Any) -> Self:
         """Return the thread closed, with how and when; raises IllegalTransition if it is closed already."""

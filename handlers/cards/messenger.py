@@ -18,7 +18,7 @@ from blocks.text.outgoing_text import escape, with_local_times
 from bot.domain.threads import ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable
 from handlers.cards.publisher import Card, MessageRef, keep_first, publish, update
-from handlers.transport.poster import Part, Poster, has_block
+from handlers.transport.poster import Part, Poster
 from handlers.transport.rate_limits import CARD, LINE, REPLY, UPDATE_BURST
 
 log = logging.getLogger(__name__)
@@ -192,17 +192,6 @@ class SlackMessenger:
             state.chat_id, last.text, last.blocks, what=what, rank=REPLY, whole=True, thread_ts=state.thread_ts
         )
         return str(answer["ts"])
-
-    def find_reply(self, state: ThreadState) -> str | None:
-        """Return the ts of our reply, if it stands in the thread; a thread that is gone holds none."""
-        try:
-            messages = self._poster.thread(state.chat_id, state.thread_ts, what="look for the reply")
-        except ProviderError as error:
-            if error.code == "thread_not_found":
-                return None
-            raise
-        ours = (message for message in messages if message.get("user") == self._bot_user_id)
-        return next((m["ts"] for m in ours if has_block(m, f"{reply_mark(state)}:")), None)
 
     def delete_reply(self, state: ThreadState, ts: str) -> None:
         """Delete a reply that was posted beside another one; raises ProviderError where Slack refuses."""

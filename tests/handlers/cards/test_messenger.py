@@ -319,7 +319,6 @@ class TestLongReply:
         state = STATE.with_draft(LONG)
         slack.will("conversations.replies", self.answers(state, *standing))
         clock.advance(IN_FLIGHT.total_seconds())
-        assert messenger.find_reply(state) is None
         messenger.post_reply(state, LONG)
         assert len(slack.of("chat.postMessage")) == 3 - len(standing)
 
@@ -420,46 +419,6 @@ class TestReply:
 
 def reply(user: str = "U0BOT", **fields: Any) -> dict[str, Any]:
     return {"ts": "5.5", "user": user, "text": "another text", **fields}
-
-
-def marked_reply(state: ThreadState, user: str = "U0BOT") -> dict[str, Any]:
-    return reply(user, blocks=[{"type": "section", "block_id": f"{reply_mark(state)}:0011223344556677"}])
-
-
-@pytest.mark.parametrize(
-    ("message", "ours"),
-    [
-        (marked_reply(STATE), True),
-        (marked_reply(LATER), False),
-        (marked_reply(STATE, "U1"), False),
-        (reply(text="The limit is *5*."), False),
-        (reply("U1", text="The limit is *5*."), False),
-    ],
-)
-def test_our_reply_is_known_by_its_mark(
-    slack: SlackStub, messenger: SlackMessenger, message: dict[str, Any], ours: bool
-) -> None:
-    """Somebody who repeats our words has not posted our reply, and neither has an earlier answer in the same words."""
-    parent = {"ts": QUESTION_TS, "user": "U1", "text": "The limit is *5*."}
-    slack.will("conversations.replies", Answer({"messages": [parent, message]}))
-    assert messenger.find_reply(STATE) == ("5.5" if ours else None)
-
-
-def test_a_reply_on_the_second_page_is_found(slack: SlackStub, messenger: SlackMessenger) -> None:
-    """Long threads come in pages."""
-    first = Answer({"messages": [reply()], "has_more": True, "response_metadata": {"next_cursor": "abc"}})
-    slack.will("conversations.replies", first, Answer({"messages": [marked_reply(STATE)]}))
-    assert messenger.find_reply(STATE) == "5.5"
-    assert slack.of("conversations.replies")[1]["cursor"] == "abc"
-
-
-def test_a_thread_that_is_gone_holds_no_reply(slack: SlackStub, messenger: SlackMessenger) -> None:
-    """That is an answer; any other refusal is not."""
-    slack.will("conversations.replies", refusal("thread_not_found"))
-    assert messenger.find_reply(STATE) is None
-    slack.will("conversations.replies", refusal("not_in_channel"))
-    with pytest.raises(ProviderError, match="invite the bot"):
-        messenger.find_reply(STATE)
 
 
 def test_the_ops_channel_is_told_inertly(slack: SlackStub, messenger: SlackMessenger) -> None:
