@@ -89,7 +89,7 @@ class App:
             self._listeners,
             bot_token=bot_token,
             ear_secret=ear_secret,
-            on_session=self._missed_since,
+            on_gap=self._missed_since,
         )
         self.reload = ConfigReload(self.teams, process.code)
         self._workers = WorkerPool(
@@ -189,7 +189,7 @@ class App:
         self._missed_since(since)
         self.teams.each(Team.recover_if_ours)
 
-    def _missed_since(self, since: datetime | None) -> None:
+    def _missed_since(self, since: datetime) -> None:
         self.teams.each(lambda team: team.missed_since(since, is_told=self.outage.is_told(since)))
 
 
