@@ -120,13 +120,12 @@ class GitProcess:
         max_bytes: int,
         fine: tuple[int, ...] = (0,),
         timeout_s: float = TIMEOUT_S,
-        may_expire: bool = False,
     ) -> Captured:
         """Return the first `max_bytes` that git prints and stop it there; `fine` are the exit codes of success.
 
         Raises:
             ConfigError: git is not installed.
-            ProviderError: it failed, or took over `timeout_s`; where it `may_expire`, what it printed is returned.
+            ProviderError: it failed, or took over `timeout_s`.
         """
         process = self.start(*args)
         timer = threading.Timer(timeout_s, process.kill)
@@ -139,7 +138,7 @@ class GitProcess:
             code = process.wait()
             expired = timer.finished.is_set()
             timer.cancel()
-        if len(out) > max_bytes or (expired and may_expire):
+        if len(out) > max_bytes:
             return Captured(out[:max_bytes], complete=False)
         if code not in fine:
             raise ProviderError(
