@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from bot.casework.investigate import quotes
 from bot.casework.investigate.findings import NONE, Answer, Finding, Search
-from bot.casework.investigate.quotes import Wanted
 from bot.domain.search.definitions import DefinitionKind
-from bot.domain.search.files import is_prose
-from bot.domain.search.questions import DEFINITION_WORDS, VALUE, VALUE_WORDS
+from bot.domain.search.files import is_prose, path_weight
+from bot.domain.search.questions import DEFINITION_WORDS, NUMBER, VALUE, VALUE_WORDS
+from bot.domain.search.settings import Setting
 from bot.domain.search.tokens import split_identifier, stem
 
-MAX_FINDINGS: Final = 2
 LOOKED_AT: Final = 12
-ORDERED: Final = 6
-"""So many settings are put in the order of what their names hold; the index counts words of most rows for nothing."""
-
 MIN_SHARE: Final = 0.3
 """Of the question's words, rare ones counting more, that a setting and the text beside it hold."""
+
+SETS_NUMBER: Final = 0.2
+"""What a number counts beside these shares where one is asked for."""
 
 MIN_PART: Final = 3
 """Letters of a name's part that stand for a longer word."""
@@ -39,21 +39,24 @@ def value_answer(search: Search) -> Answer:
     is_type = bool(subject.definitions) and subject.definitions[0].kind is DefinitionKind.TYPE
     if is_type and not question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS):
         return NONE
-    findings: list[Finding] = []
-    found = search.index.settings(" ".join((*words, "default")), limit=LOOKED_AT)
-    named = sorted(found[:ORDERED], key=lambda one: -search.share(f"{one.scope} {one.name}"))
-    for one in (*named, *found[ORDERED:]):
-        beside = "\n".join(search.quotes.lines(one.path)[one.start - 1 : one.end])
-        meant = " ".join(_abbreviated(words, one.name))
-        told = f"{one.path} {one.scope} {one.name} {beside} {meant}"
-        if not subject.holds(one.path) or search.share(told) < MIN_SHARE:
-            continue
-        line = search.quotes.lines(one.path)[one.line - 1].strip().rstrip(",;{")
-        what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
-        lead = f"The default of `{one.name}` is told in" if is_prose(one.path) else f"`{what}` is set in"
-        if finding := search.at(one.path, one.line, lead, wanted=Wanted(search.stems)):
-            findings += [] if any(map(finding.is_same, findings)) else [finding]
-    return Answer(findings[:MAX_FINDINGS]) if findings else NONE
+    ranked = []
+    for place, one in enumerate(search.index.settings(" ".join((*words, "default")), limit=LOOKED_AT)):
+        lines = search.quotes.lines(one.path)
+        name = " ".join((one.name, *_abbreviated(words, one.name)))
+        share = search.share(" ".join((one.path, one.scope, name, *lines[one.start - 1 : one.end])))
+        if share >= MIN_SHARE and subject.holds(one.path):
+            is_number = question.wants(NUMBER) and quotes.SETS_NUMBER.search(lines[one.line - 1]) is not None
+            worth = search.share(name) + share + SETS_NUMBER * is_number
+            ranked.append((-worth * path_weight(one.path, question.text), place, one))
+    findings = (_as_finding(one, search) for _, _, one in sorted(ranked))
+    return next((Answer([one]) for one in findings if one), NONE)
+
+
+def _as_finding(one: Setting, search: Search) -> Finding | None:
+    line = search.quotes.lines(one.path)[one.line - 1].strip().rstrip(",;{")
+    what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
+    lead = f"The default of `{one.name}` is told in" if is_prose(one.path) else f"`{what}` is set in"
+    return search.at(one.path, one.line, lead, wanted=quotes.Wanted(search.stems))
 
 
 def _abbreviated(words: Sequence[str], name: str) -> list[str]:
