@@ -119,25 +119,19 @@ class GitProcess:
         given: bytes = b"",
         fine: Sequence[int] = (0,),
         timeout_s: float = TIMEOUT_S,
-        may_expire: bool = False,
     ) -> Captured:
         """Return the first `max_bytes` that git prints and stop it there; `fine` are the exit codes of success.
 
         Raises:
             ConfigError: git is not installed.
-            GitFailed: it failed, or took over `timeout_s`; where it `may_expire`, what it printed is returned.
+            GitFailed: it failed, or took over `timeout_s`.
         """
         out = bytearray()
-        try:
-            with closing(self.stream(*args, given=given, fine=fine, patience=Patience(timeout_s))) as parts:
-                for part in parts:
-                    out += part
-                    if len(out) > max_bytes:
-                        return Captured(bytes(out[:max_bytes]), complete=False)
-        except GitFailed as error:
-            if not may_expire or error.code is not None:
-                raise
-            return Captured(bytes(out), complete=False)
+        with closing(self.stream(*args, given=given, fine=fine, patience=Patience(timeout_s))) as parts:
+            for part in parts:
+                out += part
+                if len(out) > max_bytes:
+                    return Captured(bytes(out[:max_bytes]), complete=False)
         return Captured(bytes(out), complete=True)
 
     def stream(

@@ -48,6 +48,12 @@ def test_a_setting_is_found_by_the_words_of_its_name_and_of_what_encloses_it(cod
     assert index_of(code).settings("what is the?") == []
 
 
+def test_a_setting_is_found_by_the_words_beside_it(code: Path) -> None:
+    """A paraphrase seldom holds its name."""
+    commit_files(code, {"src/d.py": "# How often a lost connection is tried again.\nRETRIES = 3\n"})
+    assert [(one.name, one.line) for one in index_of(code).settings("lost connections")] == [("RETRIES", 2)]
+
+
 def test_settings_and_names_of_a_file_that_is_gone_are_not_found(code: Path) -> None:
     """Nor the old line of one that changed."""
     index = index_of(code)
@@ -76,6 +82,7 @@ def test_commits_are_found_by_their_messages(code: Path) -> None:
     index.refresh()
     (hit,) = index.commits("who removed the zeppelin?")
     assert (hit.subject, hit.author) == ("Drop support for old servers", "Test")
+    assert hit.message == "Drop support for old servers\n\nThe zeppelin needs them no more."
     assert [one.authored_at.day for one in index.commits("anchor")] == [7, 6]
     assert index.commits("zebra") == []
 
