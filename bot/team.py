@@ -159,7 +159,7 @@ class Team:
             self.questions.rebuilding,
             self.heartbeats.worker,
             self.heartbeats.threads,
-            self.core.questions.post,
+            self.core.ops_questions.post,
         )
         return JobHandlers(
             handler_of=table.handler_of,
