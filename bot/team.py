@@ -15,7 +15,6 @@ from bot.casework.team_ending import TeamEnd, end_team
 from bot.composition.heartbeats import Heartbeats, build_heartbeats
 from bot.composition.process import Process
 from bot.composition.questions import Questions, build_questions
-from bot.composition.removed_teams import REMOVED
 from bot.composition.startup_report import StartupReport
 from bot.composition.team_core import TeamCore
 from bot.composition.team_edge import TeamEdge, build_team_edge
@@ -145,7 +144,7 @@ class Team:
             StoreError, Unavailable: something could not be closed now; the next start tries again.
         """
         try:
-            return end_team(self.core.service, self.core.fixes, REMOVED.format(team=self.name))
+            return end_team(self.core.service, self.core.fixes, self.name)
         finally:
             self.questions.escalation_watch.poll()  # ends the long runs of closed threads
             self.close()
@@ -159,7 +158,7 @@ class Team:
             self.questions.rebuilding,
             self.heartbeats.worker,
             self.heartbeats.threads,
-            self.core.questions.post,
+            self.core.ops_questions.post,
         )
         return JobHandlers(
             handler_of=table.handler_of,

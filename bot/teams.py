@@ -155,7 +155,7 @@ class Teams:
         self.queues.wait_for(name, timeout_s=JOB_END_S)
         self._handlers.pop(name)
         try:
-            return team.end().words(name)
+            return team.end().words()
         except TriageError as error:
             log.exception("team %s was not ended", name, extra={"action": "team_unended"})
             return f"{name} is no longer in triage.yml, but not all that it left open could be closed: {error}." + (

@@ -198,7 +198,7 @@ def _allows(approvers: Approvers, user: str, team: str, owner: str) -> bool:
 
 def _ask_about(core: TeamCore, session: Session, finding: OpenFinding, by: str) -> str:
     """Have a finding of a session looked into; return what becomes of it."""
-    return core.questions.ask(
+    return core.ops_questions.ask(
         f"A heartbeat of {session.name} reports: {finding.text.strip()}\n\n{WHAT_TO_FIND_OUT}",
         by,
         mark=ids.asked_about_block_id(session.id, finding),

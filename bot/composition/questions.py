@@ -66,17 +66,7 @@ def build_questions(process: Process, core: TeamCore) -> Questions:
     """
     service, settings, storage, slack = core.service, core.settings, core.storage, process.slack
     hours, me, events = core.working_hours(), slack.me.user_id, storage.journal(EVENTS)
-    models = CaseworkModels(
-        InvestigationInputs(
-            settings=settings,
-            environment=core.environment,
-            code=core.code,
-            storage=storage,
-            memory=service.memory,
-            clock=process.clock,
-            attachments=slack.attachments,
-        )
-    )
+    models = _models(process, core)
     still_stands = quotes_at_head(core.code.codebases)
     replies, runs = Replies(service, still_stands), _long_runs(core, models)
     escalations, twins = Escalations(service, runs), Twins(service, still_stands)
@@ -90,13 +80,7 @@ def build_questions(process: Process, core: TeamCore) -> Questions:
     )
     audit = AuditCards(slack.poster, ops_channel=settings.ops_channel)
     auto_replies = AutoReplies(service, replies, still_stands, arming, core.collection(AUTO_REPLIES), audit)
-    page_posts = PagePosts(
-        slack.poster,
-        ops_channel=settings.ops_channel,
-        pages=lambda: core.approvers.paged,
-        members=service.workspace.members,
-    )
-    pages = QuestionPages(service, page_posts, is_approver=core.approvers.probably, say=core.ops.say)
+    pages = _pages(process, core)
     rounds = Rounds(service, models.investigator, models.validator, models.runs, escalations, replies, auto_replies)
     orchestrator = Orchestrator(
         service,
@@ -140,6 +124,29 @@ def build_questions(process: Process, core: TeamCore) -> Questions:
         feedback=FeedbackVotes(service, core.feedback, FeedbackPosts(slack.poster), keep=settings.keep_runs_for),
         patches=build_patch_work(process, core),
     )
+
+
+def _models(process: Process, core: TeamCore) -> CaseworkModels:
+    inputs = InvestigationInputs(
+        settings=core.settings,
+        environment=core.environment,
+        code=core.code,
+        storage=core.storage,
+        memory=core.service.memory,
+        clock=process.clock,
+        attachments=process.slack.attachments,
+    )
+    return CaseworkModels(inputs)
+
+
+def _pages(process: Process, core: TeamCore) -> QuestionPages:
+    posts = PagePosts(
+        process.slack.poster,
+        ops_channel=core.settings.ops_channel,
+        pages=lambda: core.approvers.paged,
+        members=process.slack.workspace.members,
+    )
+    return QuestionPages(core.service, posts, is_approver=core.approvers.probably, say=core.ops.say)
 
 
 def _long_runs(core: TeamCore, models: CaseworkModels) -> LongRuns:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from bot.adapters.process.terminals import choose_terminal
 from bot.casework.team_ending import TeamEnd, drop_jobs, end_team, opening, waiting_questions
 from bot.composition.process import Process
@@ -12,9 +10,6 @@ from bot.composition.team_homes import teams_left
 from bot.errors import ConfigError, ProviderError, StoreError
 from bot.ports.collections import FIXES, Collection
 from bot.ports.threads import Threads
-
-REMOVED: Final = "the team {team} is no longer in triage.yml"
-"""Why a thread of a team that is gone was closed."""
 
 
 def end_removed(process: Process) -> list[str]:
@@ -54,7 +49,7 @@ def _end(process: Process, team: str) -> str | None:
     )
     core = TeamCore(process, team, settings)
     try:
-        return end_team(core.service, core.fixes, REMOVED.format(team=team)).words(team)
+        return end_team(core.service, core.fixes, team).words()
     finally:
         core.service.jobs.close()
 
@@ -67,4 +62,4 @@ def _drop_queue(process: Process, team: str) -> str | None:
         drop_jobs(jobs)
     finally:
         jobs.close()
-    return TeamEnd(dropped=len(asked)).words(team) if asked else None
+    return TeamEnd(team=team, dropped=len(asked)).words() if asked else None

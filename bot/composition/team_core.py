@@ -113,7 +113,7 @@ class TeamCore:
             known_secrets=self.environment.secrets(),
             chat_ahead=slack.clock.ahead,
         )
-        self.questions = OpsQuestions(
+        self.ops_questions = OpsQuestions(
             slack.poster,
             slack.workspace,
             self.service.jobs,

@@ -97,7 +97,7 @@ def _commands(
         approvers=approvers,
         pausing=core.pausing,
         show_cards=core.service.cards.show_all_again,
-        ask=core.questions.ask,
+        ask=core.ops_questions.ask,
         clock=clock,
     )
     return CommandDispatcher(
