@@ -14,8 +14,9 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from typing import Final
 
-from bot.agent.git.git_history import Message
-from bot.agent.git.git_repo import EntryKind, TreeEntry, is_pointer
+from bot.agent.git.git_history import Commit
+from bot.agent.git.git_repo import EntryKind, TreeEntry
+from bot.agent.git.lfs import is_pointer
 from bot.domain.search.definitions import Definition, definitions_in
 from bot.domain.search.files import file_lines, is_indexed, is_prose, may_hold_text, path_weight
 from bot.domain.search.passages import GAP_WORDS, Chunk, IndexGaps, split_into_chunks
@@ -173,7 +174,7 @@ def _put_names(
     connection.executemany("INSERT OR IGNORE INTO name (text) VALUES (?)", zip(names, strict=True))
 
 
-def put_commits(connection: sqlite3.Connection, found: Iterable[Message], known: Collection[str]) -> None:
+def put_commits(connection: sqlite3.Connection, found: Iterable[Commit], known: Collection[str]) -> None:
     """Store what commits say, their newest first; as many at a time as credentials are looked for in at once."""
     while batch := list(islice(found, 50)):
         texts = [[one.subject, *_whole_lines(one.body)] for one in batch]
