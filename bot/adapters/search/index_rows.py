@@ -15,8 +15,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
-from bot.agent.git.git_history import Message
-from bot.agent.git.git_repo import EntryKind, TreeEntry, is_pointer
+from bot.agent.git.git_history import Commit
+from bot.agent.git.git_repo import EntryKind, TreeEntry
+from bot.agent.git.lfs import is_pointer
 from bot.domain.search.definitions import Definition, definitions_in
 from bot.domain.search.files import file_lines, is_indexed, is_prose, may_hold_text, path_weight
 from bot.domain.search.passages import GAP_WORDS, Chunk, IndexGaps, split_into_chunks
@@ -189,7 +190,7 @@ def _put_names(
     connection.executemany("INSERT OR IGNORE INTO name (text) VALUES (?)", zip(names, strict=True))
 
 
-def put_commits(connection: sqlite3.Connection, found: Iterable[Message], known: Collection[str]) -> None:
+def put_commits(connection: sqlite3.Connection, found: Iterable[Commit], known: Collection[str]) -> None:
     """Store what commits say, their newest first; as many at a time as credentials are looked for in at once."""
     while batch := list(islice(found, 50)):
         for one, message in zip(batch, shown_messages(batch, known), strict=True):
@@ -203,9 +204,9 @@ def put_commits(connection: sqlite3.Connection, found: Iterable[Message], known:
             )
 
 
-def shown_messages(found: Iterable[Message], known: Collection[str]) -> list[str]:
+def shown_messages(found: Iterable[Commit], known: Collection[str]) -> list[str]:
     """Return what commits say as it may be shown, each cut at MAX_MESSAGE_CHARS."""
-    texts = [_whole_lines(one.text) for one in found]
+    texts = [_whole_lines(one.message) for one in found]
     shown = iter(redact_lines([line for text in texts for line in text], known))
     return ["\n".join(islice(shown, len(text))) for text in texts]
 

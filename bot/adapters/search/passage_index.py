@@ -160,7 +160,7 @@ class SqlitePassageIndex:
             ProviderError: git cannot read the messages.
         """
         scores = self._read(lambda connection: queries.commits(connection, words, limit))
-        found = list(GitHistory(self._repo).messages_of(scores))
+        found = list(GitHistory(self._repo).commits_of(scores))
         return [
             CommitHit(
                 sha=one.sha, author=one.author, authored_at=one.authored_at, message=message, score=scores[one.sha]

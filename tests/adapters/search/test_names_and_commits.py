@@ -8,7 +8,7 @@ import pytest
 
 from bot.adapters.search import index_rows
 from bot.adapters.search.passage_index import AGAIN_S, SqlitePassageIndex
-from bot.agent.git.git_history import GitHistory, Message
+from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.errors import ProviderError
 from tests.gitrepo import commit_files, git, make_repo
@@ -112,12 +112,12 @@ def test_where_git_cannot_list_commits_the_rest_is_searched_and_the_gap_named(
     now_s = 0.0
     index = SqlitePassageIndex(GitRepo(code), code.parent / "passages.sqlite", monotonic_s=lambda: now_s)
 
-    def fails(*_: object, **__: object) -> list[Message]:
+    def fails(*_: object, **__: object) -> list[Commit]:
         raise ProviderError("git log failed")
 
     commit_files(code, {"src/d.py": "D = 1\n"}, "Moor the zeppelin")
     with monkeypatch.context() as broken:
-        broken.setattr(GitHistory, "messages", fails)
+        broken.setattr(GitHistory, "each_commit", fails)
         gaps = index.refresh().gaps
     assert "history that git cannot list" in gaps.words()
     assert index.commits("zeppelin") == []
