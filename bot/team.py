@@ -160,11 +160,7 @@ class Team:
             self.heartbeats.threads,
             self.core.ops_questions.post,
         )
-        return JobHandlers(
-            handler_of=table.handler_of,
-            on_given_up=self._report.given_up,
-            on_deadly=self.questions.giving_up.deadly,
-        )
+        return JobHandlers(table=table, on_given_up=self._report.given_up, on_deadly=self.questions.giving_up.deadly)
 
     def wants(self, job: Job) -> bool:
         """Whether a job of the team may begin now."""

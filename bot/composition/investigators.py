@@ -21,7 +21,7 @@ from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator, Validator
 from bot.casework.checks.validator_answer import ValidatorAnswer
 from bot.casework.investigate.assignment import Investigator
-from bot.casework.investigate.code_findings import CodeFindings, OneCodebaseInvestigator
+from bot.casework.investigate.code_findings import CodeFindings
 from bot.casework.investigate.investigator_answer import InvestigatorAnswer
 from bot.casework.investigate.model_investigator import ModelInvestigator, ToolsFor
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
@@ -85,7 +85,7 @@ class CaseworkModels:
             secrets=secrets,
             team_language=settings.team_language if uses else None,  # a search speaks English to everybody
         )
-        found: Investigator = OneCodebaseInvestigator(code.codebases, OfflineInvestigator.in_codebase)
+        model: Investigator | None = None
         self.checks = checks
         self.validator: Validator = checks
         self.described = "offline, no API key"
@@ -95,7 +95,7 @@ class CaseworkModels:
             self.models = open_model_access(settings, environment, sources.clock, spend, secrets=secrets)
             drafts, judges = _specialists(sources, self.models)
             tools = _toolbox(sources, self._servers, secrets)
-            found = ModelInvestigator(
+            model = ModelInvestigator(
                 drafts,
                 tools,
                 code.codebases,
@@ -106,8 +106,9 @@ class CaseworkModels:
             self.validator = ModelValidator(checks, judges, sources.clock)
             judge = "" if judges.model == drafts.model else f", checked by {judges.model}"
             self.described = f"{drafts.model}{judge}"
-        # with what code alone finds: where a stack trace leads, and what was not searched
-        self.investigator = CodeFindings(found, code.codebases, code.clones, code.ids)
+        self.investigator = CodeFindings(
+            code.codebases, model, OfflineInvestigator.in_codebase, clones=code.clones, cloned=code.ids
+        )
 
     def close(self) -> None:
         """Let go of the MCP servers."""

@@ -5,8 +5,8 @@ Every class that can be queued (WORK_CLASSES in bot/domain/jobs.py) has a row; w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from bot.casework.alerts import AlertThreads
 from bot.casework.mentions import Mentions
@@ -30,28 +30,14 @@ from bot.domain.jobs import (
 from bot.heartbeat.alerts.pages import PageThreads
 from bot.heartbeat.run.beat_worker import BeatWorker
 
-W = TypeVar("W", bound=Work)
-M = TypeVar("M", bound=MessageWork)
-Handler = Callable[[Any], object]
-Row = tuple[type[Work], Handler]
+Handlers = Mapping[type[Work], Callable[[Any], object]]
 
 
-def row(work: type[W], handler: Callable[[W], object]) -> Row:
-    """Return a row of the table; the handler takes this class."""
-    return work, handler
-
-
-class JobTable:
-    """Handlers by the class of their work; raises TypeError where a class has none."""
-
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self._handlers = dict(rows)
-        if missing := set(WORK_CLASSES.values()) - set(self._handlers):
-            raise TypeError(f"no handler for {sorted(work.__name__ for work in missing)}")
-
-    def handler_of(self, work: Work) -> Handler:
-        """Return the handler of the work's class."""
-        return self._handlers[type(work)]
+def complete(handlers: Handlers) -> Handlers:
+    """Return the handlers by the class of their work; raises TypeError where a class has none."""
+    if missing := set(WORK_CLASSES.values()) - set(handlers):
+        raise TypeError(f"no handler for {sorted(work.__name__ for work in missing)}")
+    return handlers
 
 
 def build_job_table(
@@ -62,27 +48,27 @@ def build_job_table(
     beats: BeatWorker,
     pages: PageThreads,
     ask: Callable[[AskInOps], None],
-) -> JobTable:
+) -> Handlers:
     """Return the table of all jobs; `pages` hears each message of people before it is worked on."""
 
-    def heard(handler: Callable[[M], object]) -> Callable[[M], None]:
-        def handle(work: M) -> None:
+    def heard(handler: Callable[[Any], object]) -> Callable[[MessageWork], None]:
+        def handle(work: MessageWork) -> None:
             pages.hear(work.event)
             handler(work)
 
         return handle
 
-    return JobTable(
-        (
-            row(QuestionAsked, heard(orchestrator.take_question)),
-            row(FollowUpArrived, heard(orchestrator.take_follow_up)),
-            row(MessageEdited, orchestrator.note_edit),
-            row(MessageDeleted, orchestrator.note_deletion),
-            row(AlertArrived, alerts.take_alert),
-            row(ContinueThread, orchestrator.continue_thread),
-            row(MentionInstruction, heard(mentions.follow_instruction)),
-            row(AskInOps, ask),
-            row(RebuildThread, rebuilding.rebuild_thread),
-            row(RunBeat, beats.run_beat),
-        )
+    return complete(
+        {
+            QuestionAsked: heard(orchestrator.take_question),
+            FollowUpArrived: heard(orchestrator.take_follow_up),
+            MessageEdited: orchestrator.note_edit,
+            MessageDeleted: orchestrator.note_deletion,
+            AlertArrived: alerts.take_alert,
+            ContinueThread: orchestrator.continue_thread,
+            MentionInstruction: heard(mentions.follow_instruction),
+            AskInOps: ask,
+            RebuildThread: rebuilding.rebuild_thread,
+            RunBeat: beats.run_beat,
+        }
     )

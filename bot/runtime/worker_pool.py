@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -43,12 +43,12 @@ def never(_: Job) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobHandlers:
-    """What works off the jobs of one team: `handler_of` returns the handler of a work's class.
+    """What works off the jobs of one team: `table` has the handler of each class of work.
 
     `on_deadly` gets a job that is not to be run any more, and says whether that settled it; else it is given up.
     """
 
-    handler_of: Callable[[Work], Callable[[Any], object]]
+    table: Mapping[type[Work], Callable[[Any], object]]
     on_given_up: Callable[[Job], object]
     on_deadly: Callable[[Job], bool] = never
 
@@ -128,7 +128,7 @@ class WorkerPool:
                 self._give_up(job, by, DEADLY)
                 return
             if not job.is_deadly:
-                by.handler_of(job.work)(job.work)
+                by.table[type(job.work)](job.work)
         except RunStopped:
             log.info("job interrupted", extra={"action": "job_interrupted", "job": job.name})
             self._jobs.give_back(job, why="the bot stopped", count=False)

@@ -56,7 +56,7 @@ from bot.ports.collections import (
     SingleDocument,
 )
 from bot.ports.replicas import Replicas
-from bot.runtime.job_table import JobTable, row
+from bot.runtime.job_table import Handlers, complete
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, a_sorter, a_verdict, an_event
 from tests.fakes import (
     Crash,
@@ -229,19 +229,19 @@ class Office:
         self.decisions = Decisions(
             self.service, self.replies, self._still_stands, self.escalations, self.twins, self.validator
         )
-        self.table = JobTable(
-            (
-                row(QuestionAsked, self.orchestrator.take_question),
-                row(FollowUpArrived, self.orchestrator.take_follow_up),
-                row(MessageEdited, self.orchestrator.note_edit),
-                row(MessageDeleted, self.orchestrator.note_deletion),
-                row(AlertArrived, self.alerts.take_alert),
-                row(AskInOps, lambda _: None),
-                row(ContinueThread, self.orchestrator.continue_thread),
-                row(RebuildThread, self.rebuilding.rebuild_thread),
-                row(MentionInstruction, self.orchestrator.take_question),
-                row(RunBeat, _none),
-            )
+        self.table: Handlers = complete(
+            {
+                QuestionAsked: self.orchestrator.take_question,
+                FollowUpArrived: self.orchestrator.take_follow_up,
+                MessageEdited: self.orchestrator.note_edit,
+                MessageDeleted: self.orchestrator.note_deletion,
+                AlertArrived: self.alerts.take_alert,
+                AskInOps: lambda _: None,
+                ContinueThread: self.orchestrator.continue_thread,
+                RebuildThread: self.rebuilding.rebuild_thread,
+                MentionInstruction: self.orchestrator.take_question,
+                RunBeat: _none,
+            }
         )
 
     def _still_stands(self, ref: EvidenceRef) -> bool:
@@ -276,7 +276,7 @@ class Office:
 
     def do_work(self, work: Work) -> None:
         """Call the handler of some work, as the worker does."""
-        self.table.handler_of(work)(work)
+        self.table[type(work)](work)
 
     def restart(self) -> list[str]:
         """Start again after a crash: what is in memory is gone, what is stored is settled; returns the problems."""

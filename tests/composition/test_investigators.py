@@ -12,7 +12,7 @@ from bot.adapters.storage.files.file_engine import FileStore, NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator
-from bot.casework.investigate.code_findings import CodeFindings, OneCodebaseInvestigator
+from bot.casework.investigate.code_findings import CodeFindings
 from bot.casework.investigate.model_investigator import ModelInvestigator
 from bot.composition.codebases import open_team_code
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
@@ -43,7 +43,7 @@ def test_without_a_key_the_offline_pair_works(tmp_path: Path) -> None:
     """And says so to the operator."""
     found = hired(tmp_path, {})
     assert isinstance(found.investigator, CodeFindings)
-    assert isinstance(found.investigator.investigator, OneCodebaseInvestigator)
+    assert found.investigator.across is None
     assert isinstance(found.validator, CodeValidator)
     assert found.described == "offline, no API key"
 
@@ -52,7 +52,7 @@ def test_with_a_key_two_models_work(tmp_path: Path) -> None:
     """The validator's is the investigator's unless it has its own."""
     found = hired(tmp_path, {"ANTHROPIC_API_KEY": "k"})
     assert isinstance(found.investigator, CodeFindings)
-    assert isinstance(found.investigator.investigator, ModelInvestigator)
+    assert isinstance(found.investigator.across, ModelInvestigator)
     assert isinstance(found.validator, ModelValidator)
     assert found.described == "claude-opus-5-5"
 

@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.casework.investigate.assignment import Investigation
-from bot.casework.investigate.code_findings import OneCodebaseInvestigator
+from bot.casework.investigate.code_findings import CodeFindings
 from bot.domain.returns import EvidenceKind, EvidenceRef
 
 ATTEMPTS: Final = "`MAX_ATTEMPTS = 5` is set in `shop/retry.py:3`."
 HOUR: Final = "`EXPORT_HOUR_UTC = 2` is set in `shop/export.py:3`."
 _FOUND: Final = (("shop/retry.py:3", ATTEMPTS), ("shop/export.py:3", HOUR))
 
-_investigate = OneCodebaseInvestigator.investigate
+_investigate = CodeFindings.investigate
 
 
-def investigate(self: OneCodebaseInvestigator, *args: Any, **known: Any) -> Investigation:
+def investigate(self: CodeFindings, *args: Any, **known: Any) -> Investigation:
     """Return what is found, with these two as the candidates."""
     found = _investigate(self, *args, **known)
     commit = self.codebases.first.repo.head()
@@ -31,5 +31,5 @@ def investigate(self: OneCodebaseInvestigator, *args: Any, **known: Any) -> Inve
 
 
 if __name__ == "__main__":
-    OneCodebaseInvestigator.investigate = investigate  # type: ignore[method-assign]
+    CodeFindings.investigate = investigate  # type: ignore[method-assign]
     runpy.run_module("tests.journeys.hasty", run_name="__main__")

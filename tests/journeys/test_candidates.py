@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from bot.casework.investigate.code_findings import OneCodebaseInvestigator
+from bot.casework.investigate.code_findings import CodeFindings
 from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
@@ -29,7 +29,7 @@ from tests.journeys.test_decisions import save_edit
 @pytest.fixture(autouse=True)
 def _found_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have every search find two more places."""
-    monkeypatch.setattr(OneCodebaseInvestigator, "investigate", found_more.investigate)
+    monkeypatch.setattr(CodeFindings, "investigate", found_more.investigate)
 
 
 def chosen(office: Office, ts: str, *, offering: str = ids.APPROVE) -> Json:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.agent.model_run import RunStopped
-from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, Job, Work
+from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, WORK_CLASSES, Job, Work
 from bot.domain.returns import Usage
 from bot.errors import CodebaseUnreadable, DiskRefused, ProviderError, Unavailable
 from bot.ports import JobQueue, any_job
@@ -23,12 +23,13 @@ WAIT_S = 120
 
 
 def by(
-    handler_of: Callable[[Work], Any] = lambda _: None,
+    handler_of: Callable[[Work], Any] = lambda _: lambda _: None,
     on_given_up: Callable[[Job], object] = lambda _: None,
     on_deadly: Callable[[Job], bool] = worker_pool.never,
 ) -> Callable[[Job], JobHandlers]:
     """Return what works off every job."""
-    handlers = JobHandlers(handler_of=handler_of, on_given_up=on_given_up, on_deadly=on_deadly)
+    table = dict.fromkeys(WORK_CLASSES.values(), lambda work: handler_of(work)(work))
+    handlers = JobHandlers(table=table, on_given_up=on_given_up, on_deadly=on_deadly)
     return lambda _: handlers
 
 

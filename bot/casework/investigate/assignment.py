@@ -11,8 +11,7 @@ import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from heapq import nlargest
+from itertools import islice
 from typing import Any, Final, NamedTuple, Protocol
 
 from bot.agent.ledger import Ledger
@@ -21,7 +20,6 @@ from bot.casework.thread_service import ThreadService
 from bot.domain.questions.rubrics import rubric_for
 from bot.domain.returns import Check, InvestigatorReturn, Usage, ValidatorReturn, total_usage
 from bot.domain.search.passages import MemoryHit
-from bot.domain.search.tokens import text_stems
 from bot.domain.threads import QuestionType, Round, ThreadState
 from bot.errors import ProviderError
 from bot.ports import ChatMessage, is_stranger
@@ -35,9 +33,6 @@ SUMMARY_TOKENS: Final = 500
 """Of the lines on other open threads together, however many are open."""
 
 MAX_FILES: Final = 4
-
-STEMMED_QUESTIONS: Final = 2_000
-"""Of how many open questions the stems are kept: every investigation compares its own with them all."""
 
 Points = Mapping[QuestionType, Sequence[str]]
 """What a team asks of answers to a type of question, besides the rubric."""
@@ -187,36 +182,17 @@ def build_assignment(
 
 
 def summaries(service: ThreadService, state: ThreadState) -> tuple[str, ...]:
-    """Return one line on each of the other open threads, the most similar question first, then the latest.
+    """Return one line on each of the other open threads, the newest first.
 
     At most `MAX_SUMMARIES` of them, and `SUMMARY_TOKENS` together.
     """
-    asked = _stems(state.question)
-    ranked = [
-        (_likeness(asked, other.question), other.started_at, -place, other)
-        for place, other in enumerate(service.store.open_threads())
-        if other.thread_id != state.thread_id and other.twin_of is None
-    ]
+    others = (one for one in reversed(service.store.open_threads()) if one.thread_id != state.thread_id)
     lines: list[str] = []
-    for line in (_summary(other) for *_, other in nlargest(MAX_SUMMARIES, ranked)):
+    for line in islice((_summary(one) for one in others if one.twin_of is None), MAX_SUMMARIES):
         if count_tokens([*lines, line]) > SUMMARY_TOKENS:
             break
         lines.append(line)
     return tuple(lines)
-
-
-def _likeness(asked: frozenset[str], question: str) -> float:
-    """Return the share of the words of two questions that both hold, 0 to 1."""
-    other = _stems(question)
-    if asked.isdisjoint(other):
-        return 0.0
-    both = len(asked & other)
-    return both / (len(asked) + len(other) - both)
-
-
-@lru_cache(maxsize=STEMMED_QUESTIONS)
-def _stems(question: str) -> frozenset[str]:
-    return text_stems(question)
 
 
 def count_tokens(read: Sequence[str]) -> int:

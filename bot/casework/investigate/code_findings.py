@@ -122,30 +122,6 @@ def search_codebases(text: str, codebases: Codebases, *, limit: int) -> list[Pas
     return [replace(passage, path=one.prefix + passage.path) for one, passage in named.search(text, limit=limit)]
 
 
-@dataclass(frozen=True, slots=True)
-class OneCodebaseInvestigator:
-    """Port Investigator: chooses the codebase a question is about, and has `investigator_of` it work there."""
-
-    codebases: Codebases
-    investigator_of: Callable[[Codebase], Investigator]
-
-    def investigate(
-        self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
-    ) -> Investigation:
-        """Return the draft with its codebase in each citation; raises what the investigator raises."""
-        chosen = self._chosen(assignment)
-        found = self.investigator_of(chosen).investigate(assignment, run_id=run_id, on_progress=on_progress)
-        return qualified(found, chosen.prefix) if chosen.prefix else found
-
-    def _chosen(self, assignment: Assignment) -> Codebase:
-        members = self.codebases.among(assignment.codebases)
-        if len(members) == 1:
-            return members.first
-        usable = assignment.refreshed or [one.id for one in members if _refreshed_index(one).commit]
-        said = "\n".join((assignment.question, *(one.text for one in assignment.human_context)))
-        return choose_codebase(said, members.among(usable), subject="\n".join(assignment.earlier))
-
-
 def qualified(found: Investigation, prefix: str) -> Investigation:
     """Return an investigation of one codebase as one of a team with several: each place begins with `prefix`."""
     ret, ledger = found.ret, found.ledger
@@ -181,17 +157,22 @@ def qualified(found: Investigation, prefix: str) -> Investigation:
 
 @dataclass(frozen=True, slots=True)
 class CodeFindings:
-    """Port Investigator: what `investigator` found, with what code finds. `clones` keeps those of `cloned` fresh."""
+    """Port Investigator: what code finds for a question, then one of two who look into it.
 
-    investigator: Investigator
+    `across` works in all codebases at once; without it `within` returns who works in the one that the question is
+    about. `clones` keeps those of `cloned` fresh.
+    """
+
     codebases: Codebases
+    across: Investigator | None = None
+    within: Callable[[Codebase], Investigator] | None = None
     clones: Clones | None = None
     cloned: Collection[str] = ()
 
     def investigate(
         self, assignment: Assignment, *, run_id: str, on_progress: OnProgress | None = None
     ) -> Investigation:
-        """Return the draft.
+        """Return the draft; where there are several codebases each citation names its own.
 
         Raises what the investigator raises, and CodebaseUnreadable where nothing can be read.
         """
@@ -206,7 +187,13 @@ class CodeFindings:
         places, suspects = find_suspects(said, commits)
         refreshed = tuple(one.id for one, _ in commits)
         told = replace(assignment, trace_notes=trace_notes(places, suspects), refreshed=refreshed)
-        found = self.investigator.investigate(told, run_id=run_id, on_progress=on_progress)
+        if self.across is not None:
+            found = self.across.investigate(told, run_id=run_id, on_progress=on_progress)
+        else:
+            assert self.within is not None
+            chosen = self._chosen(told, said)
+            found = self.within(chosen).investigate(told, run_id=run_id, on_progress=on_progress)
+            found = qualified(found, chosen.prefix) if chosen.prefix else found
         told_by_code = {
             "aged_clones": aged or found.ret.aged_clones,
             "not_searched": "; ".join(index.gaps for index in looked if index.gaps) or None,
@@ -214,6 +201,12 @@ class CodeFindings:
             "suspect_changes": suspects,
         }
         return replace(found, ret=found.ret.model_copy(update=told_by_code))
+
+    def _chosen(self, told: Assignment, said: str) -> Codebase:
+        members = self.codebases.among(told.codebases)
+        if len(members) == 1:
+            return members.first
+        return choose_codebase(said, members.among(told.refreshed), subject="\n".join(told.earlier))
 
 
 class _RefreshedIndex(NamedTuple):

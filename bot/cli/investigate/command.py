@@ -17,7 +17,7 @@ from bot.agent.codebases import Codebase
 from bot.agent.run_records import RunRecorder
 from bot.casework.escalate.long_run import EscalationFolder, EscalationRequest, harness_environment, run_escalation
 from bot.casework.investigate.assignment import Investigator
-from bot.casework.investigate.code_findings import OneCodebaseInvestigator
+from bot.casework.investigate.code_findings import CodeFindings
 from bot.casework.investigate.program_investigator import ProgramInvestigator
 from bot.cli.arguments import Scope
 from bot.cli.investigate.local_investigation import (
@@ -112,7 +112,7 @@ def _make_investigator(
             secrets=environment.secrets(),
         )
 
-    chosen = OneCodebaseInvestigator(sources.code.codebases, harness)
+    chosen = CodeFindings(sources.code.codebases, within=harness)
     return chosen, RunRecorder(sources.storage.runs, sources.clock, environment.secrets())
 
 

@@ -1,7 +1,7 @@
 """Which questions take long, what a long run's session is called, and how one watches it. Pure.
 
-The estimate (escalation_rules.yml; question_words.yml for other languages than English) is a rule of thumb that errs
-towards short: a run that turns out too short asks for more by itself.
+The estimate (escalation_rules.yml, which knows English) is a rule of thumb that errs towards short: a run that turns
+out too short asks for more by itself.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import shlex
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bot.domain.questions.rubrics import minutes_of_scope
 from bot.domain.tables import Parts, fill, read_table
 from bot.domain.threads import QuestionType
 
@@ -44,7 +43,7 @@ def expected_minutes(question: str, kind: QuestionType) -> int:
     19
     """
     asked = _CODE.sub(" ", question[:_READ_CHARS])
-    scope = max(sum(minutes for minutes, pattern in _WIDE if pattern.search(asked)), minutes_of_scope(asked))
+    scope = sum(minutes for minutes, pattern in _WIDE if pattern.search(asked))
     parts = max(len(re.findall(r"[?？]", asked)), len(_NUMBERED.findall(asked)), 1)
     length = 3 if len(asked.split()) > _LONG_WORDS else 0
     return _LISTS.minutes[kind] + scope + length + _PART_MINUTES * min(parts - 1, _MAX_PARTS)

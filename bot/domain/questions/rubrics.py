@@ -1,10 +1,8 @@
 """Which type of answer a question wants, and what a good answer of that type looks like.
 
-Pure. The rules and the rubrics stand in rubrics.yml. The first rule that fits wins: a question on the state of things
-is one even if it names an endpoint. What fits none is OTHER, whose rubric asks for the least. The rules of other
-languages than English stand in question_words.yml; they meet a text in small letters without accents, and all are
-tried, for nobody says in which language a question is. The rubric is part of the investigator's brief and the yardstick
-of its checks.
+Pure. The rules, which know English, and the rubrics stand in rubrics.yml. The first rule that fits wins: a question on
+the state of things is one even if it names an endpoint. What fits none is OTHER, whose rubric asks for the least; the
+investigator may correct the type in a field. The rubric is part of its brief and the yardstick of its checks.
 """
 
 from __future__ import annotations
@@ -15,73 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from bot.domain.returns import MAX_DRAFT_WORDS, EvidenceKind
-from bot.domain.tables import Alternatives, Parts, fill, read_table
-from bot.domain.text.linear_patterns import LinearPattern, folded
+from bot.domain.tables import Parts, fill, read_table
 from bot.domain.threads import QuestionType
-
-_CODE_SPAN: Final = re.compile(r"`[^`\n]+`")
 
 _READ_CHARS: Final = 4_000
 
 # Whoever asks where or how wants to know about the code, even if the sentence says that something is done.
 _LOCATES: Final = re.compile(r"\W*(?:<@\w+>\W*)?(?:where|how)\b", re.IGNORECASE)
 _STATUS: Final = QuestionType.STATUS_CHECK
-
-
-class _Language(NamedTuple):
-    locates: str
-    types: dict[QuestionType, Alternatives]
-    wide: list[tuple[int, str]]
-
-
-class _OtherLanguages(NamedTuple):
-    parts: Parts
-    languages: dict[str, _Language]
-
-
-QUESTION_LISTS: Final = read_table(__file__, "question_words.yml", _OtherLanguages)
-"""What each language has."""
-
-_ASK_WHERE: Final = [LinearPattern(language.locates) for language in QUESTION_LISTS.languages.values()]
-_TYPES: Final = [
-    (kind, LinearPattern(fill(pattern, QUESTION_LISTS.parts)))
-    for language in QUESTION_LISTS.languages.values()
-    for kind, pattern in language.types.items()
-]
-_WIDE: Final = [
-    [(minutes, LinearPattern(pattern)) for minutes, pattern in language.wide]
-    for language in QUESTION_LISTS.languages.values()
-]
-
-
-def _is_locating(question: str) -> bool:
-    """Whether a question asks where or how something is done; then it asks for no state of things.
-
-    >>> _is_locating("Wo wird geprüft, ob der Job fertig ist?"), _is_locating("Ist der Job fertig?")
-    (True, False)
-    """
-    known = folded(question)
-    return any(pattern.is_in(known) for pattern in _ASK_WHERE)
-
-
-def _types_in_other_languages(question: str) -> frozenset[QuestionType]:
-    """Return every type whose rules a question fits in some language other than English.
-
-    >>> sorted(_types_in_other_languages("¿Cuántos usuarios se registraron ayer?"))
-    [<QuestionType.DATA_LOOKUP: 'data_lookup'>]
-    """
-    known = folded(_CODE_SPAN.sub(" codespan ", question))
-    return frozenset(kind for kind, pattern in _TYPES if pattern.is_in(known))
-
-
-def minutes_of_scope(question: str) -> int:
-    """Return how many minutes more a wide question takes, by the language whose rules see most in it.
-
-    >>> minutes_of_scope("Finde die Ursache der doppelten Rechnungen."), minutes_of_scope("Wo steht das Limit?")
-    (8, 0)
-    """
-    known = folded(question)
-    return max(sum(minutes for minutes, pattern in rules if pattern.is_in(known)) for rules in _WIDE)
 
 
 def question_type_of(text: str) -> QuestionType:
@@ -91,8 +30,8 @@ def question_type_of(text: str) -> QuestionType:
     ('status_check', 'technical_qa')
     """
     asked = text.replace("’", "'")[:_READ_CHARS]
-    kinds = {kind for kind, pattern in _PATTERNS if pattern.search(asked)} | _types_in_other_languages(asked)
-    if _LOCATES.match(asked) or _is_locating(asked):
+    kinds = {kind for kind, pattern in _PATTERNS if pattern.search(asked)}
+    if _LOCATES.match(asked):
         kinds.discard(_STATUS)
     return next((kind for kind in _IN_ORDER if kind in kinds), QuestionType.OTHER)
 

@@ -19,7 +19,7 @@ from bot.casework.checks.validation import CodeValidator
 from bot.casework.evaluation.question_run import QuestionRunner
 from bot.casework.evaluation.question_scores import Hits, ask_questions
 from bot.casework.evaluation.question_set import KnownQuestion
-from bot.casework.investigate.code_findings import OneCodebaseInvestigator
+from bot.casework.investigate.code_findings import CodeFindings
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.ports.collections import REPLIES
 from tests.gitrepo import make_repo
@@ -33,7 +33,7 @@ def runner(tmp_path: Path) -> QuestionRunner:
     codebases = Codebases.named([("", repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite"))])
     runs = RunRecorder(store.runs, clock)
     return QuestionRunner(
-        investigator=OneCodebaseInvestigator(codebases, OfflineInvestigator.in_codebase),
+        investigator=CodeFindings(codebases, within=OfflineInvestigator.in_codebase),
         validator=CodeValidator(codebases, store.notes, runs, clock),
         runs=runs,
         memory=WordNoteIndex(store.notes, store.journal(REPLIES), partial(stale_citations, codebases)),

@@ -12,7 +12,6 @@ from bot.casework.checks.draft_checks import check_return
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.code_findings import (
     CodeFindings,
-    OneCodebaseInvestigator,
     choose_codebase,
     qualified,
     search_codebases,
@@ -94,7 +93,7 @@ def asked_of(question: str, *among: str) -> Assignment:
 
 def test_a_draft_cites_its_codebase_and_passes_every_check(code: Codebases) -> None:
     """In the reply, in the evidence and in the ledger."""
-    offline = OneCodebaseInvestigator(code, OfflineInvestigator.in_codebase)
+    offline = CodeFindings(code, within=OfflineInvestigator.in_codebase)
     found = offline.investigate(asked_of("What scales the workers of the queue?"), run_id="r1")
     assert found.ret.evidence_refs[0].ref.startswith("infra:deploy/queue.py:")
     assert f"`{found.ret.evidence_refs[0].ref}`" in found.ret.draft_reply
@@ -114,7 +113,7 @@ def test_a_candidate_names_its_codebase_too() -> None:
 
 def test_a_channel_is_answered_from_its_own_codebases(code: Codebases) -> None:
     """However much better the other ones fit."""
-    offline = OneCodebaseInvestigator(code, OfflineInvestigator.in_codebase)
+    offline = CodeFindings(code, within=OfflineInvestigator.in_codebase)
     asked = asked_of("How deep must the queue be for more workers?", "shop")
     refs = offline.investigate(asked, run_id="r1").ret.evidence_refs
     assert all(ref.ref.startswith("shop:") for ref in refs)
@@ -123,8 +122,8 @@ def test_a_channel_is_answered_from_its_own_codebases(code: Codebases) -> None:
 def test_one_that_cannot_be_read_is_left_out_and_said(code: Codebases, tmp_path: Path) -> None:
     """The others go on answering."""
     (tmp_path / "infra" / ".git" / "HEAD").write_text("broken")
-    offline = OneCodebaseInvestigator(code, OfflineInvestigator.in_codebase)
-    found = CodeFindings(offline, code).investigate(asked_of("What does add_to_cart return?"), run_id="r1")
+    offline = CodeFindings(code, within=OfflineInvestigator.in_codebase)
+    found = offline.investigate(asked_of("What does add_to_cart return?"), run_id="r1")
     assert found.ret.evidence_refs[0].ref.startswith("shop:")
     assert (found.ret.not_searched or "").startswith("infra: ")
 
@@ -132,7 +131,7 @@ def test_one_that_cannot_be_read_is_left_out_and_said(code: Codebases, tmp_path:
 def test_the_only_codebase_is_cited_without_a_name(tmp_path: Path) -> None:
     """As ever."""
     one = make_codebases(tmp_path, shop=SHOP)
-    offline = OneCodebaseInvestigator(one, OfflineInvestigator.in_codebase)
+    offline = CodeFindings(one, within=OfflineInvestigator.in_codebase)
     found = offline.investigate(asked_of("What does add_to_cart return?"), run_id="r1")
     assert found.ret.evidence_refs[0].ref.startswith("src/cart.py:")
 

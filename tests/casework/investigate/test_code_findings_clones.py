@@ -33,7 +33,7 @@ class Order:
 
     def find(self) -> Investigation:
         asked = Assignment(question=QUESTION, question_type=question_type_of(QUESTION), rubric="", round=1)
-        return CodeFindings(self, Codebases(()), self, ["infra", "shop"]).investigate(asked, run_id="r1")
+        return CodeFindings(Codebases(()), self, clones=self, cloned=["infra", "shop"]).investigate(asked, run_id="r1")
 
 
 def test_the_team_s_clones_are_fetched_before_the_investigation() -> None:

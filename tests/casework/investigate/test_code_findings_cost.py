@@ -10,7 +10,7 @@ from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import Codebase, Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.casework.investigate.code_findings import CodeFindings, OneCodebaseInvestigator, choose_codebase
+from bot.casework.investigate.code_findings import CodeFindings, choose_codebase
 from bot.domain.returns import Usage
 from bot.domain.threads import QuestionType
 from tests.builders import a_return
@@ -67,7 +67,7 @@ def test_a_question_asks_every_codebase_for_head_once(
 ) -> None:
     """But for the one whose file a frame names, which the choice asks again."""
     asked = Assignment(question=question, question_type=QuestionType.TECHNICAL_QA, rubric="", round=1)
-    found = CodeFindings(OneCodebaseInvestigator(code, Reader), code).investigate(asked, run_id="r1")
+    found = CodeFindings(code, within=Reader).investigate(asked, run_id="r1")
     assert found.ret.draft_reply.startswith("infra:")
     is_trace = question == TRACE
     assert {name: repo.head_calls for name, repo in repos.items()} == {"shop": 1, "infra": 1 + is_trace, "mail": 1}

@@ -34,7 +34,7 @@ def not_searched(repo: Path, database: Path) -> str | None:
     index = SqlitePassageIndex(repository, database)
     asked = Assignment(question=QUESTION, question_type=question_type_of(QUESTION), rubric="", round=1)
     codebases = Codebases.named([("", repository, index)])
-    found = CodeFindings(Reader(), codebases).investigate(asked, run_id="r1")
+    found = CodeFindings(codebases, Reader()).investigate(asked, run_id="r1")
     assert found.ret.draft_reply == QUESTION
     return found.ret.not_searched
 

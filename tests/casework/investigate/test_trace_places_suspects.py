@@ -59,7 +59,7 @@ def only(repo: GitRepo, index: SqlitePassageIndex) -> Codebases:
 
 def investigated(repo: GitRepo, tmp_path: Path, asked: Assignment = ASKED) -> tuple[Investigation, Assignment]:
     reader = Reader()
-    traced = CodeFindings(reader, only(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite")))
+    traced = CodeFindings(only(repo, SqlitePassageIndex(repo, tmp_path / "index.sqlite")), reader)
     return traced.investigate(asked, run_id="r1"), reader.given[0]
 
 
@@ -117,7 +117,7 @@ def test_a_subject_that_may_not_be_shown_is_left_out(repo: GitRepo, tmp_path: Pa
 def test_an_index_that_cannot_be_read_ends_no_investigation(repo: GitRepo, tmp_path: Path) -> None:
     """The investigator works without the trace."""
     reader = Reader()
-    broken = CodeFindings(reader, only(repo, BrokenIndex(repo, tmp_path / "index.sqlite")))
+    broken = CodeFindings(only(repo, BrokenIndex(repo, tmp_path / "index.sqlite")), reader)
     assert broken.investigate(ASKED, run_id="r1").ret.suspect_changes == ()
     assert reader.given == [ASKED]
 
@@ -126,6 +126,6 @@ def test_changes_of_a_handbook_are_not_suspect(repo: GitRepo, tmp_path: Path) ->
     """Its code is examples: a trace that leads only there leads nowhere."""
     reader = Reader()
     index = SqlitePassageIndex(repo, tmp_path / "index.sqlite")
-    traced = CodeFindings(reader, Codebases.named([("handbook", repo, index)], {"handbook"}))
+    traced = CodeFindings(Codebases.named([("handbook", repo, index)], {"handbook"}), reader)
     assert traced.investigate(ASKED, run_id="r1").ret.suspect_changes == ()
     assert reader.given[0].trace_notes == ""
