@@ -7,7 +7,7 @@ process does once for all its teams: the lease on the data directory, the line t
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.adapters.process.clocks import SystemClock
 from bot.casework.waiting_drafts import repeat_partial_answers
@@ -178,8 +178,9 @@ class App:
         self._missed_since(since)
         self.teams.each(Team.recover_if_ours)
 
-    def _missed_since(self, since: datetime | None) -> None:
-        self.teams.each(lambda team: team.edge.backfill.open(since, is_told=self.outage.is_told(since)))
+    def _missed_since(self, since: datetime | None, session_age: timedelta = timedelta()) -> None:
+        is_told = self.outage.is_told(since)
+        self.teams.each(lambda team: team.edge.backfill.open(since, session_age, is_told=is_told))
 
 
 def _tokens(settings: Settings, environment: Environment, role: Role) -> tuple[str, str | None]:

@@ -179,7 +179,7 @@ class Team:
 
     def recover(self) -> None:
         """Settle the threads that a crash or the disk left in the middle of a step."""
-        self._say_of_threads(self.questions.recovery.recover())
+        self.questions.recovery.recover()
 
     def recover_if_ours(self) -> None:
         """Settle those threads unless another replica does."""
@@ -228,7 +228,7 @@ class Team:
         every(PAUSE_CHECK_S, self._report.say_given_up)
         ours = self._asking.when_ours
         every(TIDY_EVERY_S, ours(service.cards.tidy))
-        every(CATCH_UP_EVERY_S, ours(questions.waiting_rounds.tick))
+        every(CATCH_UP_EVERY_S, ours(questions.rounds.tick))
         every(TIDY_EVERY_S, ours(questions.reminders.tick))
         every(TIDY_EVERY_S, ours(questions.pages.tick))
         every(TIDY_EVERY_S, ours(questions.arming.tick))

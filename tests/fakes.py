@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bot.adapters.storage.journal_lines import JournalLines
 from bot.adapters.storage.queued_jobs import QueuedJobs, decode_job, encode_job
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
@@ -24,7 +25,7 @@ from bot.domain.notes import NoteCitation, StaleCitations
 from bot.domain.questions.autonomy_record import AutoReply
 from bot.domain.returns import InvestigatorReturn, Usage
 from bot.domain.search.passages import MemoryHit
-from bot.domain.threads import ThreadState
+from bot.domain.threads import ThreadState, hash_draft, reply_mark
 from bot.errors import Conflict, ProviderError, StoreError
 from bot.ports import (
     ArchivedDocument,
@@ -75,13 +76,12 @@ class FakeClock:
         self.at += timedelta(seconds=seconds)
 
 
-class MemoryJournal:
+class MemoryJournal(JournalLines):
     """Port Journal over a list of lines; `full` makes the disk refuse."""
 
     def __init__(self, lines: list[str] | None = None, faults: Faults | None = None, name: str = "journal") -> None:
         self.lines = [] if lines is None else lines
         self.full = False
-        self.bad_lines = 0
         self._faults = faults or Faults()
         self._name = name
 
@@ -92,35 +92,14 @@ class MemoryJournal:
         self.lines.append(json.dumps(dict(record), ensure_ascii=False, default=str))
         self._faults.point(f"{self._name}: after a line")
 
-    def records(self, *, last_bytes: int | None = None, containing: str = "") -> Iterator[dict[str, Any]]:
-        wanted = json.dumps(containing, ensure_ascii=False)[1:-1]
-        return self._read(line for line in self._tail(last_bytes) if wanted in line)
+    def _written(self, text: str) -> bytes:
+        return json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
 
-    def newest_first(self) -> Iterator[dict[str, Any]]:
-        return self._read(reversed(list(self.lines)))
+    def _forwards(self, _: bytes) -> Iterator[bytes]:
+        return (line.encode("utf-8", "surrogatepass") for line in list(self.lines))
 
-    def _read(self, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-        self.bad_lines = 0
-        for line in lines:
-            try:
-                record = json.loads(line)
-            except ValueError:
-                record = None
-            if isinstance(record, dict):
-                yield record
-            else:
-                self.bad_lines += 1
-
-    def _tail(self, last_bytes: int | None) -> list[str]:
-        if last_bytes is None:
-            return list(self.lines)
-        tail: list[str] = []
-        for line in reversed(self.lines):
-            last_bytes -= len(line.encode()) + 1
-            if last_bytes < 0:
-                break
-            tail.insert(0, line)
-        return tail
+    def _backwards(self) -> Iterator[bytes]:
+        return (line.encode("utf-8", "surrogatepass") for line in list(self.lines)[::-1])
 
 
 class MemoryDocuments:
@@ -383,11 +362,14 @@ class RecordingMessenger:
     """Port Messenger that keeps what was said.
 
     `refuse` is raised instead of posting a reply, `refuse_in` in one chat only; `lose` is raised after posting it, or
-    instead of (`lost_before_posting`) posting it; `meanwhile` is called once in the middle of a post.
+    instead of (`lost_before_posting`) posting it; `meanwhile` is called once in the middle of a post. What is posted
+    stands in the threads of `workspace` as well.
     """
 
-    def __init__(self, ops_channel: str = "C0OPS", faults: Faults | None = None) -> None:
-        self.ops_channel = ops_channel
+    def __init__(
+        self, ops_channel: str = "C0OPS", faults: Faults | None = None, workspace: FakeWorkspace | None = None
+    ) -> None:
+        self.ops_channel, self._workspace = ops_channel, workspace or FakeWorkspace()
         self.cards: list[Card] = []
         self.posts: list[Post] = []
         self.told: list[str] = []
@@ -396,7 +378,6 @@ class RecordingMessenger:
         self.refuse_in: dict[str, ProviderError] = {}
         self.lose: ProviderError | None = None
         self.lost_before_posting = False
-        self.unreadable = False
         self.card_refused: ProviderError | None = None
         self.removal_refused: ProviderError | None = None
         self.refusals = 0
@@ -449,20 +430,17 @@ class RecordingMessenger:
         place = {"chat_id": state.chat_id, "thread_ts": state.thread_ts}
         post = Post(**place, ts=self._next_ts(), text=text, draft_version=state.draft_version)
         self.posts.append(post)
+        mark = f"{reply_mark(state)}:{hash_draft(text)}"
+        said = ChatMessage(message_id=post.ts, sender_id="U0BOT", text=text, is_bot=True, reply_mark=mark)
+        self._workspace.say(post.chat_id, post.thread_ts, said)
         if self.lose is not None:
             raise self.lose
         self._faults.point("messenger: after the reply")
         return post.ts
 
-    def find_reply(self, state: ThreadState, text: str) -> str | None:
-        if self.unreadable:
-            raise ProviderError("Slack could not look for the reply: HTTP 503")
-        sought = (state.chat_id, state.thread_ts, text, state.draft_version)
-        posts = {(p.chat_id, p.thread_ts, p.text, p.draft_version): p.ts for p in self.posts}
-        return posts.get(sought)
-
     def delete_reply(self, state: ThreadState, ts: str) -> None:
         self.posts = [post for post in self.posts if post.ts != ts]
+        self._workspace.delete(state.chat_id, state.thread_ts, ts)
 
     def tell_ops(self, text: str) -> None:
         if self.line_refused is not None:

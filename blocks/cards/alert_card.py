@@ -185,7 +185,7 @@ def _standing(alert: Alert) -> str:
 
 
 def _buttons(session_id: str, finding: OpenFinding) -> ActionsBlock:
-    value = ids.encode_finding(session_id, finding_digest(finding.key))
+    value = ids.FINDING.encode(ids.FindingValue(session_id, finding_digest(finding.key)))
     acknowledge = [] if finding.acknowledged_by else [button("Acknowledge", ids.ACKNOWLEDGE, value, style="primary")]
     return actions(
         f"actions:{value}",

@@ -140,7 +140,7 @@ def _option_text(twin: Twin) -> str:
 
 
 def _value(twin: Twin) -> str:
-    return ids.encode_click(DraftClick(thread_id=twin.thread_id, version=0, draft_hash=""))
+    return ids.CLICK.encode(DraftClick(thread_id=twin.thread_id, version=0, draft_hash=""))
 
 
 def suspect_lines(suspects: Sequence[SuspectChange], asked_at: datetime) -> list[Block]:
@@ -186,7 +186,7 @@ def candidate_blocks(state: ThreadState, link_to: LinkTo) -> list[Block]:
     parts: list[Block] = [context("*Also found*; the asker sees none of this")]
     for name, ref in offered.items():
         click = DraftClick(thread_id=state.thread_id, version=state.draft_version, draft_hash=name)
-        use = button("Use this", ids.USE_THIS, ids.encode_click(click))
+        use = button("Use this", ids.USE_THIS, ids.CLICK.encode(click))
         said = escape(plain(redact(ref.supports_claim), CAUTION_CHARS))
         block_id = f"{ids.USE_THIS}_{state.thread_id}_{name}"  # App Home shows many cards in one view
         parts.append(section(f"{_placed(said, ref, link_to(ref))}\n{_quoted(ref)}", accessory=use, block_id=block_id))

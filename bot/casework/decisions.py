@@ -1,14 +1,15 @@
 """Carries out what a human decides about a draft: approve, edit, dismiss, re-investigate, add context.
 
-Every decision names its draft (thread, version, hash) and counts once: whoever comes second is told who was first. The
-caller checks who may decide, at the click and again at the submit.
+Every decision names its draft (thread, version, hash) and counts once: it is a function of the thread, saved by
+compare-and-set (`_decide`), and whoever comes second is told who was first. The caller checks who may decide, at the
+click and again at the submit.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, NoReturn
 
@@ -56,6 +57,39 @@ class DraftClick:
     draft_hash: str
     seen: int = 0
     twins: int = 0
+
+
+Change = Callable[[ThreadState], ThreadState]
+About = Callable[[DraftClick, ThreadState], bool]
+
+
+def is_of_draft(click: DraftClick, state: ThreadState) -> bool:
+    """Whether a click is about what its thread proposes now."""
+    return (click.version, click.draft_hash) == (state.draft_version, state.clicked_hash)
+
+
+def _is_of_new_draft(click: DraftClick, state: ThreadState) -> bool:
+    return state.draft_new is not None and (click.version, click.draft_hash) == (
+        state.draft_version,
+        state.draft_new.hash,
+    )
+
+
+def _is_of_candidate(click: DraftClick, state: ThreadState) -> bool:
+    return click.version == state.draft_version and click.draft_hash in offered_candidates(state)
+
+
+def _is_of_run(click: DraftClick, state: ThreadState) -> bool:
+    """Whether a click is about the thread as it stands, or about the run whose result now waits."""
+    return is_of_draft(click, state) or (
+        not click.draft_hash and click.version in (state.draft_version, state.draft_version - 1)
+    )
+
+
+def _is_bound(click: DraftClick, state: ThreadState, about: About = is_of_draft, running: bool = False) -> bool:
+    """Whether a click counts: nobody has decided yet, and with `running` also while an investigation is under way."""
+    waits = state.is_open and not state.post_intent and (running or state.status is ThreadStatus.PENDING_USER)
+    return waits and about(click, state)
 
 
 class Decisions:
@@ -147,13 +181,11 @@ class Decisions:
     def edit(self, click: DraftClick, text: str, *, by: str) -> DraftClick:
         """Replace the draft's words; returns the click that stands for the new draft. Touches nothing but the disk."""
         self.check_reply(text)
+        at = self._service.clock.now()
         state = self._bound(click)
         if text != state.draft_pending:
-            state = self._put(edit_draft(state, text, by=by).evolve(last_event_at=self._service.clock.now()))
-        assert state.draft_hash is not None
-        return DraftClick(
-            thread_id=state.thread_id, version=state.draft_version, draft_hash=state.draft_hash, seen=click.seen
-        )
+            state = self._save(click, lambda now: edit_draft(now, text, by=by).evolve(last_event_at=at))
+        return replace(click, version=state.draft_version, draft_hash=state.clicked_hash, twins=0)
 
     def refresh_card(self, click: DraftClick) -> str:
         """Show an edited draft on the card."""
@@ -161,72 +193,70 @@ class Decisions:
         return "Saved. The card shows your version."
 
     def use_new(self, click: DraftClick, *, by: str) -> str:
-        """Propose the investigator's new draft instead of a human's text, which is dropped; posts nothing."""
-        self._choose(click, use_new_draft, by)
-        return "The card shows the new draft. Nothing was posted yet."
+        """Propose the investigator's new draft instead of a human's text, which is kept on record; posts nothing."""
+        at = self._service.clock.now()
+        self._decide(click, lambda now: use_new_draft(now, by=by, at=at), about=_is_of_new_draft)
+        return "The card shows the new draft; the text it replaced is kept with the thread. Nothing was posted yet."
 
     def use_mine(self, click: DraftClick, *, by: str) -> str:
         """Drop the investigator's new draft beside a human's text; posts nothing."""
-        self._choose(click, keep_human_text, by)
+        at = self._service.clock.now()
+        self._decide(click, lambda now: keep_human_text(now, by=by, at=at), about=_is_of_new_draft)
         return "The card keeps the text that a human wrote. Nothing was posted yet."
-
-    def _choose(self, click: DraftClick, choice: Callable[..., ThreadState], by: str) -> None:
-        """Settle which of two drafts is proposed; the click names the new one by its hash."""
-        state = self._bound(click, names=_new_draft)
-        self._put(choice(state, by=by).evolve(last_event_at=self._service.clock.now()))
-        self._service.cards.show_card(state.thread_id)
 
     def use_candidate(self, click: DraftClick, *, by: str) -> str:
         """Propose what else the search found, proved anew, beside a human's text if one stands; posts nothing.
 
         Raises ProviderError when git cannot read what it cites.
         """
-        state = self._bound(click, names=offered_candidates)
-        assert state.investigator_return is not None
-        ret = use_candidate(state.investigator_return, offered_candidates(state)[click.draft_hash])
-        proposed = propose_draft(state, ret.draft_reply).evolve(
+        state = self._decide(click, lambda now: self._with_candidate(now, click, by), about=_is_of_candidate)
+        where = "beside the text that a human wrote" if state.has_edited_draft else "as the draft"
+        return f"The card shows it {where}. Nothing was posted yet."
+
+    def _with_candidate(self, now: ThreadState, click: DraftClick, by: str) -> ThreadState:
+        """Return the thread with a candidate as the investigator's draft, judged by the checks."""
+        assert now.investigator_return is not None
+        ret = use_candidate(now.investigator_return, offered_candidates(now)[click.draft_hash])
+        proposed = propose_draft(now, ret.draft_reply).evolve(
             draft_decided_by=by,
             last_event_at=self._service.clock.now(),
             investigator_return=ret,
-            rounds=(*state.rounds, Round(round=state.investigator_round + 1, investigator_return=ret)),
+            rounds=(*now.rounds, Round(round=now.investigator_round + 1, investigator_return=ret)),
         )
         validation = self._checks.validate(proposed, run_id="")
-        proved = changes_of_validation(proposed, validation, run_id=state.validator_task_id)
+        proved = changes_of_validation(proposed, validation, run_id=now.validator_task_id)
         reason = PendingReason.APPROVAL if validation.passed else PendingReason.DISAGREEMENT
-        self._put(proposed.evolve(pending_reason=reason, **proved))
-        self._service.cards.show_card(state.thread_id)
-        where = "beside the text that a human wrote" if state.has_edited_draft else "as the draft"
-        return f"The card shows it {where}. Nothing was posted yet."
+        return proposed.evolve(pending_reason=reason, **proved)
 
     def dismiss(self, click: DraftClick, *, by: str, reason: str | None) -> str:
         """Close the thread without a reply, also from under an investigation: what it finds is dropped.
 
         Without a reason, and once a person has answered in the thread, it is superseded: nothing is said of the draft.
         """
-        state = self._bound(click, running=True)
         reason = redact(reason) if reason and has_visible(check_whole(reason)) else None
         at = self._service.clock.now()
-        answered_by = None if reason else state.answered_by
-        ending = Resolution.SUPERSEDED if answered_by else Resolution.DISMISSED
-        why = f"dismissed by <@{by}>{f'; <@{answered_by}> had answered' if answered_by else ''}"
-        closed = state.close(ending, at=at, why=why, by=by, dismiss_reason=reason)
-        self._put(closed)
-        if ending is Resolution.DISMISSED:
-            self._twins.dismiss(state, click.twins, why=why, by=by)
-        self._service.cards.try_to_finish(state.thread_id)
+
+        def dismissed(now: ThreadState) -> ThreadState:
+            answered_by = None if reason else now.answered_by
+            ending = Resolution.SUPERSEDED if answered_by else Resolution.DISMISSED
+            why = f"dismissed by <@{by}>{f'; <@{answered_by}> had answered' if answered_by else ''}"
+            return now.close(ending, at=at, why=why, by=by, dismiss_reason=reason)
+
+        closed = self._save(click, dismissed, running=True)
+        if closed.resolution is Resolution.DISMISSED:
+            self._twins.dismiss(closed, click.twins, why=closed.status_history[-1].why, by=by)
+        self._service.cards.try_to_finish(click.thread_id)
         return "Dismissed. Nothing was posted."
 
     def reinvestigate(self, click: DraftClick, *, by: str) -> str:
         """Send the question back to the investigator."""
-        state = self._bound(click)
-        self._send_back(state, f"<@{by}> asked for another investigation")
+        at, why = self._service.clock.now(), f"<@{by}> asked for another investigation"
+        self._decide(click, lambda now: now.reopened(at=at, why=why))
         return "Investigating again."
 
     def escalate(self, click: DraftClick, *, by: str) -> str:
         """Send the question to a long investigation outside the bot."""
-        state = self._put(self._escalations.by_hand(self._bound(click), by))
-        self._service.queue(state.thread_id)
-        self._service.cards.show_card(state.thread_id)
+        self._decide(click, lambda now: self._escalations.by_hand(now, by))
         return "A long investigation starts. The card says how to watch it, and shows its draft when it is done."
 
     def add_context(self, click: DraftClick, text: str, *, by: str) -> str:
@@ -236,57 +266,54 @@ class Decisions:
         """
         note = HumanContext(by=by, at=self._service.clock.now(), text=check_context(text))
 
-        def record(now: ThreadState) -> ThreadState | None:
-            if not now.is_open or now.post_intent or not _is_about(click, now):
-                return None
-            noted = now.evolve(human_context=(*now.human_context, note))
+        def noted(now: ThreadState) -> ThreadState:
+            told = now.evolve(human_context=(*now.human_context, note))
             if now.status is ThreadStatus.PENDING_USER:
-                return noted.reopened(at=note.at, why=f"<@{by}> added context")
-            return noted.in_doubt((*noted.doubts, Doubt(code=DoubtCode.CONTEXT, by=by)))
+                return told.reopened(at=note.at, why=f"<@{by}> added context")
+            return told.in_doubt((*told.doubts, Doubt(code=DoubtCode.CONTEXT, by=by)))
 
-        state = self._service.store.amend(click.thread_id, record)
-        if state is None:
-            self._refuse_old(click)
-            raise Conflict(self._who_decided(click.thread_id))
-        if state.status is ThreadStatus.INVESTIGATING:
-            self._service.queue(click.thread_id)
-        self._service.cards.show_card(click.thread_id)
+        self._decide(click, noted, about=_is_of_run, running=True)
         return "Noted. The investigator will use it."
 
-    def _bound(
-        self,
-        click: DraftClick,
-        *,
-        running: bool = False,
-        names: Callable[[ThreadState], Collection[str]] = lambda state: (state.clicked_hash,),
+    def _decide(
+        self, click: DraftClick, change: Change, *, about: About = is_of_draft, running: bool = False
     ) -> ThreadState:
-        """Return the thread if the click is about its current draft and nobody has decided yet.
-
-        With `running` an investigation may be under way; `names` returns the hashes that the click may carry.
-        """
-        state = self._service.store.get(click.thread_id)
-        if state is None or not state.is_open or state.post_intent:
-            if state is not None and not state.is_open:
-                self._service.cards.try_to_finish(state.thread_id)
-            raise Conflict(self._who_decided(click.thread_id))
-        if state.draft_version != click.version or click.draft_hash not in names(state):
-            self._out_of_date(state)
-        if state.status is not ThreadStatus.PENDING_USER and not running:
-            raise Conflict("The investigation is still running; the card will offer its draft when it is done.")
+        """Apply a decision to the thread as it is now, have a worker go on if that is wanted, and show the card."""
+        state = self._save(click, change, about=about, running=running)
+        if state.status in (ThreadStatus.INVESTIGATING, ThreadStatus.ESCALATED):
+            self._service.queue(click.thread_id)
+        self._service.cards.show_card(click.thread_id)
         return state
 
-    def _refuse_old(self, click: DraftClick) -> None:
-        """Refuse a click on an open thread that is about another draft or question."""
-        state = self._service.store.get(click.thread_id)
-        if state is not None and state.is_open and not state.post_intent and not _is_about(click, state):
-            self._out_of_date(state)
-
-    def _out_of_date(self, state: ThreadState) -> NoReturn:
-        self._service.cards.show_card(state.thread_id)
-        raise Conflict(
-            f"This card was out of date, so nothing happened. {_last_decision(state)}The card has been "
-            "refreshed: read it and click again."
+    def _save(
+        self, click: DraftClick, change: Change, *, about: About = is_of_draft, running: bool = False
+    ) -> ThreadState:
+        """Apply a decision and store it, if the click is bound to the thread as it is now; raises Conflict if not."""
+        state = self._service.store.amend(
+            click.thread_id, lambda now: change(now) if _is_bound(click, now, about, running) else None
         )
+        return state if state is not None else self._refuse(click, about)
+
+    def _bound(self, click: DraftClick) -> ThreadState:
+        """Return the thread if the click is about its current draft and nobody has decided yet; raises Conflict."""
+        state = self._service.store.get(click.thread_id)
+        return state if state is not None and _is_bound(click, state) else self._refuse(click)
+
+    def _refuse(self, click: DraftClick, about: About = is_of_draft) -> NoReturn:
+        """Tell who clicked why their click counts for nothing, and have the card show how the thread stands."""
+        state = self._service.store.get(click.thread_id)
+        if state is not None and not state.is_open:
+            self._service.cards.try_to_finish(state.thread_id)
+        elif state is not None and not state.post_intent:
+            if not about(click, state):
+                self._service.cards.show_card(state.thread_id)
+                raise Conflict(
+                    f"This card was out of date, so nothing happened. {_last_decision(state)}The card has been "
+                    "refreshed: read it and click again."
+                )
+            if state.status is not ThreadStatus.PENDING_USER:
+                raise Conflict("The investigation is still running; the card will offer its draft when it is done.")
+        raise Conflict(self._who_decided(click.thread_id))
 
     def _doubts(self, state: ThreadState, messages: Sequence[ChatMessage]) -> tuple[Doubt, ...]:
         if state.draft_pending is None:
@@ -310,18 +337,6 @@ class Decisions:
             raise Conflict(self._who_decided(click.thread_id)) from error
         return True
 
-    def _put(self, state: ThreadState) -> ThreadState:
-        try:
-            return self._service.store.put(state)
-        except Conflict as error:
-            raise Conflict(self._who_decided(state.thread_id)) from error
-
-    def _send_back(self, state: ThreadState, why: str) -> None:
-        at = self._service.clock.now()
-        self._put(state.reopened(at=at, why=why))
-        self._service.queue(state.thread_id)
-        self._service.cards.show_card(state.thread_id)
-
     def _who_decided(self, thread_id: str) -> str:
         """Return who was first and what they decided."""
         state = self._service.store.latest(thread_id)
@@ -341,17 +356,6 @@ class Decisions:
             return f"{_last_decision(state) or 'Somebody changed this thread. '}The card shows the current state."
         at = f" at {utc_text(state.closed_at)}" if state.closed_at else ""
         return f"Already closed: {state.status_history[-1].why}{at}. Your click changed nothing."
-
-
-def _new_draft(state: ThreadState) -> Collection[str]:
-    return (state.draft_new.hash,) if state.draft_new else ()
-
-
-def _is_about(click: DraftClick, state: ThreadState) -> bool:
-    """Whether a click is about the thread as it stands, or about the run whose result now waits."""
-    if click.draft_hash:
-        return (click.version, click.draft_hash) == (state.draft_version, state.clicked_hash)
-    return click.version in (state.draft_version, state.draft_version - 1)
 
 
 def _last_decision(state: ThreadState) -> str:

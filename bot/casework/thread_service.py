@@ -36,24 +36,12 @@ FINISH_WAIT_S: Final = 5.0
 class CardUpdates:
     """Shows threads on their cards; what the chat does not take now is shown later, by `catch_up`."""
 
-    def __init__(
-        self,
-        store: Threads,
-        messenger: Messenger,
-        workspace: Workspace,
-        clock: Clock,
-        *,
-        ops_channel: str,
-        asker: Acknowledgements,
-        shown: Collection[CardShown],
-        is_shared: bool,
-        queue: Callable[[str], None],
-    ) -> None:
-        self._store, self._messenger, self._asker, self._shown = store, messenger, asker, shown
-        self._queue = queue
+    def __init__(self, service: ThreadService) -> None:
+        self._service, self._store, self._messenger = service, service.store, service.messenger
+        self._ops_channel = service.settings.ops_channel
         self._restored: set[str] = set()
-        self._is_shared, self._ops_channel = is_shared, ops_channel
-        self.turns, self.guard = Turns(), OpsChannelGuard(ops_channel, workspace, messenger, clock)
+        self.turns = Turns()
+        self.guard = OpsChannelGuard(self._ops_channel, service.workspace, service.messenger, service.clock)
 
     def show_later(self, thread_id: str) -> None:
         """Have the card shown by the next `catch_up`, whatever it shows now."""
@@ -77,18 +65,14 @@ class CardUpdates:
 
     def is_behind(self, state: ThreadState) -> bool:
         """Whether an open thread's card last showed something else."""
-        return self._shown.get(state.thread_id).digest != self._messenger.card_digest(state)
+        return self._service.shown.get(state.thread_id).digest != self._messenger.card_digest(state)
 
     def show_card(self, thread_id: str) -> bool:
         """Bring the card in line with the state; False if the chat does not take it now, and `catch_up` will.
 
         Raises:
-            Unavailable: there is no card yet and none could be posted.
+            Unavailable: there is no card yet and none could be posted: a first card is waited for.
         """
-        self._restored.discard(thread_id)
-        return self._show(thread_id)
-
-    def _show(self, thread_id: str) -> bool:
         with self.turns.exclusive(thread_id) as mine:
             if not mine:
                 self.turns.postpone(thread_id, 0)
@@ -96,7 +80,11 @@ class CardUpdates:
             try:
                 self._bring_in_line(thread_id)
             except Unavailable as error:
-                self._put_off(thread_id, error)
+                state = self._store.get(thread_id)
+                if state is not None and state.card_ts is None:
+                    raise
+                log.info("card shown later: %s", error, extra={"action": "card_later", "thread_id": thread_id})
+                self.turns.postpone(thread_id, error.retry_after_s)
                 return False
         return True
 
@@ -107,49 +95,51 @@ class CardUpdates:
             Unavailable: the chat cannot be reached, or refuses. What it says of a card's content is dealt with by the
                 messenger, so this is about the channel or the token, and the same works once that is mended.
         """
+        self.turns.forget(thread_id)
+        state = self._store.get(thread_id)
+        if state is None:
+            return
+        self._service.asker.follow(state)
         try:
-            self._show_now(thread_id)
+            if state.twin_of is not None:  # it is shown on the card of the thread that is investigated for it
+                self._without_card(state)
+                self.show_later(state.twin_of)
+            else:
+                self._show(state)
         except Unavailable:
             raise
         except ProviderError as error:
             raise Unavailable(str(error), code=error.code) from error
 
-    def _show_now(self, thread_id: str) -> None:
-        self.turns.forget(thread_id)
-        state = self._store.get(thread_id)
-        if state is None:
-            return
-        self._asker.follow(state)
-        if state.twin_of is not None:  # it is shown on the card of the thread that is investigated for it
-            if state.card_ts is not None:
-                self._messenger.remove_card(state)
-                self._store.evolve(thread_id, card_channel=None, card_ts=None)
-            self.show_later(state.twin_of)
-            return
+    def _show(self, state: ThreadState) -> None:
+        """Post or update the card, and write down what it shows; of a closed thread nothing is kept."""
         if self._stands_elsewhere(state):
             self.guard.require()
-            self._messenger.remove_card(state)
-            state = state.evolve(card_channel=None, card_ts=None)
+            state = self._without_card(state)
         if state.card_ts is None or (state.is_open and state.draft_pending):
             self.guard.require()
         if state.card_ts is None:
             state = self._with_its_card(state)
         channel, ts = self._messenger.show_card(state)
-        if self._is_shared:
-            self._show_newer(state.evolve(card_channel=channel, card_ts=ts))
-        self._note_shown(state.evolve(card_channel=channel, card_ts=ts))
-        if (state.card_channel, state.card_ts) != (channel, ts):
-            self._store.evolve(thread_id, card_channel=channel, card_ts=ts)
+        shown = state.evolve(card_channel=channel, card_ts=ts)
+        if self._service.leases is not None:
+            self._show_newer(shown)
+        self._restored.discard(state.thread_id)
+        digest = self._messenger.card_digest(shown) if state.is_open else ""
+        self._service.shown.evolve(state.thread_id, digest=digest)
+        if shown != state:
+            self._store.evolve(state.thread_id, card_channel=channel, card_ts=ts)
+
+    def _without_card(self, state: ThreadState) -> ThreadState:
+        """Return the thread without its card, which is removed."""
+        if state.card_ts is None:
+            return state
+        self._messenger.remove_card(state)
+        return self._store.evolve(state.thread_id, card_channel=None, card_ts=None) or state
 
     def _stands_elsewhere(self, state: ThreadState) -> bool:
         """Whether an open thread's card stands in what was the ops channel once: others may read there now."""
         return state.is_open and state.card_channel not in (None, self._ops_channel)
-
-    def _note_shown(self, state: ThreadState) -> None:
-        """Write down what an open thread's card shows; of a closed one nothing is kept."""
-        digest = self._messenger.card_digest(state) if state.is_open else ""
-        self._restored.discard(state.thread_id)
-        self._shown.evolve(state.thread_id, digest=digest)
 
     def _with_its_card(self, state: ThreadState) -> ThreadState:
         """Return the thread with the card that was posted for it and is not on file, if there is one."""
@@ -158,14 +148,6 @@ class CardUpdates:
         if place is None:
             return state
         return self._store.evolve(state.thread_id, card_channel=place[0], card_ts=place[1]) or state
-
-    def _put_off(self, thread_id: str, error: Unavailable) -> None:
-        """Leave an update to `catch_up`: no thread's work waits for one. A first card is no update, and waited for."""
-        state = self._store.get(thread_id)
-        if state is not None and state.card_ts is None:
-            raise error
-        log.info("card shown later: %s", error, extra={"action": "card_later", "thread_id": thread_id})
-        self.turns.postpone(thread_id, error.retry_after_s)
 
     def progress_of(self, thread_id: str) -> AbstractContextManager[OnProgress]:
         """Return a context that yields what a run of the thread reports to; its card shows the latest."""
@@ -178,7 +160,7 @@ class CardUpdates:
             if state is None or not state.is_open or state.card_ts is None or self._stands_elsewhere(state):
                 return
             try:
-                self._shown.evolve(thread_id, digest="")
+                self._service.shown.evolve(thread_id, digest="")
                 self._messenger.show_card(state, progress=line)
                 self._show_newer(state)
             except TriageError:
@@ -209,38 +191,34 @@ class CardUpdates:
         listed = dict.fromkeys(twin.thread_id for twin in state.twins) if state is not None else ()
         for twin in map(self._store.get, listed):
             if twin is not None and twin.is_open and twin.twin_of == thread_id and twin.post_intent is None:
-                self._queue(twin.thread_id)
+                self._service.queue(twin.thread_id)
 
     def try_to_finish(self, thread_id: str) -> bool:
         """Finish a closed thread, or leave it to `catch_up` and `tidy` where chat or disk cannot do it now."""
+        extra = {"action": "finish_later", "thread_id": thread_id}
         try:
             self.finish(thread_id)
         except Unavailable as error:
-            log.info("thread finished later: %s", error, extra={"action": "finish_later", "thread_id": thread_id})
+            log.info("thread finished later: %s", error, extra=extra)
             self.turns.postpone(thread_id, error.retry_after_s)
             return False
         except (ProviderError, StoreError):
-            log.warning(
-                "thread not finished yet", extra={"action": "finish_later", "thread_id": thread_id}, exc_info=True
-            )
+            log.warning("thread not finished yet", extra=extra, exc_info=True)
             return False
         return True
 
     def catch_up(self, *, at_once: bool = False) -> None:
         """Show the cards that are behind, until the chat refuses one; `at_once`: before their time, at the end."""
         while (thread_id := self.turns.next(at_once=at_once, last=self._restored)) is not None:
-            if not self._caught_up(thread_id):
+            state = self._store.get(thread_id)
+            try:
+                is_over = state is not None and not state.is_open
+                is_done = self.try_to_finish(thread_id) if is_over else self.show_card(thread_id)
+            except Unavailable as error:
+                self.turns.postpone(thread_id, error.retry_after_s)
+                is_done = False
+            if not is_done:
                 return
-
-    def _caught_up(self, thread_id: str) -> bool:
-        state = self._store.get(thread_id)
-        if state is not None and not state.is_open:
-            return self.try_to_finish(thread_id)
-        try:
-            return self._show(thread_id)
-        except Unavailable as error:
-            self.turns.postpone(thread_id, error.retry_after_s)
-        return False
 
     def show_all_again(self) -> None:
         """Let every open card be shown anew: what the last run put off, it may have taken to its grave."""
@@ -306,16 +284,5 @@ class ThreadService:
             self.messenger.show_card(state)
 
     def __post_init__(self) -> None:
-        cards = CardUpdates(
-            self.store,
-            self.messenger,
-            self.workspace,
-            self.clock,
-            ops_channel=self.settings.ops_channel,
-            asker=self.asker,
-            shown=self.shown,
-            is_shared=self.leases is not None,
-            queue=self.queue,
-        )
-        object.__setattr__(self, "cards", cards)
+        object.__setattr__(self, "cards", CardUpdates(self))
         object.__setattr__(self, "codebases", ChannelCodebases(self.settings.watched_chats))

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection
 from pathlib import Path
 from types import FrameType
-from typing import Final, NoReturn
+from typing import Final
 
 import click
 
@@ -93,14 +93,12 @@ def command(config: Path | None, only: str | None, verbose: bool) -> int:
     SIGHUP reads triage.yml again (see bot/runtime/config_reload.py); while the bot is built it waits. Until the bot is
     built SIGTERM and Ctrl-C end the process at once: exit code 143 or 130.
     """
-    os.umask(0o077)  # also what libraries and child processes write is for the owner's eyes only
     signals = SignalQueue()
     signals.keep(signal.SIGHUP)
     environment = read_environment(dotenv=Path(".env"))
     log_to_stderr(verbose=verbose, secrets=environment.secrets())
     config = find_config(config, environment.home)
     settings = load_settings(config)
-    signal.signal(signal.SIGTERM, _leave)
     _wait_for_stores(settings, environment)
     bot = App(settings, environment, role=Role(only or Role.ALL))
     for handler in logging.getLogger().handlers:
@@ -185,11 +183,6 @@ def _wait_for_stores(settings: Settings, environment: Environment) -> None:
         else:
             return
         time.sleep(LOOK_S)
-
-
-def _leave(number: int, _frame: FrameType | None) -> NoReturn:
-    """Unwind from wherever the process is, as Ctrl-C does; what the index has finished is kept."""
-    raise SystemExit(128 + number)
 
 
 class SignalQueue:

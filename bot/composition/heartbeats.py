@@ -111,7 +111,7 @@ def build_heartbeats(process: Process, core: TeamCore, models: ModelAccess | Non
     actions = AlertActions(
         sessions=registry, owners=owners, findings=responses, wake=scheduler.wake, ask=partial(_ask_about, core)
     )
-    cards = SuggestionCards(process.slack.publisher, desk.suggestions, ops_channel=core.settings.ops_channel)
+    cards = SuggestionCards(process.slack.poster, desk.suggestions, ops_channel=core.settings.ops_channel)
     return Heartbeats(
         sessions=sessions,
         here=here,
@@ -132,7 +132,7 @@ def build_heartbeats(process: Process, core: TeamCore, models: ModelAccess | Non
 def _surfaces(process: Process, core: TeamCore) -> dict[str, Surface]:
     """Return the ways to reach people, by the names of the settings; Telegram needs a bot's token."""
     slack, telegram = process.slack, core.environment.telegram_bot_token
-    alerts = SlackAlerts(slack.client, slack.poster, slack.publisher, members=slack.workspace.members)
+    alerts = SlackAlerts(slack.poster, members=slack.workspace.members)
     surfaces: dict[str, Surface] = {"slack": alerts, "webhook": WebhookSurface()}
     return surfaces if telegram is None else {**surfaces, "telegram": TelegramSurface(telegram)}
 

@@ -14,7 +14,7 @@ from bot.casework.fixes.patch_check import PatchChecks, sweep
 from bot.composition.code_hosts import hidden_from_checks
 from bot.composition.process import Process
 from bot.composition.team_core import TeamCore
-from handlers.cards.card_posts import SlackCardFiles
+from handlers.cards.ops_cards import SlackCardFiles
 
 WORKSHOP: Final = "workshop"
 """The folder of the data directory where patches are checked; empty while none is."""

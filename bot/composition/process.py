@@ -35,11 +35,10 @@ from bot.ports.collections import (
 )
 from bot.ports.migrations import refuse_newer
 from bot.ports.replicas import Role
-from handlers.cards.publisher import CardPublisher
 from handlers.names import NameBook
 from handlers.transport.attachments import SlackAttachments
 from handlers.transport.poster import Poster
-from handlers.transport.rate_limits import POSTS_PER_SECOND, RateLimits
+from handlers.transport.rate_limits import POSTS_PER_SECOND, RateLimiter
 from handlers.transport.slack_clients import (
     header_of,
     history_client,
@@ -89,18 +88,17 @@ class SlackAccess:
     """The clients of one workspace.
 
     `client` repeats failed requests and waits a little for rate limits, `history_client` as long as they ask,
-    `posting` sends nothing twice; `poster` keeps to the rate of posts as well.
+    `posting` sends nothing twice; `poster` keeps to Slack's rates as well.
     """
 
     def __init__(
-        self, environment: Environment, bot_token: str, names: NameBook, pacing: RateLimits, clock: Clock, say: Say
+        self, environment: Environment, bot_token: str, names: NameBook, limiter: RateLimiter, clock: Clock, say: Say
     ) -> None:
         makers = (repeatable_client, history_client, posting_client)
         self.client, self.history_client, self.posting = (make(bot_token, environment.slack_api_url) for make in makers)
         self.clock = ChatClock(clock, say)
         self.me = me = patiently(lambda: _identify(self.client, self.clock))
-        self.poster = Poster(self.posting, pacing.posts, reader=self.client, clock=clock)
-        self.publisher, self.reactions = CardPublisher(self.client, self.poster, pacing.updates), pacing.reactions
+        self.poster = Poster(self.client, posting=self.posting, limiter=limiter, clock=clock)
         self.workspace = SlackWorkspace(
             self.client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id, names=names
         )
@@ -178,8 +176,8 @@ def build_process(
     names = NameBook(storage.documents)
     for chat in (chat for team in settings.by_team().values() for chat in team.watched_chats):
         names.learn(chat.chat_id, chat.name)
-    pacing = RateLimits(posts_per_second=POSTS_PER_SECOND / time_scale, shared=engine.pace)
-    slack = SlackAccess(environment, bot_token, names, pacing, shared_clock, noted.append)
+    limiter = RateLimiter(engine.pace, posts_per_second=POSTS_PER_SECOND / time_scale)
+    slack = SlackAccess(environment, bot_token, names, limiter, shared_clock, noted.append)
     for line in filter(None, (handed_over, "\n".join(settings.removed_keys))):
         noted.append(line)
     return Process(

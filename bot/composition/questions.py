@@ -24,7 +24,6 @@ from bot.casework.reports.report_schedules import BriefSchedule
 from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
 from bot.casework.waiting_drafts import DraftReminders
-from bot.casework.waiting_rounds import WaitingRounds
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.model_access import thread_allowance, uses_models
 from bot.composition.patches import PatchWork, build_patch_work
@@ -32,8 +31,7 @@ from bot.composition.process import Process
 from bot.composition.team_core import TeamCore
 from bot.ports.collections import AUTO_REPLIES, AUTONOMY, BRIEFS, EVENTS, REMINDERS
 from handlers.answers import ephemeral_reply
-from handlers.cards.card_posts import FeedbackPosts, PagePosts
-from handlers.cards.ops_cards import AuditCards
+from handlers.cards.ops_cards import AuditCards, FeedbackPosts, PagePosts
 from handlers.ops_channel import OpsChannelPosts
 
 
@@ -52,7 +50,7 @@ class Questions:
     recovery: CrashRecovery
     giving_up: GivingUp
     escalation_watch: EscalationWatch
-    waiting_rounds: WaitingRounds
+    rounds: Rounds
     reminders: DraftReminders
     pages: QuestionPages
     briefs: BriefSchedule
@@ -80,12 +78,13 @@ def build_questions(process: Process, core: TeamCore) -> Questions:
         say=core.ops.say,
         replicas=process.engine.replicas,
     )
-    audit = AuditCards(slack.client, slack.poster, slack.publisher, ops_channel=settings.ops_channel)
+    audit = AuditCards(slack.poster, ops_channel=settings.ops_channel)
     auto_replies = AutoReplies(service, replies, still_stands, arming, core.collection(AUTO_REPLIES), audit)
     pages = _pages(process, core)
+    rounds = Rounds(service, models.investigator, models.validator, models.runs, escalations, replies, auto_replies)
     orchestrator = Orchestrator(
         service,
-        Rounds(service, models.investigator, models.validator, models.runs, escalations, replies, auto_replies),
+        rounds,
         bot_user_id=me,
         lost=frozenset(damage.doc_id for damage in service.store.damaged()),
         rules=core.rules,
@@ -114,11 +113,11 @@ def build_questions(process: Process, core: TeamCore) -> Questions:
         alerts=alerts,
         arming=arming,
         auto_replies=auto_replies,
-        rebuilding=ThreadRebuild(service, orchestrator, alerts, events, core.rules, bot_user_id=me),
+        rebuilding=ThreadRebuild(service, orchestrator, alerts, events, core.rules),
         recovery=CrashRecovery(service, replies),
         giving_up=GivingUp(service, orchestrator, core.ops.say),
         escalation_watch=EscalationWatch(service, runs, models.runs, secrets=core.environment.secrets()),
-        waiting_rounds=WaitingRounds(service),
+        rounds=rounds,
         reminders=DraftReminders(service, storage.journal(REMINDERS), posts.remind, hours=hours),
         pages=pages,
         briefs=BriefSchedule(service, storage, brief, core.single(BRIEFS), say=posts.say, zone=zone, hours=hours),
@@ -142,7 +141,6 @@ def _models(process: Process, core: TeamCore) -> CaseworkModels:
 
 def _pages(process: Process, core: TeamCore) -> QuestionPages:
     posts = PagePosts(
-        process.slack.client,
         process.slack.poster,
         ops_channel=core.settings.ops_channel,
         pages=lambda: core.approvers.paged,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import Executor
-from datetime import datetime
 
 from slack_bolt import App
 from slack_sdk import WebClient
@@ -16,7 +14,7 @@ from handlers.routes import bolt_app
 from handlers.team_router import TeamRouter
 from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import HttpConnection
-from handlers.transport.presence_record import NoConnection, PresenceRecord
+from handlers.transport.presence_record import NoConnection, OnSession, PresenceRecord
 from handlers.transport.socket_connection import SlackConnection, socket_client
 from handlers.transport.tls import tls_context
 
@@ -29,7 +27,7 @@ def connect_to_slack(
     *,
     bot_token: str,
     ear_secret: str | None,
-    on_session: Callable[[datetime | None], None],
+    on_session: OnSession,
 ) -> SlackConnection | HttpConnection | NoConnection:
     """Return the process's one line to Slack, for all teams; `ear_secret` is the app token, or the signing secret.
 
@@ -42,9 +40,7 @@ def connect_to_slack(
     return connect(process, bolt, ear_secret, on_session)
 
 
-def _over_socket(
-    process: Process, bolt: App, app_token: str, on_session: Callable[[datetime | None], None]
-) -> SlackConnection:
+def _over_socket(process: Process, bolt: App, app_token: str, on_session: OnSession) -> SlackConnection:
     web_client = WebClient(token=app_token, base_url=process.environment.slack_api_url, ssl=tls_context())
     return SlackConnection(
         bolt,
@@ -55,9 +51,7 @@ def _over_socket(
     )
 
 
-def _over_http(
-    process: Process, bolt: App, signing_secret: str, on_session: Callable[[datetime | None], None]
-) -> HttpConnection:
+def _over_http(process: Process, bolt: App, signing_secret: str, on_session: OnSession) -> HttpConnection:
     return HttpConnection(
         bolt,
         Signatures(signing_secret, process.clock),

@@ -81,9 +81,7 @@ class TeamCore:
             votes=FeedbackCounts(self.feedback),
         )
         messenger = SlackMessenger(
-            slack.client,
             slack.poster,
-            slack.publisher,
             ops_channel=ops_channel,
             bot_user_id=slack.me.user_id,
             facts=self.card_facts,
@@ -94,7 +92,7 @@ class TeamCore:
         asker = Acknowledgements(
             threads,
             self.collection(ACKNOWLEDGEMENTS),
-            SlackAskerChat(slack.client, slack.reactions),
+            SlackAskerChat(slack.client, slack.poster),
             clock,
             mode=settings.acknowledge,
             say=lines.append,

@@ -6,8 +6,10 @@ function returns a thread with a new draft version, so that no click on an earli
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, quoting_claims
-from bot.domain.threads import NewDraft, ThreadState, hash_draft, with_fix_link
+from bot.domain.threads import HumanContext, NewDraft, ThreadState, hash_draft, with_fix_link
 
 MAX_CANDIDATES = 2
 
@@ -25,16 +27,26 @@ def edit_draft(state: ThreadState, text: str, *, by: str) -> ThreadState:
     return state.with_draft(text, by=by).evolve(draft_decided_by=by)
 
 
-def use_new_draft(state: ThreadState, *, by: str) -> ThreadState:
-    """Return a thread that proposes the investigator's new draft; doubts that it has taken into account are settled."""
+def use_new_draft(state: ThreadState, *, by: str, at: datetime) -> ThreadState:
+    """Return a thread that proposes the investigator's new draft; the human's text it replaces is kept on record.
+
+    Doubts that the new draft has taken into account are settled.
+    """
     assert state.draft_new is not None
-    chosen = state.with_draft(state.draft_new.text).evolve(draft_new=None, draft_decided_by=by, doubts_settled=0)
+    mine = HumanContext(by=state.draft_edited_by or "", at=at, text=state.draft_pending or "")
+    chosen = state.with_draft(state.draft_new.text).evolve(
+        draft_new=None,
+        draft_decided_by=by,
+        drafts_replaced=(*state.drafts_replaced, mine),
+        doubts_settled=0,
+        last_event_at=at,
+    )
     return chosen.in_doubt(state.doubts[state.doubts_settled :])
 
 
-def keep_human_text(state: ThreadState, *, by: str) -> ThreadState:
+def keep_human_text(state: ThreadState, *, by: str, at: datetime) -> ThreadState:
     """Return a thread that proposes the human's text alone."""
-    return _next_version(state).evolve(draft_new=None, draft_decided_by=by)
+    return _next_version(state).evolve(draft_new=None, draft_decided_by=by, last_event_at=at)
 
 
 def offered_candidates(state: ThreadState) -> dict[str, EvidenceRef]:

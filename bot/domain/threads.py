@@ -40,7 +40,7 @@ _MENTION: Final = re.compile(r"<@(\w+)")
 
 _PEOPLE: Final = ("U", "W")
 
-_THREAD_ID = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[0-9]+\.[0-9]+")
+THREAD_ID = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[0-9]+\.[0-9]+")
 
 
 class ThreadStatus(StrEnum):
@@ -177,8 +177,6 @@ class PostIntent(FrozenValue):
     """Whether no human approved it."""
     is_unsent: Annotated[bool, Field(exclude_if=operator.not_)] = False
     """Whether nothing was sent yet, so that nothing can be on its way; `at` is when it was sent once something was."""
-    is_slow: Annotated[bool, Field(exclude_if=operator.not_)] = False
-    """Whether the chat kept the post for a while and gave no answer; it may take it yet."""
 
 
 class Twin(FrozenValue):
@@ -275,6 +273,8 @@ class ThreadState(FrozenValue):
     """The investigator's draft beside a human's text."""
     draft_decided_by: Annotated[str | None, Field(exclude_if=operator.not_)] = None
     """Who last edited the draft, or chose between two."""
+    drafts_replaced: Annotated[tuple[HumanContext, ...], Field(exclude_if=operator.not_)] = ()
+    """What humans wrote, each with its author, and somebody exchanged for the investigator's draft."""
     card_channel: str | None = None
     card_ts: str | None = None
     followups: tuple[Followup, ...] = ()
@@ -471,6 +471,14 @@ class ThreadState(FrozenValue):
         """Return a waiting thread sent back to the investigator, whose draft is withdrawn; a human's text stays."""
         return self.transition(ThreadStatus.INVESTIGATING, at=at, why=why, **self.withdrawal)
 
+    def failed(self, *, at: datetime, why: str, **changes: Any) -> Self:
+        """Return a thread that the machine cannot go on with: it waits for a human, who is told why."""
+        return self.transition(ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, **changes)
+
+    def withdrawn(self, *, at: datetime) -> Self:
+        """Return a thread closed because its question is gone; raises IllegalTransition if it is closed already."""
+        return self.close(Resolution.WITHDRAWN, at=at, why="the question was deleted")
+
     def close(self, resolution: Resolution, *, at: datetime, why: str, **changes: Any) -> Self:
         """Return the thread closed, with how and when; raises IllegalTransition if it is closed already."""
         return self.transition(ThreadStatus.CLOSED, at=at, why=why, resolution=resolution, closed_at=at, **changes)
@@ -521,6 +529,6 @@ def check_thread_id(thread_id: str) -> str:
     Raises:
         InputError: anything else, for example a path.
     """
-    if not _THREAD_ID.fullmatch(thread_id):
+    if not THREAD_ID.fullmatch(thread_id):
         raise InputError(f"{thread_id[:80]!r} is not a thread id; one looks like T01.C01.1700000000.000100")
     return thread_id

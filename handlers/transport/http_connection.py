@@ -11,8 +11,7 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
 from slack_bolt import App
@@ -22,7 +21,7 @@ from waitress.server import create_server
 from bot.errors import ConfigError
 from bot.ports import Clock
 from handlers.transport.http_app import HttpApp, RequestReceiver, Signatures
-from handlers.transport.presence_record import PresenceRecord
+from handlers.transport.presence_record import OnSession, PresenceRecord
 
 log = logging.getLogger(__name__)
 
@@ -112,7 +111,7 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 class HttpConnection:
-    """Serves a Bolt app; `on_session(away_since)` is told when something may have been missed until now.
+    """Serves a Bolt app; `on_session` is told when something may have been missed until now.
 
     Raises:
         ConfigError: the address cannot be listened on.
@@ -127,7 +126,7 @@ class HttpConnection:
         port: int,
         presence: PresenceRecord,
         clock: Clock,
-        on_session: Callable[[datetime | None], None],
+        on_session: OnSession,
     ) -> None:
         self._presence, self._clock, self._on_session = presence, clock, on_session
         self._lock = threading.Lock()
@@ -139,7 +138,7 @@ class HttpConnection:
     def open(self) -> None:
         """Take requests; raises StoreError if it cannot be noted first what was missed before."""
         with self._lock:
-            self._on_session(self._before or self._clock.now())
+            self._on_session(self._before or self._clock.now(), timedelta())
             self._presence.write(connected_since=self._clock.now(), down_since=None)
         self._server.open()
 
@@ -175,7 +174,7 @@ class HttpConnection:
         with self._lock:
             now, down_since = self._clock.now(), self._presence.now.down_since
             if down_since is not None:
-                self._on_session(down_since)
+                self._on_session(down_since, timedelta())
                 self._presence.write(connected_since=now, down_since=None, problem=None)
             self._presence.note(last_event_at=now)
 

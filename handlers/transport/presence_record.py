@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -16,6 +17,9 @@ from bot.ports.collections import SingleDocument
 log = logging.getLogger(__name__)
 
 WRITE_EVERY: Final = timedelta(seconds=10)
+
+OnSession = Callable[[datetime | None, timedelta], None]
+"""Gets since when nothing was heard, None at the very first start, and how long ago the new session was asked for."""
 
 
 class PresenceRecord:

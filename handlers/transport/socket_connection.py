@@ -25,7 +25,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from bot.errors import StoreError
 from bot.ports import Clock
 from handlers.transport.bolt_requests import is_well_shaped
-from handlers.transport.presence_record import PresenceRecord
+from handlers.transport.presence_record import OnSession, PresenceRecord
 from handlers.transport.socket_supervisor import PING_INTERVAL_S, SocketClient, SocketSupervisor
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ def socket_client(app: App, app_token: str, web_client: WebClient) -> SocketClie
 class SlackConnection:
     """Connects a Bolt app.
 
-    `on_session(away_since)` is told of each new session, None at the very first start.
+    `on_session` is told of each new session.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class SlackConnection:
         *,
         presence: PresenceRecord,
         clock: Clock,
-        on_session: Callable[[datetime | None], None],
+        on_session: OnSession,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._app, self._presence, self._clock, self._on_session = app, presence, clock, on_session
@@ -133,7 +133,7 @@ class SlackConnection:
         """Have read back what could not be stored, should Slack tire of sending it; raises StoreError."""
         with self._lock:
             if self._refused_since is not None:
-                self._on_session(self._refused_since)
+                self._on_session(self._refused_since, timedelta())
                 self._refused_since = None
 
     def _new_session(self) -> None:
@@ -141,7 +141,8 @@ class SlackConnection:
         with self._lock:
             seen = self._presence.now
             away_since = seen.down_since if self._sessions else self._before
-            self._on_session(away_since or seen.started_at)  # not from now: it may have been refused since
+            age = timedelta(seconds=self._line.session_age_s())
+            self._on_session(away_since or seen.started_at, age)  # not from now: it may have been refused since
             now = self._clock.now()
             if self._sessions:
                 day, count = self._day_reconnects

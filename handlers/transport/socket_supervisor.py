@@ -86,7 +86,7 @@ class SocketSupervisor:
         self._lock = threading.Lock()
         self._session_id: str | None = None
         self._pong: float | None = None
-        self._alive_at = monotonic()
+        self._asked_at = self._alive_at = monotonic()
         self.problem: str | None = None
         self._thread = threading.Thread(target=self._keep, name="lifeline", daemon=True)
 
@@ -110,6 +110,10 @@ class SocketSupervisor:
     def silent_s(self) -> float:
         """Return how long nothing was heard, in seconds."""
         return self._monotonic() - self._alive_at
+
+    def session_age_s(self) -> float:
+        """Return how long ago the present session was asked for, in seconds: what is written since may arrive on it."""
+        return self._monotonic() - self._asked_at
 
     def heard(self) -> None:
         """Note that something arrived; raises StoreError if a new session could not be noted, so nothing may count."""
@@ -153,6 +157,7 @@ class SocketSupervisor:
 
     def _connect(self) -> None:
         """Make a session; raises ProviderError if Slack gives no address, Unavailable if it cannot be reached."""
+        self._asked_at = self._monotonic()
         try:
             self._reach()
             if not self._client.is_connected():

@@ -135,8 +135,8 @@ class Office:
         self.clock = FakeClock()
         self.store = MemoryThreads(faults=self.faults)
         self.jobs = MemoryJobQueue(self.clock, faults=self.faults)
-        self.messenger = RecordingMessenger(faults=self.faults)
         self.workspace, self.attachments = FakeWorkspace(), FakeAttachments()
+        self.messenger = RecordingMessenger(faults=self.faults, workspace=self.workspace)
         self.memory = FixedMemoryIndex()
         self.shelf, self.proved = NoteFiles(folder / "memory"), Proved()
         self.log = MemoryJournal(faults=self.faults, name="replies")
@@ -210,12 +210,12 @@ class Office:
         )
         sent = Collection(self.past.documents, AUTO_REPLIES)
         self.auto = AutoReplies(self.service, self.replies, self._still_stands, self.arming, sent, self.audits)
-        rounds = Rounds(
+        self.rounds = Rounds(
             self.service, self.investigator, self.validator, runs, self.escalations, self.replies, self.auto
         )
         self.orchestrator = Orchestrator(
             self.service,
-            rounds,
+            self.rounds,
             bot_user_id="U0BOT",
             lost=self.lost,
             rules=RULES,
@@ -224,9 +224,7 @@ class Office:
             twins=self.twins,
         )
         self.alerts = AlertThreads(self.service, self.orchestrator, self.events)
-        self.rebuilding = ThreadRebuild(
-            self.service, self.orchestrator, self.alerts, self.events, RULES, bot_user_id="U0BOT"
-        )
+        self.rebuilding = ThreadRebuild(self.service, self.orchestrator, self.alerts, self.events, RULES)
         self.notes = Notes(self.service, lambda _: self.proved)
         self.decisions = Decisions(
             self.service, self.replies, self._still_stands, self.escalations, self.twins, self.validator
@@ -286,7 +284,9 @@ class Office:
         self.starts += 1
         self._furnish()
         recovery = CrashRecovery(self.service, self.replies)
-        problems = recovery.recover()
+        recovery.recover()
+        self.service.cards.catch_up()
+        problems = recovery.settle_late()
         self.service.asker.recall()
         self.clock.advance(SLOW_IN_FLIGHT.total_seconds())
         problems += recovery.settle_late()

@@ -467,11 +467,13 @@ class TestUnconfirmed:
 
     def test_a_later_click_settles_it_without_posting_twice(self, office: Office) -> None:
         """The thread is searched; what stands there is adopted."""
-        office.messenger.lose, office.messenger.unreadable = Unconfirmed("lost"), True
+        office.messenger.lose = Unconfirmed("lost")
+        office.messenger.meanwhile = lambda: office.workspace.unreadable.add("C1")
         with pytest.raises(ProviderError):
             office.decisions.approve(office.click(), by=BEN)
         assert office.state.post_intent is not None
-        office.messenger.lose, office.messenger.unreadable = None, False
+        office.messenger.lose = None
+        office.workspace.unreadable.clear()
         assert office.decisions.approve(office.click(), by=CARL) == "Posted."
         assert len(office.messenger.posts) == 1
         assert office.ended.approved_by == BEN

@@ -6,7 +6,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.agent.model_run import ModelUnavailable
-from bot.casework.waiting_rounds import WaitingRounds
 from bot.domain.returns import Usage, Verdict
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.domain.waits import MAX_MODEL_PAUSE, WaitFor
@@ -27,7 +26,7 @@ def away(retry_after_s: float | None = None) -> ModelUnavailable:
 def tick(office: Office, seconds: float = 0) -> None:
     """Let time pass, then look for what is due and work the queue off."""
     office.clock.advance(seconds)
-    WaitingRounds(office.service).tick()
+    office.rounds.tick()
     office.work()
 
 

@@ -70,7 +70,6 @@ SETTLED_CARD: Final = r"update (?!.*triage_approve)(?!.*hourglass)"
 CLICKED: Final = f'person - .*"{ANA.user_id}"'
 INTENT: Final = SAVED + r'"post_intent": \{.*"posted_message_id": null'
 POSTED: Final = f"post {HELP.channel_id} "
-POSTED_SAVED: Final = SAVED + r'"status": "pending-user".*"posted_message_id": "'
 CLOSED: Final = SAVED + r'"status": "closed"'
 ARCHIVED: Final = "archive threads "
 TOLD: Final = "tell "
@@ -106,9 +105,7 @@ STEPS: Final = (
     Step(name="intent saved", kill=after(INTENT), left={"intent": True, "replies": 0}),
     Step(name="before the post", kill=before(POSTED), left={"intent": True, "replies": 0}),
     Step(name="posted, not answered", withheld=POSTED, left={"intent": True, "replies": 1, "posted_known": False}),
-    Step(name="posted, id not saved", kill=before(POSTED_SAVED), left={"replies": 1, "posted_known": False}),
-    Step(name="posted id saved", kill=after(POSTED_SAVED), left={"posted_known": True, "logged": 0}),
-    Step(name="before the reply log", kill=before(LOGGED), left={"posted_known": True, "logged": 0}),
+    Step(name="before the reply log", kill=before(LOGGED), left={"replies": 1, "posted_known": False, "logged": 0}),
     Step(name="reply logged", kill=after(LOGGED), left={"logged": 1, "status": "pending-user"}),
     Step(name="before it is closed", kill=before(CLOSED), left={"logged": 1, "status": "pending-user"}),
     Step(name="closed", kill=after(CLOSED), left={"status": "closed", "archived": 0, "offered": True}),
@@ -157,25 +154,25 @@ STEPS: Final = (
         left_then={"intent": True, "replies": 0, "posted_known": False},
     ),
     Step(
-        name="recovery: posted, id not saved",
+        name="recovery: posted, not logged",
         kill=after(INTENT),
         left={"intent": True, "replies": 0},
-        then=before(POSTED_SAVED),
-        left_then={"intent": True, "replies": 1, "posted_known": False},
-    ),
-    Step(
-        name="recovery: posted id adopted",
-        kill=before(POSTED_SAVED),
-        left={"replies": 1, "posted_known": False},
-        then=after(POSTED_SAVED),
-        left_then={"replies": 1, "posted_known": True, "logged": 0},
-    ),
-    Step(
-        name="recovery: not logged",
-        kill=before(LOGGED),
-        left={"posted_known": True, "logged": 0},
         then=before(LOGGED),
-        left_then={"posted_known": True, "logged": 0, "status": "pending-user"},
+        left_then={"intent": True, "replies": 1, "logged": 0},
+    ),
+    Step(
+        name="recovery: found, not logged",
+        kill=before(LOGGED),
+        left={"replies": 1, "logged": 0},
+        then=before(LOGGED),
+        left_then={"replies": 1, "logged": 0, "status": "pending-user"},
+    ),
+    Step(
+        name="recovery: found in the log",
+        kill=after(LOGGED),
+        left={"replies": 1, "logged": 1},
+        then=before(CLOSED),
+        left_then={"replies": 1, "logged": 1, "status": "pending-user"},
     ),
     Step(
         name="recovery: before the archive",

@@ -20,7 +20,7 @@ from tests.gitrepo import make_repo
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS, SHOP
 
-SAMPLE = ("card posted, not answered", "posted, id not saved")
+SAMPLE = ("card posted, not answered", "before the reply log")
 AT_ONCE = [step for step in STEPS if not step.is_between]
 CHOSEN = met(STEPS, *SAMPLE) + met(AT_ONCE, "job removed", engine="postgres")
 

@@ -80,16 +80,18 @@ def test_editing_again_keeps_the_new_draft_beside_it() -> None:
 
 def test_use_new_proposes_the_new_draft() -> None:
     """It counts as the investigator's, and as nobody's edit."""
-    state = use_new_draft(sent_back(edit_draft(waiting(), MINE, by="U2")), by="U3")
+    state = use_new_draft(sent_back(edit_draft(waiting(), MINE, by="U2")), by="U3", at=NOW)
     assert (state.draft_pending, state.draft_hash, state.draft_new) == (NEW, hash_draft(NEW), None)
     assert not state.has_edited_draft
     assert state.draft_decided_by == "U3"
+    [kept] = state.drafts_replaced
+    assert (kept.by, kept.text) == ("U2", MINE), "a human's words are kept"
 
 
 def test_use_mine_drops_the_new_draft() -> None:
     """The version changes, so a click on the card with both counts no more."""
     both = sent_back(edit_draft(waiting(), MINE, by="U2"))
-    state = keep_human_text(both, by="U3")
+    state = keep_human_text(both, by="U3", at=NOW)
     assert (state.draft_pending, state.draft_new, state.draft_edited_by) == (MINE, None, "U2")
     assert state.draft_version == both.draft_version + 1
 
@@ -100,8 +102,8 @@ def test_doubts_of_the_human_text_stay_and_are_settled_by_the_new_draft() -> Non
     later = Doubt(code=DoubtCode.CODE_CHANGED, about="a.py:1")
     both = sent_back(doubted).with_doubts([later])
     assert both.doubts == (CONTEXT, later)
-    assert use_new_draft(both, by="U3").doubts == (later,)
-    assert len(use_new_draft(both, by="U3").stale_reasons) == 1
+    assert use_new_draft(both, by="U3", at=NOW).doubts == (later,)
+    assert len(use_new_draft(both, by="U3", at=NOW).stale_reasons) == 1
 
 
 @pytest.mark.parametrize("is_beside", [False, True])

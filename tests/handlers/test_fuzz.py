@@ -107,7 +107,7 @@ class World:
         self.office.work()
         self.waiting = self.office.store.get(THREAD)
         assert self.waiting is not None
-        self.value = ids.encode_click(self.office.click())
+        self.value = ids.CLICK.encode(self.office.click())
         self.folder, self.slack = folder, slack
         self.told: list[tuple[str, str, str]] = []
         self.decided = 0

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
+from bot.agent.git.git_process import STREAM_S, Patience
 from bot.agent.git.git_repo import GitRepo
-from bot.errors import ProviderError
 
 MAX_BYTES: Final = 2_000_000
 """The most that is taken from one call of git."""
@@ -29,7 +29,6 @@ _LOG: Final = (
 _FIELDS: Final = 7
 _MESSAGES: Final = ("log", "-z", "--no-show-signature", "--no-color", "--no-mailmap", "--no-patch")
 _MESSAGE_FIELDS: Final = 5
-_PART_BYTES: Final = 1 << 16
 _BLAMED: Final = re.compile(r"([0-9a-f]{40,64}) \d+ (\d+)")
 
 
@@ -101,21 +100,15 @@ class GitHistory:
     def messages(self, commit: str, *, since: str | None, limit: int) -> Iterator[Message]:
         """Yield what the newest commits up to `commit` say, without those of `since`, the newest first."""
         asked = f"{since}..{commit}" if since else commit
-        process = self._git.start(
-            *_MESSAGES, f"--max-count={limit}", "--format=%H%x00%an%x00%aI%x00%s%x00%b%x00", asked, "--"
-        )
-        with process:
-            assert process.stdout is not None
-            fields: list[bytes] = []
-            rest = b""
-            while part := process.stdout.read(_PART_BYTES):
-                *whole, rest = (rest + part).split(b"\0")
-                fields += whole
-                for start in range(0, len(fields) - _MESSAGE_FIELDS, _MESSAGE_FIELDS + 1):
-                    yield _message(fields[start : start + _MESSAGE_FIELDS])
-                del fields[: len(fields) // (_MESSAGE_FIELDS + 1) * (_MESSAGE_FIELDS + 1)]
-        if process.returncode:
-            raise ProviderError(f"git log failed in {self._git.root}: {process.returncode}")
+        options = (f"--max-count={limit}", "--format=%H%x00%an%x00%aI%x00%s%x00%b%x00")
+        fields: list[bytes] = []
+        rest = b""
+        for part in self._git.stream(*_MESSAGES, *options, asked, "--", patience=Patience(STREAM_S)):
+            *whole, rest = (rest + part).split(b"\0")
+            fields += whole
+            for start in range(0, len(fields) - _MESSAGE_FIELDS, _MESSAGE_FIELDS + 1):
+                yield _message(fields[start : start + _MESSAGE_FIELDS])
+            del fields[: len(fields) // (_MESSAGE_FIELDS + 1) * (_MESSAGE_FIELDS + 1)]
 
     def line_commits(
         self, commit: str, path: str, start: int, end: int, *, limit: int, timeout_s: float

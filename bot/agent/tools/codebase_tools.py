@@ -30,7 +30,7 @@ from bot.agent.tools.repository_tools import (
     list_files,
     read_file_tool,
 )
-from bot.agent.tools.search_tools import MAX_PASSAGES, CodeSearch, MemorySearch, SearchCode, SearchMemory
+from bot.agent.tools.search_tools import MAX_PASSAGES, CodeSearch, SearchCode, SearchMemory, search_memory
 from bot.agent.tools.snapshot import Snapshot, folder_path
 from bot.errors import ProviderError, StoreError
 from bot.ports import NoteIndex, NoteStore
@@ -107,8 +107,11 @@ def investigator_tools(
     views = _Views(codebases, ledger, known_secrets)
     return [
         views.tool("search_code", SEARCH, SearchCode, views.search),
-        *(views.repository_tool(name) for name, *_ in _REPOSITORY_TOOLS),
-        _tool(MEMORY_TOOL, MEMORY, SearchMemory, MemorySearch(views.first.snapshot, memory, notes)),
+        *(
+            views.tool(name, said, arguments, views.show if name == "git_show" else partial(views.answer, answer))
+            for name, said, arguments, answer in _REPOSITORY_TOOLS
+        ),
+        _tool(MEMORY_TOOL, MEMORY, SearchMemory, partial(search_memory, views.first.snapshot, memory, notes)),
     ]
 
 
@@ -141,13 +144,8 @@ class _Views:
         said = f"{description} There are several codebases: {known}; cite paths as codebase:path."
         return _tool(name, said, wanted, answer)
 
-    def repository_tool(self, wanted: str) -> Tool:
-        """Return one of the tools over a single repository; all but git_show need the codebase to be named."""
-        name, said, arguments, answer = next(one for one in _REPOSITORY_TOOLS if one[0] == wanted)
-        call = self.show if name == "git_show" else partial(self._answer, answer)
-        return self.tool(name, said, arguments, call)
-
-    def _answer(self, answer: Callable[[Snapshot, Any], str], given: Any) -> str:
+    def answer(self, answer: Callable[[Snapshot, Any], str], given: Any) -> str:
+        """Return what a tool over a single repository says of the codebase that is named."""
         view, rest = self._meant(given)
         if view is None:
             raise ToolProblem(f"say which codebase: {', '.join(self._views)}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
 from pydantic import ValidationError
 
+from bot.domain.posting import is_auto
 from bot.domain.questions.twins import keys_of, question_keys
 from bot.domain.returns import EvidenceKind, EvidenceRef, Verdict
 from bot.domain.threads import EarlierReply, PendingReason, ThreadState
@@ -22,11 +23,6 @@ EARLIER_REPLIES: Final = 500
 """How many of the newest replies are looked through for an answer to the same question."""
 
 EARLIER_CHARS: Final = 1_000
-
-
-def is_auto(state: ThreadState) -> bool:
-    """Whether a thread's reply was claimed by no human."""
-    return state.post_intent is not None and state.post_intent.is_auto
 
 
 def reply_record(state: ThreadState, *, at: datetime) -> Mapping[str, Any]:
@@ -49,7 +45,7 @@ def reply_record(state: ThreadState, *, at: datetime) -> Mapping[str, Any]:
         "approved_by": state.approved_by,
         "edited": edited,
         "draft_text": ret.draft_reply if ret and edited else None,
-        "evidence_refs": [ref.model_dump(mode="json") for ref in ret.evidence_refs] if ret else [],
+        "evidence_refs": [ref.model_dump(mode="json") for ref in _refs_of_reply(state)],
         "claims": [claim.model_dump(mode="json") for claim in ret.said_claims] if ret and not edited else [],
         "latency_s": round((at - state.started_at).total_seconds(), 3),
         "usage": usage.model_dump() if usage else None,
@@ -57,6 +53,13 @@ def reply_record(state: ThreadState, *, at: datetime) -> Mapping[str, Any]:
         **({"fingerprint": state.alert.fingerprint} if state.alert else {}),
         **({"auto": True} if is_auto(state) else {}),
     }
+
+
+def _refs_of_reply(state: ThreadState) -> Iterator[EvidenceRef]:
+    """Yield what the reply cites: all that its draft does, or of those what a human's words still name."""
+    for ref in state.evidence_refs:
+        if not state.has_edited_draft or (ref.ref.rpartition(":")[0] or ref.ref) in (state.draft_pending or ""):
+            yield ref
 
 
 def _verdict_line(state: ThreadState) -> str:
@@ -70,9 +73,19 @@ def _verdict_line(state: ThreadState) -> str:
 
 def is_logged(replies: Journal, state: ThreadState) -> bool:
     """Whether the log has the line of a thread's posted reply."""
-    posted = (state.thread_id, state.posted_message_id)
+    return any(line.get("posted_message_id") == state.posted_message_id for line in _lines_of(replies, state))
+
+
+def logged_claim(replies: Journal, state: ThreadState) -> str | None:
+    """Return as what message the log says that a claimed draft was posted; None where it does not say so."""
+    claimed_at = state.user_approved_at or (state.post_intent.at if state.post_intent else state.started_at)
+    posted = [line for line in _lines_of(replies, state) if datetime.fromisoformat(line["posted_at"]) >= claimed_at]
+    return posted[-1]["posted_message_id"] if posted else None
+
+
+def _lines_of(replies: Journal, state: ThreadState) -> Iterator[Mapping[str, Any]]:
     records = replies.records(last_bytes=LOG_TAIL_BYTES)
-    return any((record.get("thread_id"), record.get("posted_message_id")) == posted for record in records)
+    return (record for record in records if record.get("thread_id") == state.thread_id)
 
 
 def earlier_reply(

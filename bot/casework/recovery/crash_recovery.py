@@ -1,8 +1,9 @@
 """Finishes what was left half done: at the start after a crash, and while running what Slack did not confirm.
 
-Nothing is done twice: our reply is looked for in its thread first. Before an open card of an earlier process is shown
-again its thread is read too: the data directory may be a restored backup, or another process may have answered. A
-thread whose job cannot be done waits for a human; its card says so and offers to investigate again.
+A start names what it finds; `settle_late` brings it to its end by the road that every reply and card takes, so nothing
+is done twice. Before an open card of an earlier process is shown again its thread is read: the data directory may be a
+restored backup, or another process may have answered. A thread whose job cannot be done waits for a human; its card
+says so and offers to investigate again.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from bot.casework.orchestrator import Orchestrator
 from bot.casework.posting.replies import BeingPosted, GivenBack, Replies, ReplyInFlight
 from bot.casework.thread_service import ThreadService
 from bot.domain.jobs import DEADLY_DEATHS, Job, QuestionAsked, RebuildThread, RunBeat
-from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
-from bot.errors import Conflict, ProviderError, TriageError, Unavailable, Unconfirmed
+from bot.domain.threads import ThreadState, ThreadStatus
+from bot.errors import Conflict, ProviderError, StoreError, TriageError, Unavailable, Unconfirmed
 from bot.ports.chat import may_still_arrive
 
 log = logging.getLogger(__name__)
@@ -35,12 +36,15 @@ class CrashRecovery:
         self._settling = threading.Lock()
         self._seen: dict[str, int] = {}
 
-    def recover(self) -> list[str]:
-        """Settle every thread in the store; returns one line for each that could not be."""
-        return self._settle_all(self._service.store.threads())
+    def recover(self) -> None:
+        """Take up what an earlier process left; its open cards are looked at before they are shown again."""
+        for state in self._service.store.threads():
+            self._take_up(state)
+            if state.is_open and state.card_ts is not None:
+                self._unlooked.add(state.thread_id)
 
     def reconcile(self) -> None:
-        """Take up what another replica left: claims past their time, threads nobody works on, cards that are behind.
+        """Take up what another replica left, and cards that are behind.
 
         What changed since the last look is somebody's.
         """
@@ -48,22 +52,25 @@ class CrashRecovery:
         for state in self._service.store.open_threads():
             self._seen[state.thread_id] = state.version
             if before.get(state.thread_id) == state.version:
-                self._reconcile(state)
+                self._take_up(state)
+                if state.status is ThreadStatus.PENDING_USER and state.card_ts and self._service.cards.is_behind(state):
+                    self._service.cards.show_later(state.thread_id)
 
-    def _reconcile(self, state: ThreadState) -> None:
-        if state.post_intent is not None:
+    def _take_up(self, state: ThreadState) -> None:
+        """Have somebody go on with a thread: a claim past its time, work that nobody does, a card that did not end."""
+        if not state.is_open:
+            self._service.cards.show_later(state.thread_id)
+        elif state.post_intent is not None:
             self._replies.recall(state.thread_id)
         elif state.is_at_work:
             self._service.queue(state.thread_id, unless_queued=True)
-        elif state.status is ThreadStatus.PENDING_USER and state.card_ts and self._service.cards.is_behind(state):
-            self._service.cards.show_later(state.thread_id)
 
     def is_due(self) -> bool:
         """Whether there is something for `settle_late` to do."""
         return bool(self._unlooked) or bool(self._due())
 
     def settle_late(self) -> list[str]:
-        """Settle what had its time, at most every 10 s each, and look at the waiting cards of an earlier process.
+        """Settle the claims that nobody confirmed, every 10 s each, and look at the cards of an earlier process.
 
         Returns one line for each reply that was given back, and for each that cannot be settled.
         """
@@ -77,18 +84,17 @@ class CrashRecovery:
     def _due(self) -> list[ThreadState]:
         now = self._service.clock.now()
         known = (self._service.store.get(thread_id) for thread_id in sorted(self._replies.unsettled()))
-        return [state for state in known if state is not None and self._has_had_its_time(state, now)]
+        return [state for state in known if state is not None and not self._was_tried(state.thread_id, now)]
 
-    def _has_had_its_time(self, state: ThreadState, now: datetime) -> bool:
-        sent_at = state.post_intent.at if self._replies.is_in_flight(state) and state.post_intent else None
-        times = (sent_at, self._tried_at.get(state.thread_id))
-        return not any(at is not None and may_still_arrive(at, now) for at in times)
+    def _was_tried(self, thread_id: str, now: datetime) -> bool:
+        at = self._tried_at.get(thread_id)
+        return at is not None and may_still_arrive(at, now)
 
     def _settle_all(self, states: Iterable[ThreadState]) -> list[str]:
         problems = []
         for state in states:
             try:
-                self._settle(state)
+                self._replies.settle(state)
             except (BeingPosted, ReplyInFlight, Unconfirmed):
                 self._again(state)
             except GivenBack as error:
@@ -102,24 +108,13 @@ class CrashRecovery:
                 )
                 if state.thread_id not in self._tried_at:
                     problems.append(f"{state.thread_id}: it could not be completed: {error}")
-                if isinstance(error, ProviderError) and state.post_intent is not None:
+                if isinstance(error, ProviderError | StoreError) and state.post_intent is not None:
                     self._again(state)
         return problems
 
     def _again(self, state: ThreadState) -> None:
         self._tried_at[state.thread_id] = self._service.clock.now()
         self._replies.recall(state.thread_id)
-
-    def _settle(self, state: ThreadState) -> None:
-        if not state.is_open:
-            self._service.cards.finish(state.thread_id)
-            return
-        if state.card_ts is not None:
-            self._unlooked.add(state.thread_id)
-        if state.post_intent is not None:
-            self._replies.settle(state)
-        elif state.is_at_work:
-            self._service.queue(state.thread_id, unless_queued=True)
 
     def _look(self) -> list[str]:
         """Look whether what waits for a human was answered already, then show the cards that differ or are gone.
@@ -189,23 +184,17 @@ class GivingUp:
 
     def _handed_over(self, thread_id: str, why: str, show: Callable[[str], object]) -> bool:
         """Let a thread wait for a human, who is told why, once; one that waits already keeps its draft."""
-        state = self._service.store.get(thread_id)
+        words, at = f"could not be investigated: {why}", self._service.clock.now()
+        handed = self._service.store.amend(
+            thread_id, lambda now: now.failed(at=at, why=words) if now.is_at_work else None
+        )
+        state = handed or self._service.store.get(thread_id)
         if state is None:
             return False
-        words = f"could not be investigated: {why}"
-        if state.is_at_work:
-            at = self._service.clock.now()
-
-            def handed(now: ThreadState) -> ThreadState | None:
-                if not now.is_at_work:
-                    return None
-                return now.transition(ThreadStatus.PENDING_USER, at=at, why=words, reason=PendingReason.FAILED)
-
-            self._service.store.amend(thread_id, handed)
+        is_told = state.is_open and state.status_history[-1:] and state.status_history[-1].why == words
+        if handed is not None:
             self._say(f"Thread {thread_id} {words}. Its card offers to investigate it again.")
-            show(thread_id)
-            return True
         show(thread_id)
-        if state.is_open and words not in [step.why for step in state.status_history[-1:]]:
+        if state.is_open and not is_told:
             self._say(f"A later job for thread {thread_id} failed: {why}. Its card is unchanged.")
         return True

@@ -7,8 +7,10 @@ like any other; the result is told in the ops channel. Posts no reply.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from typing import Any, Final
 
 from bot.casework.alerts import AlertThreads
 from bot.casework.orchestrator import Orchestrator
@@ -26,6 +28,10 @@ log = logging.getLogger(__name__)
 _CHANGES = frozenset({MessageType.EDIT, MessageType.DELETE})
 
 
+ANSWERED: Final = "Its reply had been posted; nothing is left to do."
+NO_QUESTION: Final = "It has no stored question: if one is still open, please ask it again."
+
+
 class ThreadRebuild:
     """Finds the question of a lost record and hands it to the orchestrator anew."""
 
@@ -36,12 +42,9 @@ class ThreadRebuild:
         alerts: AlertThreads,
         events: Journal,
         rules: Rules,
-        *,
-        bot_user_id: str,
     ) -> None:
         self._service, self._orchestrator, self._alerts = service, orchestrator, alerts
-        self._events = events
-        self._rules, self._bot_user_id = rules, bot_user_id
+        self._events, self._rules = events, rules
 
     def plan(self, damage: DamagedDocument) -> str | None:
         """Queue the rebuilding of a damaged record; returns a line where none is possible, else None.
@@ -63,38 +66,35 @@ class ThreadRebuild:
             self._service.jobs.put(RebuildThread(thread_id=thread_id, file=""))
 
     def rebuild_thread(self, work: RebuildThread) -> None:
-        """Do one job that `plan` queued.
+        """Do one job that `plan` queued: open the thread, if that was not done yet, and investigate it.
+
+        A reply of ours that stands in its thread and is not in the log is found there as in any other thread.
 
         Raises:
             ProviderError: the chat cannot say how the thread stands; the job is tried again.
         """
-        thread_id = work.thread_id
+        thread_id, told = work.thread_id, list(self._told())
         lost = _lost(work.file) if work.file else f"The record of thread {thread_id} is gone."
         if self._service.store.get(thread_id) is not None:
             self._say(f"{lost} Its question is being investigated.")
-            self._go_on(work)
-            return
-        question = self._question_of(thread_id)
-        if question is None:
-            self._say(f"{lost} {self._why_no_question(thread_id)}")
-        elif (obstacle := self._obstacle(question)) is not None:
-            if work.is_new:  # told once; the file stays for a human to look at
-                self._say(f"{lost} {obstacle}")
         else:
+            question = self._question_of(thread_id, [event for event in told if thread_key(event) == thread_id])
+            if question is None:
+                self._say(f"{lost} {NO_QUESTION if not self._replies_of(thread_id) else ANSWERED}")
+                return
+            if not self._stands(question):
+                if work.is_new:  # told once; the file stays for a human to look at
+                    self._say(f"{lost} Its question is gone from the chat; nothing is left to do.")
+                return
             self._say(f"{lost} It was rebuilt from the journal of events and is being investigated again, on its card.")
             self._orchestrator.open_unworked(QuestionAsked(event=question))
-            self._go_on(work)
-
-    def _go_on(self, work: RebuildThread) -> None:
-        """Let the thread know what became of its alert, if it has one, and investigate it."""
-        began = float(work.thread_id.split(".", 2)[2])
-        since = (event for event in self._told() if event.alert is not None and float(event.message_id) >= began)
-        self._alerts.catch_up(work.thread_id, since)
+        began = float(thread_id.split(".", 2)[2])
+        since = (event for event in told if event.alert is not None and float(event.message_id) >= began)
+        self._alerts.catch_up(thread_id, since)  # it may be known what became of its alert
         self._orchestrator.continue_thread(work)
 
-    def _question_of(self, thread_id: str) -> Event | None:
+    def _question_of(self, thread_id: str, told: Sequence[Event]) -> Event | None:
         """Return the message the thread was opened for, as it reads now: the first that nobody has dealt with."""
-        told = [event for event in self._told() if thread_key(event) == thread_id]
         deleted = {event.message_id for event in told if event.msg_type is MessageType.DELETE}
         since, dealt_with = self._settled(thread_id)
         left = [
@@ -114,52 +114,33 @@ class ThreadRebuild:
         """Whether the rules would open a thread for a message, whatever it was written in."""
         return classify(event, self._rules, inflight=False).classification == "actionable"
 
-    def _why_no_question(self, thread_id: str) -> str:
-        if any(record.get("thread_id") == thread_id for record in self._service.replies.records()):
-            return "Its reply had been posted; nothing is left to do."
-        return "It has no stored question: if one is still open, please ask it again."
-
-    def _told(self) -> Iterable[Event]:
+    def _told(self) -> Iterator[Event]:
         for record in self._events.records():
-            try:
+            with suppress(ValueError):
                 yield Event.model_validate(record)
-            except ValueError:
-                continue
 
     def _settled(self, thread_id: str) -> tuple[datetime | None, set[str]]:
         """Return until when the thread is settled by an earlier ending, and which messages that dealt with."""
-        times: list[datetime | None] = []
-        messages: set[str] = set()
-        closed = self._service.store.last_closed(thread_id)
-        if closed is not None:
-            times.append(closed.started_at)
-            messages |= closed.message_ids
-        for record in self._service.replies.records():
-            if record.get("thread_id") == thread_id:
-                times.append(_time(record.get("posted_at")))
-                messages.add(str(record.get("reply_to_message_id")))
-        known = [at for at in times if at is not None]
-        return max(known, default=None), messages
+        closed, replies = self._service.store.last_closed(thread_id), self._replies_of(thread_id)
+        times = [at for line in replies if (at := _time(line.get("posted_at"))) is not None]
+        messages = {str(line.get("reply_to_message_id")) for line in replies}
+        if closed is None:
+            return max(times, default=None), messages
+        return max([*times, closed.started_at]), messages | closed.message_ids
 
-    def _obstacle(self, question: Event) -> str | None:
-        """Return why the question must not be answered anew: it is gone, or a reply of ours stands there unlogged."""
+    def _stands(self, question: Event) -> bool:
+        """Whether the question is still to be read in the chat."""
         said = self._service.workspace.thread(question.chat_id, question.thread_id or question.message_id)
-        if not any(message.message_id == question.message_id for message in said):
-            return "Its question is gone from the chat; nothing is left to do."
-        logged = {str(record.get("posted_message_id")) for record in self._service.replies.records()}
-        ours = [m for m in said if m.sender_id == self._bot_user_id and m.message_id not in logged]
-        if any(float(message.message_id) > float(question.message_id) for message in ours):
-            return "A reply of triage is already in its thread, but not in the log; nothing is posted again."
-        return None
+        return any(message.message_id == question.message_id for message in said)
+
+    def _replies_of(self, thread_id: str) -> list[Mapping[str, Any]]:
+        return [line for line in self._service.replies.records() if line.get("thread_id") == thread_id]
 
     def _is_accounted_for(self, thread_id: str, damaged_at: datetime) -> bool:
         """Whether anything is known of the thread that is newer than its damaged record."""
-        if self._service.store.get(thread_id) is not None:
-            return True
         closed = self._service.store.last_closed(thread_id)
-        if closed is not None and closed.closed_at is not None and closed.closed_at > damaged_at:
-            return True
-        return any(record.get("thread_id") == thread_id for record in self._service.replies.records())
+        is_newer = closed is not None and closed.closed_at is not None and closed.closed_at > damaged_at
+        return is_newer or self._service.store.get(thread_id) is not None or bool(self._replies_of(thread_id))
 
     def _say(self, line: str) -> None:
         log.warning(line, extra={"action": "record_rebuilt"})

@@ -57,7 +57,7 @@ def test_one_thread_that_cannot_be_settled_does_not_hold_up_the_others(tmp_path:
     intent = PostIntent(at=NOW, draft_hash=claimed.draft_hash or "")
     office.store.put(claimed.evolve(thread_id="T1.C1.1.1", post_intent=intent))
     office.store.put(in_status(ThreadStatus.CLOSED, thread_id="T1.C1.2.2"))
-    office.messenger.unreadable = True
+    office.workspace.unreadable.add("C1")
     [problem] = office.restart()
     assert problem.startswith("T1.C1.1.1: ")
     assert office.store.get("T1.C1.2.2") is None

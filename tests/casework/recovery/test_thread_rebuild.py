@@ -10,7 +10,7 @@ import pytest
 
 from bot.domain.events import MessageType
 from bot.domain.jobs import RebuildThread
-from bot.domain.threads import ThreadStatus
+from bot.domain.threads import ThreadStatus, hash_draft, reply_mark
 from bot.errors import Unavailable
 from bot.ports import ChatMessage, DamagedDocument
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, an_event
@@ -100,11 +100,14 @@ def test_an_answered_thread_is_not_opened_again(office: Office) -> None:
 
 
 def test_a_reply_that_stands_but_was_not_logged_is_not_repeated(office: Office) -> None:
-    """The crash came between the post and its record, and took the record of the thread along."""
-    office.workspace.say("C1", QUESTION_TS, ChatMessage(message_id="1795165300.000100", sender_id="U0BOT", text="5"))
+    """The crash came between the post and its record, and took the record of the thread along: it is logged now."""
+    mark = f"{reply_mark(office.state)}:{hash_draft('5')}"
+    said = ChatMessage(message_id="1795165300.000100", sender_id="U0BOT", text="5", is_bot=True, reply_mark=mark)
+    office.workspace.say("C1", QUESTION_TS, said)
     lose(office)
-    assert office.store.memory.texts == {}
-    assert "is already in its thread" in office.messenger.told[-1]
+    assert office.ended.posted_message_id == "1795165300.000100"
+    assert [line["reply_text"] for line in office.log.records()] == ["5"]
+    assert (office.messenger.posts, len(office.investigator.assignments)) == ([], 1)
 
 
 def test_a_reply_to_an_earlier_question_of_the_thread_is_no_obstacle(office: Office) -> None:

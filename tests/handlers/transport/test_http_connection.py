@@ -55,7 +55,7 @@ class Ear:
             on_session=self._note,
         )
 
-    def _note(self, away_since: datetime | None) -> None:
+    def _note(self, away_since: datetime | None, _: timedelta) -> None:
         if self.full:
             raise StoreError("No space left on device")
         self.missed.append(away_since)

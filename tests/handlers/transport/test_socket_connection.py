@@ -39,6 +39,7 @@ class Ear:
     def __init__(self, url: str, stored: Counting) -> None:
         self.clock, self.stored = FakeClock(), stored
         self.away: list[datetime | None] = []
+        self.ages: list[timedelta] = []
         self.monotonic = 0.0
         self.full = False
         nobody = AuthorizeResult(enterprise_id=None, team_id="T1", bot_token="xoxb-1")
@@ -56,10 +57,11 @@ class Ear:
     def _answer(self) -> BoltResponse:
         return BoltResponse(status=503 if self.full else 200)
 
-    def _missed(self, since: datetime | None) -> None:
+    def _missed(self, since: datetime | None, age: timedelta) -> None:
         if self.full:
             raise StoreError("No space left on device")
         self.away.append(since)
+        self.ages.append(age)
 
     def hear(self, envelope: str) -> bool:
         """Deliver a message; True if it was acknowledged."""
@@ -184,9 +186,10 @@ def test_what_the_very_first_session_could_not_note_is_read_back_from_the_start(
     with pytest.raises(StoreError):
         ear.connection._new_session()
     ear.clock.advance(10)
+    ear.monotonic = 10
     ear.full = False
     ear.connection._new_session()
-    assert ear.away == [NOW]
+    assert (ear.away, ear.ages) == ([NOW], [timedelta(seconds=10)])
     ear.connection.close()
 
 

@@ -104,6 +104,14 @@ def test_a_new_session_is_noted_once(ward: Ward) -> None:
     assert ward.noted == 1
 
 
+def test_a_session_is_as_old_as_the_request_for_it(ward: Ward) -> None:
+    """What is written since may arrive on it."""
+    ward.now += 7
+    assert ward.line.session_age_s() == 7
+    ward.lose()
+    assert ward.line.session_age_s() == 0
+
+
 def test_pongs_and_messages_are_signs_of_life(ward: Ward) -> None:
     """Either keeps the session."""
     for number in range(5):
