@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TARGETS = {"question": {"files": 45, "edges": 90, "depth": 8}, "beat": {"files": 40}}
 LIMIT_S = 60.0
 TEAM, HELP, OPS, OWNER = "T0WALK", "C0HELP", "C0OPS", "U0OWNER"
-QUESTION = "How often do we retry a payment before giving up?"
+QUESTION = "How often do we retry a payment?"
 SOURCE = """MAX_RETRIES = 5
 
 

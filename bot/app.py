@@ -78,7 +78,7 @@ class App:
             self._listeners,
             bot_token=bot_token,
             ear_secret=ear_secret,
-            on_session=self._missed_since,
+            on_gap=self._missed_since,
         )
         self.reload = ConfigReload(self.teams, process.code)
         self._workers = WorkerPool(
@@ -178,7 +178,7 @@ class App:
         self._missed_since(since)
         self.teams.each(Team.recover_if_ours)
 
-    def _missed_since(self, since: datetime | None, session_age: timedelta = timedelta()) -> None:
+    def _missed_since(self, since: datetime, session_age: timedelta = timedelta()) -> None:
         is_told = self.outage.is_told(since)
         self.teams.each(lambda team: team.edge.backfill.open(since, session_age, is_told=is_told))
 

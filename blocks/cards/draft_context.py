@@ -172,7 +172,8 @@ def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
         return []
     before = " of the draft before it was edited" if state.has_edited_draft else ""
     before = " of the new draft" if state.draft_new else before
-    lines = [context(_ref_line(ref, mark, link_to(ref))) for ref, mark in cited[:SHOWN_REFS]]
+    draft = state.draft_new.text if state.draft_new else state.draft_pending
+    lines = [context(_ref_line(ref, mark, link_to(ref), draft)) for ref, mark in cited[:SHOWN_REFS]]
     more = len(cited) - SHOWN_REFS
     rest = [context(f"… and {more} more")] if more > 0 else []
     return [context(_evidence_title([mark for _, mark in cited], before)), *lines, *rest]
@@ -215,12 +216,13 @@ def _evidence_title(marks: Sequence[bool | None], before: str) -> str:
     return " · ".join([f"*Evidence*{before}", *(words for mark, words in meant.items() if mark in marks)])
 
 
-def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None) -> str:
-    """Return a citation: mark, place, what is said of one without a ✓, and the first of the printed lines."""
+def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None, draft: str) -> str:
+    """Return a citation: mark, place, what is said of one without a ✓, and the first lines, if no draft prints all."""
     if ref.kind is EvidenceKind.MEMORY and mark is None:  # proves nothing, and should be known before a click
         return f":bulb: {escape(plain(ref.supports_claim, CAUTION_CHARS))} · `{_name(ref)}`"
     claim = escape(plain(remark_on(ref, mark), CLAIM_CHARS))
-    return _with_lines(f"{_MARKS[mark]} {_place(ref, link)}{f' · {claim}' if claim else ''}", ref)
+    head = f"{_MARKS[mark]} {_place(ref, link)}{f' · {claim}' if claim else ''}"
+    return head if f"```\n{ref.quote}\n```" in draft else _with_lines(head, ref)
 
 
 def _name(ref: EvidenceRef) -> str:

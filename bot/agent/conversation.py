@@ -3,16 +3,18 @@
 A run with a final tool ends by a valid call of it. `history` holds whole replies only, in the form the API takes back,
 and no image: these are put in as it is sent. Each turn is one turn of the SDK's streaming tool runner, begun from the
 history, so a retry sends the same bytes. `is_cut` says whether the last reply to our own prompt exceeded the length
-limit. A ToolProblem goes to the model as an error result. Any other exception of a tool is our bug: the SDK would
-report it to the model and go on, so it is kept here and ends the run.
+limit. Every tool call is validated, bounded in time, and noted in the run's ledger here. What git, a server or the disk
+refuses goes to the model as an error result; any other exception of a tool is our bug: the SDK would report it to the
+model and go on, so it is kept here and ends the run.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from typing import Any
 
@@ -43,6 +45,9 @@ from bot.agent.run_records import RunLog
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.agent.watchdog import UNLIMITED_S, LoopDetector, Stuck, Watchdog
 from bot.domain.text.sanitize import mend
+from bot.errors import ProviderError, StoreError
+
+log = logging.getLogger(__name__)
 
 
 class Toolbox:
@@ -52,12 +57,13 @@ class Toolbox:
     call in the run as JSON, valid or not; "" where there was none.
     """
 
-    def __init__(self, tools: Sequence[Tool], final: Tool | None, watch: Watchdog, journal: RunLog) -> None:
-        self._final, self._watch, self._journal = final, watch, journal
+    def __init__(self, request: RunRequest, watch: Watchdog, journal: RunLog) -> None:
+        final = self._final = request.final
+        self._ledger, self._watch, self._journal = request.ledger, watch, journal
         self.crash: BaseException | None = None
         self.answers: list[BaseModel] = []
         self.last_given = ""
-        self.runnable = [_Runnable(tool, self) for tool in (*tools, *([final] if final else []))]
+        self.runnable = [_Runnable(tool, self) for tool in (*request.tools, *([final] if final else []))]
 
     @property
     def handed_in(self) -> BaseModel | None:
@@ -108,10 +114,16 @@ class Toolbox:
         if tool is self._final and isinstance(arguments, BaseModel):
             self.answers.append(arguments)
         text, problem = within(self._watch.left_s(), lambda: tool.call(arguments))
+        ledger = self._ledger if tool is not self._final else None
         if problem is None:
-            return text
+            return text if ledger is None else ledger.note_answer(tool.name, spell(arguments), text)
+        if ledger is not None:
+            ledger.note_failure(tool.name, spell(arguments))
         if isinstance(problem, ToolProblem):
             raise ToolError(str(problem)) from problem
+        if isinstance(problem, ProviderError | StoreError):
+            log.warning("a tool could not answer: %s", problem, extra={"action": "tool_failed", "tool": tool.name})
+            raise ToolError(f"{tool.name} failed; narrow the call or use another tool") from problem
         self.crash = problem
         raise ToolError("this tool failed") from problem
 
@@ -135,6 +147,17 @@ class _Runnable(BetaBuiltinFunctionTool):
     def call(self, input: object) -> str:
         """Return what the tool says."""
         return self._box.call(self._tool, input)
+
+
+def spell(arguments: Any) -> str:
+    """Return the arguments of a call in one spelling, as the ledger keeps them.
+
+    >>> spell({"b": 1, "a": "ü"})
+    '{"a":"ü","b":1}'
+    """
+    if isinstance(arguments, BaseModel):
+        return arguments.model_dump_json(exclude_defaults=True)
+    return json.dumps(arguments, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def within(limit_s: float | None, work: Callable[[], str]) -> tuple[str, BaseException | None]:
@@ -171,7 +194,7 @@ class Conversation:
         self._messages = client.with_options(
             max_retries=0, middleware=[*client.middleware, watch.middleware]
         ).beta.messages
-        self.tools = Toolbox(request.tools, request.final, watch, journal)
+        self.tools = Toolbox(request, watch, journal)
         self._limits, self._watch = request.limits, watch
         self._repeats = LoopDetector()
         self._attempts = RetryPolicy(watch, journal, request.model, request.limits)

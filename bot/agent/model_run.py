@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
+from bot.agent.ledger import Ledger
 from bot.agent.tools.base import Tool
 from bot.domain.returns import Usage
 from bot.domain.text.humanize import counted
@@ -73,6 +74,8 @@ class RunRequest:
     read: Callable[[str], BaseModel] | None = None
     """Reads the last words instead of looking for an `answer` in them; must not raise."""
     limits: RunLimits = field(default_factory=RunLimits)
+    ledger: Ledger | None = None
+    """Where every call is noted, and its result under the number by which it is cited; None: nowhere."""
     folder: Path | None = None
     """runs/<run_id>/: run.log is streamed and transcript.md is kept here, when given."""
     on_progress: Callable[[RunProgress], None] | None = None

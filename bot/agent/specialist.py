@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from bot.agent.budget import Allowance, Budget
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import Effort, OnProgress, RunLimits, RunRequest, RunResult
 from bot.agent.prompts.prompt_sections import PromptSection, Token, delimit, random_token
 from bot.agent.tools.base import Tool
@@ -63,10 +64,11 @@ class Specialist:
         cancel: threading.Event | None = None,
         effort: Effort | None = None,
         images: Sequence[Image] = (),
+        ledger: Ledger | None = None,
     ) -> RunResult:
         """Return the answer to a case's data, `sections` and `images`; `spent_usd` is what the case has cost so far.
 
-        `effort` is this run's, instead of the role's.
+        `effort` is this run's, instead of the role's; what the tools are asked is noted in `ledger`.
 
         Raises:
             RunFailed: with the usage so far.
@@ -85,6 +87,7 @@ class Specialist:
             final=self.final,
             read=self.read,
             limits=self.limits,
+            ledger=ledger,
             folder=self.access.runs / run_id,
             on_progress=on_progress,
             cancel=cancel,

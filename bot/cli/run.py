@@ -33,7 +33,6 @@ from bot.ports.replicas import Role
 from bot.release import program_version
 from handlers.ops_channel import announce
 from handlers.transport.http_app import EVENTS_PATH
-from handlers.transport.http_connection import HttpConnection
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +106,7 @@ def command(config: Path | None, only: str | None, verbose: bool) -> int:
         signal.signal(number, lambda number, _: _stop_once(signals, number))
     bot.start()
     print(f"triage {program_version()} {_watching(settings)}")
-    if isinstance(bot.connection, HttpConnection):
+    if bot.connection.address is not None:
         print(
             f"listening on {bot.connection.address}; behind your TLS proxy Slack's Request URL is https://<host>{EVENTS_PATH}."
         )

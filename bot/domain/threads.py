@@ -139,12 +139,13 @@ class Transition(FrozenValue):
 
 
 class Round(FrozenValue):
-    """One pass of investigator, checks and validator."""
+    """One pass of investigator, checks and validator; `chosen_by` chose its lines among what a search had found."""
 
     round: int
     investigator_return: InvestigatorReturn
     checks: tuple[Check, ...] = ()
     validator_return: ValidatorReturn | None = None
+    chosen_by: Annotated[str | None, Field(exclude_if=operator.not_)] = None
 
 
 class Followup(FrozenValue):

@@ -65,6 +65,7 @@ def test_one_click_makes_it_the_draft(tmp_path: Path) -> None:
     assert (after.evidence_refs, after.investigator_return.candidates) == ((SECOND,), (FIRST, THIRD))
     assert after.investigator_return.claims == tuple(quoting_claims(SECOND))
     assert office.messenger.posts == []
+    assert [one.chosen_by for one in after.rounds] == [None, BEN]
 
 
 def test_the_way_back_is_another_click(tmp_path: Path) -> None:

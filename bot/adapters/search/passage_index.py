@@ -19,6 +19,7 @@ from bot.adapters.search.index_build import bring_up_to
 from bot.adapters.search.index_process import IndexProcess
 from bot.adapters.search.passage_store import PassageStore
 from bot.adapters.storage.files.atomic_write import Stamp
+from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.search.definitions import Definition
 from bot.domain.search.passages import CommitHit, IndexGaps, IndexReport, Passage
@@ -148,12 +149,24 @@ class SqlitePassageIndex:
         return self._read(lambda connection: queries.places_called(connection, name))
 
     def settings(self, words: str, *, limit: int = 20) -> list[Setting]:
-        """Return what is given a value and is called by the words, best first; raises StoreError."""
+        """Return what is given a value and is told of in the words, best first; raises StoreError."""
         return self._read(lambda connection: queries.settings(connection, words, limit))
 
     def commits(self, words: str, *, limit: int = 10) -> list[CommitHit]:
-        """Return the commits whose messages hold the words, best first, the newer of two alike; raises StoreError."""
-        return self._read(lambda connection: queries.commits(connection, words, limit))
+        """Return the commits whose messages hold the words, best first, the newer of two alike.
+
+        Raises:
+            StoreError: as `search` does.
+            ProviderError: git cannot read the messages.
+        """
+        scores = self._read(lambda connection: queries.commits(connection, words, limit))
+        found = list(GitHistory(self._repo).commits_of(scores))
+        return [
+            CommitHit(
+                sha=one.sha, author=one.author, authored_at=one.authored_at, message=message, score=scores[one.sha]
+            )
+            for one, message in zip(found, rows.shown_messages(found, self._secrets), strict=True)
+        ]
 
     def near_names(self, name: str, *, limit: int = 3) -> list[str]:
         """Return names of the index one slip away, or two from a long name, nearest first; raises StoreError."""

@@ -16,8 +16,8 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, Final, NamedTuple, cast
 
 from bot.errors import ConfigError, ProviderError
@@ -32,7 +32,6 @@ MOST_BYTES: Final = 512 * 1024 * 1024
 KEPT_BYTES: Final = 8_192
 _PART_BYTES: Final = 1 << 16
 _POLL_S: Final = 0.2
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 HARDENING: Final = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -71,33 +70,40 @@ class Patience(NamedTuple):
     stop: threading.Event | None = None
 
 
+def local_environment() -> dict[str, str]:
+    """Return the environment of git on this machine: no secret of ours, no configuration of anybody's, no transport."""
+    keep = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR") if key in os.environ}
+    return {
+        **keep,
+        "HOME": "/nonexistent",
+        "GIT_ALLOW_PROTOCOL": "",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_GRAFT_FILE": "/dev/null",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C.UTF-8",
+    }
+
+
+@dataclass(frozen=True)
 class GitProcess:
     """Git at `root`; of a bare repository only at `root`, else wherever above it git finds one.
 
     `variables` go over its `environment`, `settings` over its configuration and the hardening.
     """
 
-    def __init__(
-        self,
-        root: Path,
-        *,
-        is_bare: bool = False,
-        variables: Mapping[str, str] = _NOTHING,
-        settings: Sequence[str] = (),
-        environment: Callable[[], dict[str, str]] | None = None,
-    ) -> None:
-        self.root, self._is_bare, self._variables, self._settings = root, is_bare, variables, settings
-        self._environment = environment or local_environment
+    root: Path
+    is_bare: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
+    settings: Sequence[str] = ()
+    environment: Callable[[], dict[str, str]] = local_environment
 
     def with_variables(self, variables: Mapping[str, str], *settings: str) -> GitProcess:
         """Return git at the same place with more of both."""
-        return GitProcess(
-            self.root,
-            is_bare=self._is_bare,
-            variables={**self._variables, **variables},
-            settings=(*self._settings, *settings),
-            environment=self._environment,
-        )
+        return replace(self, variables={**self.variables, **variables}, settings=(*self.settings, *settings))
 
     def run(self, *args: str, given: bytes = b"", timeout_s: float = TIMEOUT_S) -> bytes:
         """Return all that git prints; it reads `given`.
@@ -119,25 +125,19 @@ class GitProcess:
         given: bytes = b"",
         fine: Sequence[int] = (0,),
         timeout_s: float = TIMEOUT_S,
-        may_expire: bool = False,
     ) -> Captured:
         """Return the first `max_bytes` that git prints and stop it there; `fine` are the exit codes of success.
 
         Raises:
             ConfigError: git is not installed.
-            GitFailed: it failed, or took over `timeout_s`; where it `may_expire`, what it printed is returned.
+            GitFailed: it failed, or took over `timeout_s`.
         """
         out = bytearray()
-        try:
-            with closing(self.stream(*args, given=given, fine=fine, patience=Patience(timeout_s))) as parts:
-                for part in parts:
-                    out += part
-                    if len(out) > max_bytes:
-                        return Captured(bytes(out[:max_bytes]), complete=False)
-        except GitFailed as error:
-            if not may_expire or error.code is not None:
-                raise
-            return Captured(bytes(out), complete=False)
+        with closing(self.stream(*args, given=given, fine=fine, patience=Patience(timeout_s))) as parts:
+            for part in parts:
+                out += part
+                if len(out) > max_bytes:
+                    return Captured(bytes(out[:max_bytes]), complete=False)
         return Captured(bytes(out), complete=True)
 
     def stream(
@@ -177,8 +177,8 @@ class GitProcess:
     def _argv(self, args: Sequence[str]) -> list[str]:
         # git compares with the checkout's top, which is above `root` until git has said where it is
         safe = [f"safe.directory={folder}" for folder in (self.root, *self.root.parents)]
-        options = [part for item in (*HARDENING, *safe, *self._settings) for part in ("-c", item)]
-        place = ["-C", str(self.root), *(["--git-dir", str(self.root)] if self._is_bare else [])]
+        options = [part for item in (*HARDENING, *safe, *self.settings) for part in ("-c", item)]
+        place = ["-C", str(self.root), *(["--git-dir", str(self.root)] if self.is_bare else [])]
         return ["git", "--no-pager", "--literal-pathspecs", *options, *place, *args]
 
     @contextmanager
@@ -191,7 +191,7 @@ class GitProcess:
                 stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env={**self._environment(), **self._variables},
+                env={**self.environment(), **self.variables},
                 start_new_session=True,
             )
         except FileNotFoundError as error:
@@ -270,21 +270,3 @@ class _Pipes:
             assert self._process.stdin is not None
             self._open.unregister(self._process.stdin)
             self._process.stdin.close()
-
-
-def local_environment() -> dict[str, str]:
-    """Return the environment of git on this machine: no secret of ours, no configuration of anybody's, no transport."""
-    keep = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR") if key in os.environ}
-    return {
-        **keep,
-        "HOME": "/nonexistent",
-        "GIT_ALLOW_PROTOCOL": "",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": "/dev/null",
-        "GIT_GRAFT_FILE": "/dev/null",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "LC_ALL": "C.UTF-8",
-    }

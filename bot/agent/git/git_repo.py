@@ -1,14 +1,11 @@
 """Reading a git checkout: blobs, trees and commits, and what Git LFS keeps for them.
 
 Every call is an argv (never a shell), in a scrubbed environment, with hooks, file-system monitors, external diff
-drivers and prompts off. Only committed content is read: what lies in the work tree is not evidence. A file of Git LFS
-is read below .git/lfs, and only if it has the digest that the commit's pointer names; no program of LFS is run.
-Source: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
+drivers and prompts off. Only committed content is read: what lies in the work tree is not evidence.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import re
@@ -20,6 +17,7 @@ from typing import Final, NamedTuple
 
 from bot.agent.git.git_folder import GitFolder, Stamp
 from bot.agent.git.git_process import STREAM_S, GitProcess, Patience
+from bot.agent.git.lfs import fetched_content, is_pointer
 from bot.agent.git.repositories import Located
 from bot.domain.search.files import file_lines
 from bot.errors import CodebaseUnreadable, ConfigError, NotCloned, ProviderError, TriageError
@@ -27,14 +25,6 @@ from bot.errors import CodebaseUnreadable, ConfigError, NotCloned, ProviderError
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 _FATAL: Final = "128"
 """With what git exits where it cannot do what it was asked, such as for an unknown commit."""
-
-MAX_POINTER_BYTES: Final = 1_024
-MAX_BYTES: Final = 2_000_000
-"""A longer file is not read: it stays the pointer."""
-
-_POINTER: Final = re.compile(rb"version https://git-lfs\.github\.com/spec/[^\n]{1,20}\n")
-_DIGEST: Final = re.compile(rb"^oid sha256:([0-9a-f]{64})$", re.M)
-_SIZE: Final = re.compile(rb"^size (\d{1,15})$", re.M)
 
 
 class EntryKind(StrEnum):
@@ -203,12 +193,6 @@ class GitRepo:
             whole, _, rest = (rest + part).rpartition(b"\0")
             yield from _entries(whole)
 
-    def submodules(self, commit: str) -> list[str]:
-        """Return the path of every submodule of `commit`: a repository of its own, which is not read."""
-        records = self._git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")
-        paths = (record.partition(b"\t")[2] for record in records if record.startswith(b"160000 "))
-        return [path.decode("utf-8", "surrogateescape") for path in paths]
-
     def _tree_without_blobs(self, commit: str) -> list[TreeEntry]:
         listed = self._git("rev-list", "--objects", "--missing=print", "--no-walk", commit).split(b"\n")
         missing = {line[1:].decode() for line in listed if line.startswith(b"?")}
@@ -255,33 +239,40 @@ class GitRepo:
         entry = self.entry_at(commit, path)
         if entry is None or entry.kind is not EntryKind.FILE:
             return None
-        return next(iter(self.blobs([entry.blob])))[1]
+        return self.blob(entry.blob)
 
     def lines_at(self, commit: str, path: str) -> list[str] | None:
         """Return the lines of `path` at `commit` without line ends; None if it is absent or no text."""
         content = self.blob_at(commit, path)
         return None if content is None else file_lines(content)
 
-    def blobs(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield `(blob id, content)` for each id, in order, through one git process.
+    def blob(self, blob: str) -> bytes:
+        """Return the content of one; raises as `blobs` does."""
+        return self.blobs([blob])[blob]
 
-        For a pointer of Git LFS the content is the file's own, once that was fetched.
+    def blobs(self, ids: Collection[str]) -> dict[str, bytes]:
+        """Return the contents by id, in order, through one git process.
+
+        For a pointer of Git LFS the content is the file's own, once that was fetched. Raises ProviderError where git
+        cannot read one.
         """
-        asked, store = list(ids), self.folder.shared / "lfs" / "objects"
-        out = io.BytesIO(self._git("cat-file", "--batch", given="".join(f"{blob}\n" for blob in asked).encode()))
-        for blob in asked:
+        store = self.folder.shared / "lfs" / "objects"
+        out = io.BytesIO(self._git("cat-file", "--batch", given="".join(f"{blob}\n" for blob in ids).encode()))
+        found = {}
+        for blob in ids:
             header = out.readline().split()
             size = int(header[2]) if len(header) == 3 else -1
             content = out.read(size) if size >= 0 else b""
             if len(content) != size:
                 raise ProviderError(f"git cannot read object {blob[:12]} of {self.root}; run `git fsck` there")
             out.read(1)
-            yield blob, (is_pointer(content) and fetched(content, store)) or content
+            found[blob] = (is_pointer(content) and fetched_content(content, store)) or content
+        return found
 
     def readable_blobs(self, ids: Sequence[str]) -> dict[str, bytes]:
         """Return the contents by id; where some are lost or damaged, those of the others."""
         try:
-            return dict(self.blobs(ids))
+            return self.blobs(ids)
         except ProviderError:
             half = len(ids) // 2
             return {**self.readable_blobs(ids[:half]), **self.readable_blobs(ids[half:])} if half else {}
@@ -328,15 +319,6 @@ def _mode_blob_path(record: bytes) -> tuple[str, str, str]:
     return mode, blob, path.decode("utf-8", "surrogateescape")
 
 
-def split_lines(content: bytes) -> list[str]:
-    r"""Return the lines of a file without their line ends; none of what is no text.
-
-    >>> split_lines(b"a\r\nb\x0cc\n"), split_lines(b"\x00")
-    (['a', 'b\x0cc'], [])
-    """
-    return file_lines(content) or []
-
-
 def _is_path(text: str) -> bool:
     """Whether a text can be handed to git as a path: no NUL, and bytes behind every character."""
     try:
@@ -373,21 +355,3 @@ def damaged(path: Path, why: str) -> CodebaseUnreadable:
         f"codebase: the .git of {path} is damaged, or cannot be read ({why}); run `git -C {path} fsck --full`, "
         "restore what it names or clone the repository anew"
     )
-
-
-def is_pointer(content: bytes) -> bool:
-    """Whether a file holds no content of its own, but says where Git LFS keeps it."""
-    return len(content) < MAX_POINTER_BYTES and _POINTER.match(content) is not None
-
-
-def fetched(pointer: bytes, store: Path) -> bytes | None:
-    """Return the file that a pointer stands for from `store`, `.git/lfs/objects`; None where it is not there."""
-    digest, size = _DIGEST.search(pointer), _SIZE.search(pointer)
-    if digest is None or size is None or int(size[1]) > MAX_BYTES:
-        return None
-    name = digest[1].decode()
-    try:
-        content = (store / name[:2] / name[2:4] / name).read_bytes()
-    except OSError:
-        return None
-    return content if hashlib.sha256(content).hexdigest() == name else None

@@ -83,12 +83,6 @@ def test_what_git_started_ends_with_it(script: Script, tmp_path: Path) -> None:
         threading.Event().wait(0.01)
 
 
-def test_what_was_found_until_then_is_returned_where_that_is_enough(script: Script) -> None:
-    """As of a search through a long history."""
-    git = script("echo found; exec sleep 600")
-    assert git.run_capped("log", max_bytes=99, timeout_s=0.3, may_expire=True) == (b"found\n", False)
-
-
 def test_a_helper_that_git_leaves_behind_is_not_waited_for(script: Script) -> None:
     """Git has ended; the helper holds its pipes."""
     assert script("sleep 3 & echo done").run("x") == b"done\n"
