@@ -19,7 +19,7 @@ from bot.casework.checks.staleness import stale_citations
 from bot.casework.fixes.patch_check import PatchCodebases
 from bot.casework.ops_channel import OpsLines, OpsOutbox
 from bot.casework.pause import PauseSwitch
-from bot.casework.thread_service import ThreadService
+from bot.casework.thread_service import ChannelCodebases, ThreadService
 from bot.composition.code_hosts import CodeHosts
 from bot.composition.process import Process, open_storage, set_aside_line
 from bot.config.settings import Settings
@@ -70,7 +70,8 @@ class TeamCore:
         self.pausing = PauseSwitch(storage.documents, clock)
         self.feedback = self.collection(FEEDBACK)
         self.fixes = self.collection(FIXES)
-        self.patched = PatchCodebases(self.code.codebases, lambda state: self.service.codebases.picked(state))
+        picks = ChannelCodebases(settings.watched_chats)
+        self.patched = PatchCodebases(self.code.codebases, picks.picked)
         self.hosts = CodeHosts(settings.code_host, self.environment, process.code)
         self.card_facts = CardFacts(
             link_to=self.code.link_to,
@@ -106,6 +107,7 @@ class TeamCore:
             attachments=slack.attachments,
             memory=WordNoteIndex(storage.notes, replies, partial(stale_citations, self.code.codebases)),
             replies=replies,
+            codebases=picks,
             clock=clock,
             asker=asker,
             shown=self.collection(CARDS_SHOWN),
