@@ -27,13 +27,13 @@ from typing import NamedTuple
 
 from benchmarks.finder_answers import draft, seen_questions
 from bot.adapters.search.passage_index import SqlitePassageIndex
-from bot.agent.git.git_repo import GitRepo, split_lines
+from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.casework.investigate.report_search import search_text
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceKind, InvestigatorReturn
 from bot.domain.search.definitions import definitions_in
-from bot.domain.search.files import FileKind, file_kind, is_indexed, is_prose
+from bot.domain.search.files import FileKind, file_kind, file_lines, is_indexed, is_prose
 from bot.domain.search.passages import split_into_chunks
 
 DATA = "benchmark-data"
@@ -93,9 +93,9 @@ class Bm25:
         entries = [one for one in repo.tree(repo.head()) if is_indexed(one.path) and one.size < 1_000_000]
         if only_source:
             entries = [one for one in entries if file_kind(one.path) is FileKind.SOURCE]
-        contents = dict(repo.blobs({one.blob for one in entries}))
+        contents = repo.blobs({one.blob for one in entries})
         for entry in entries:
-            lines = split_lines(contents[entry.blob])
+            lines = file_lines(contents[entry.blob]) or []
             texts = [
                 "\n".join(lines[one.start - 1 : one.end])
                 for one in split_into_chunks(lines, definitions_in(entry.path, lines), prose=is_prose(entry.path))

@@ -42,7 +42,7 @@ from tests.gitrepo import git, make_repo
 
 PACKAGES: Final = (
     *("requests", "click", "yaml", "tinydb", "schedule", "pydantic", "httpx", "anyio", "urllib3", "h11"),
-    *("slack_sdk", "slack_bolt", "hypothesis", "markdown_it", "websockets", "waitress", "dotenv", "mcp", "playwright"),
+    *("slack_sdk", "slack_bolt", "hypothesis", "markdown_it", "websockets", "uvicorn", "dotenv", "mcp", "playwright"),
 )
 CHECK: Final = (
     sys.executable,

@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TARGETS = {"question": {"files": 45, "edges": 90, "depth": 8}, "beat": {"files": 40}}
 LIMIT_S = 60.0
 TEAM, HELP, OPS, OWNER = "T0WALK", "C0HELP", "C0OPS", "U0OWNER"
-QUESTION = "How often do we retry a payment before giving up?"
+QUESTION = "How often do we retry a payment?"
 SOURCE = """MAX_RETRIES = 5
 
 
@@ -218,8 +218,8 @@ def _is_idle(home: Path) -> bool:
 
 
 def _question(bot: App, stub: SlackStub, home: Path, tracer: Tracer) -> dict[str, Any]:
-    for index in bot.process.code.indexes.values():
-        index.refresh()
+    for codebase in bot.team.core.code.codebases:
+        codebase.index.refresh()
     with tracer.tracing(ENTRIES["question"]) as trace:
         _ask(f"http://{bot.connection.address}{EVENTS_PATH}")
         _until(lambda: _offers_approval(stub), "the card of the question")

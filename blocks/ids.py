@@ -1,6 +1,6 @@
-"""Every action, block and callback id, and the codec of button values.
+"""Every action, block and callback id, and the one codec of what buttons, options and dialogues carry.
 
-A value comes back from the chat and is read as hostile: what does not decode is refused. It fits an overflow option
+A value comes back from the chat and is read as hostile: only the one that we write is read. It fits an overflow option
 (150 characters).  Source: https://docs.slack.dev/reference/block-kit/composition-objects/option-object
 """
 
@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar, get_type_hints
 
 from bot.casework.decisions import DraftClick
 from bot.casework.notes import NoteSource
 from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
-from bot.domain.heartbeats.session_state import check_session_id
+from bot.domain.heartbeats.session_state import SESSION_ID
 from bot.domain.sharing.suggestions import SUGGESTION_ID
-from bot.domain.threads import ThreadState, check_thread_id, reply_id_of
+from bot.domain.threads import THREAD_ID, ThreadState, reply_id_of
 from bot.errors import InputError
 
 APPROVE: Final = "triage_approve"
@@ -91,19 +92,107 @@ MAX_SEEN: Final = 999
 _ALERT = "triage_alert:"
 _FROM_HOME = "|home"
 _DIGEST = re.compile(r"[0-9a-f]{16}")
-_MESSAGE = re.compile(r"team\.[\w.-]{0,100}\|([A-Z0-9]{1,40})\|([0-9]{1,20}\.[0-9]{1,20})")
-_VERSION_AND_HASH = re.compile(r"([0-9]{1,6})\|([0-9a-f]{16}|)\|([0-9]{1,3})(?:\|t([0-9]{1,5}))?")
+Value = TypeVar("Value")
+
+_PART: Final = re.compile(r"(\[?)([^\[\]{}]*)\{(\w+)\}([^\[\]{}]*)\]?")
 
 
 def _foreign() -> InputError:
+    """Return what whoever clicked is told of a value that is none of ours."""
     return InputError("This button is from another version of triage; nothing was changed.")
 
 
-def _own(value: object, pattern: re.Pattern[str]) -> str:
-    """Return an id that has the form of ours; raises InputError for any other."""
-    if not pattern.fullmatch(str(value)):
-        raise _foreign()
-    return str(value)
+class Codec(Generic[Value]):
+    """Writes the values of one kind.
+
+    Args:
+        kind: A dataclass of `str` and `int` fields.
+        template: Its fields in braces, with the text around them. What stands in brackets is left out where its field
+            is empty or 0, which is the field's default.
+        forms: The pattern of each field; linear, for what it reads comes from outside.
+
+    >>> from dataclasses import make_dataclass
+    >>> Point = make_dataclass("Point", [("x", int), ("y", int), ("name", str, "")])
+    >>> points = Codec(Point, "{x}|{y}[|{name}]", {"x": "[0-9]", "y": "[0-9]", "name": "[a-z]{1,9}"})
+    >>> points.encode(Point(1, 2)), points.decode("1|2|here")
+    ('1|2', Point(x=1, y=2, name='here'))
+    """
+
+    def __init__(self, kind: type[Value], template: str, forms: Mapping[str, str]) -> None:
+        self._kind, self._types = kind, get_type_hints(kind)
+        self._parts: list[tuple[str, str, str, str]] = _PART.findall(template)
+        pattern = ""
+        for bracket, before, name, after in self._parts:
+            part = f"{re.escape(before)}(?P<{name}>{forms[name]}){re.escape(after)}"
+            pattern += f"(?:{part})?" if bracket else part
+        self._pattern = re.compile(pattern)
+
+    def encode(self, value: Value) -> str:
+        """Return the string that stands for a value."""
+        fields = [(bracket, before, getattr(value, name), after) for bracket, before, name, after in self._parts]
+        return "".join(f"{before}{said}{after}" for bracket, before, said, after in fields if said or not bracket)
+
+    def decode(self, text: object) -> Value:
+        """Return the value that a string stands for.
+
+        Raises:
+            InputError: it was not made by `encode`.
+        """
+        match = self._pattern.fullmatch(str(text))
+        if match is None:
+            raise _foreign()
+        found = {name: said for name, said in match.groupdict().items() if said is not None}
+        value = self._kind(**{name: int(said) if self._types[name] is int else said for name, said in found.items()})
+        if self.encode(value) != text:
+            raise _foreign()
+        return value
+
+
+_FORMS: Final = {
+    "thread_id": THREAD_ID.pattern,
+    "version": "[0-9]{1,6}",
+    "draft_hash": "(?:[0-9a-f]{16})?",
+    "seen": "[0-9]{1,3}",
+    "twins": "[0-9]{1,5}",
+    "digest": _DIGEST.pattern,
+    "session_id": SESSION_ID.pattern,
+    "snooze": "[^!]{1,40}",
+    "team": r"[\w.-]{0,100}",
+    "chat_id": "[A-Z0-9]{1,40}",
+    "message_id": r"[0-9]{1,20}\.[0-9]{1,20}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadPart:
+    """Something of a thread, by its hash: the patch of its draft, or its reply."""
+
+    thread_id: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingValue:
+    """A finding of a session; `snooze` is for how long it is to be silent, in the words of the menu."""
+
+    session_id: str
+    digest: str
+    snooze: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageValue:
+    """A message that a team's dialogue is about."""
+
+    team: str
+    chat_id: str
+    message_id: str
+
+
+CLICK: Final = Codec(DraftClick, "{thread_id}|{version}|{draft_hash}|{seen}[|t{twins}]", _FORMS)
+THREAD_PART: Final = Codec(ThreadPart, "{thread_id}|{digest}", _FORMS)
+FINDING: Final = Codec(FindingValue, "[{snooze}!]{session_id}|{digest}", _FORMS)
+MESSAGE: Final = Codec(MessageValue, "team.{team}|{chat_id}|{message_id}", _FORMS)
 
 
 def card_block_id(thread_id: str) -> str:
@@ -127,47 +216,18 @@ def page_block_id(state: ThreadState, ring: int | None) -> str:
     return f"triage_page:{reply_id_of(state)}:{'then' if ring is None else ring}{again}"
 
 
-def encode_click(click: DraftClick) -> str:
-    """Return a button value that binds a click to one draft.
-
-    >>> encode_click(DraftClick(thread_id="T1.C1.1.2", version=3, draft_hash="00112233aabbccdd", seen=1))
-    'T1.C1.1.2|3|00112233aabbccdd|1'
-    """
-    twins = f"|t{click.twins}" if click.twins else ""
-    return f"{click.thread_id}|{click.version}|{click.draft_hash}|{click.seen}{twins}"
-
-
-def decode_click(value: object) -> DraftClick:
-    """Return the click a button value stands for.
-
-    Raises:
-        InputError: the value was not made by `encode_click`.
-    """
-    thread_id, _, rest = str(value).partition("|")
-    match = _VERSION_AND_HASH.fullmatch(rest)
-    if match is None:
-        raise _foreign()
-    return DraftClick(
-        thread_id=check_thread_id(thread_id),
-        version=int(match[1]),
-        draft_hash=match[2],
-        seen=int(match[3]),
-        twins=int(match[4] or 0),
-    )
-
-
 def encode_dialogue(click: DraftClick, *, from_home: bool) -> str:
     """Return the private metadata of a dialogue: the click that opened it, and whether that was on App Home.
 
     >>> encode_dialogue(DraftClick(thread_id="T1.C1.1.2", version=3, draft_hash="", seen=0), from_home=True)
     'T1.C1.1.2|3||0|home'
     """
-    return encode_click(click) + (_FROM_HOME if from_home else "")
+    return CLICK.encode(click) + (_FROM_HOME if from_home else "")
 
 
 def decode_dialogue(value: object) -> DraftClick:
-    """Return the click that opened a dialogue; raises InputError as `decode_click` does."""
-    return decode_click(str(value).removesuffix(_FROM_HOME))
+    """Return the click that opened a dialogue, or that a button stands for; raises InputError for any other value."""
+    return CLICK.decode(str(value).removesuffix(_FROM_HOME))
 
 
 def team_value(team: str) -> str:
@@ -175,20 +235,17 @@ def team_value(team: str) -> str:
     return f"team.{team}"
 
 
-def encode_message(team: str, chat_id: str, message_id: str) -> str:
-    """Return the value of a team's dialogue about a message."""
-    return f"{team_value(team)}|{chat_id}|{message_id}"
-
-
 def decode_note(value: object) -> NoteSource:
-    """Return what a note is made from; raises InputError as `decode_click` does.
+    """Return what a note is made from; raises InputError as `decode_dialogue` does.
 
     >>> decode_note("team.pay|C1|1.2"), decode_note("T1.C1.1.2|3||0|home").thread_id
     (NoteSource(thread_id=None, chat_id='C1', message_id='1.2'), 'T1.C1.1.2')
     """
-    if (match := _MESSAGE.fullmatch(str(value))) is not None:
-        return NoteSource(chat_id=match[1], message_id=match[2])
-    return NoteSource(thread_id=decode_dialogue(value).thread_id)
+    try:
+        message = MESSAGE.decode(value)
+    except InputError:
+        return NoteSource(thread_id=decode_dialogue(value).thread_id)
+    return NoteSource(chat_id=message.chat_id, message_id=message.message_id)
 
 
 def is_from_home(body: Mapping[str, object]) -> bool:
@@ -202,31 +259,12 @@ def is_from_home(body: Mapping[str, object]) -> bool:
     return not (isinstance(channel, Mapping) and channel.get("id"))
 
 
-def clicked_thread(body: Mapping[str, Any]) -> str | None:
-    """Return the thread that a click on a draft or a submit of its dialogue is about; None where it names none."""
-    view, actions = body.get("view"), body.get("actions")
-    action = actions[0] if isinstance(actions, list) and actions and isinstance(actions[0], Mapping) else {}
-    option = action.get("selected_option")
+def clicked_thread(value: object) -> str | None:
+    """Return the thread that a button, an option or a dialogue of a draft is about; None where it names none."""
     try:
-        if isinstance(option, Mapping):
-            return decode_click(split_option(option.get("value"))[1]).thread_id
-        if action:
-            return decode_click(action.get("value")).thread_id
-        return decode_dialogue(view.get("private_metadata")).thread_id if isinstance(view, Mapping) else None
+        return decode_dialogue(split_option(value)[1] or value).thread_id
     except InputError:
         return None
-
-
-def encode_patch(thread_id: str, patch_hash: str) -> str:
-    """Return a button value that names a patch of a thread by its hash."""
-    return f"{thread_id}|{patch_hash}"
-
-
-def decode_patch(value: object) -> tuple[str, str]:
-    """Return `(thread id, hash)` of a button about a patch; raises InputError as `decode_click` does."""
-    thread_id, _, patch_hash = str(value).partition("|")
-    patch_hash = _own(patch_hash, _DIGEST)
-    return check_thread_id(thread_id), patch_hash
 
 
 def session_block_id(session_id: str) -> str:
@@ -236,7 +274,7 @@ def session_block_id(session_id: str) -> str:
 
 def encode_option(action: str, click: DraftClick) -> str:
     """Return an overflow option's value: which action, for which draft."""
-    return f"{action}!{encode_click(click)}"
+    return f"{action}!{CLICK.encode(click)}"
 
 
 def split_option(value: object) -> tuple[str, str]:
@@ -276,42 +314,14 @@ def asked_about_block_id(session_id: str, finding: OpenFinding) -> str:
     return asked_block_id(f"{session_id}:{finding_digest(finding.key)}:{int(finding.first_at.timestamp() * 1000)}")
 
 
-def encode_finding(session_id: str, digest: str) -> str:
-    """Return a button value that names a finding of a session."""
-    return f"{session_id}|{digest}"
-
-
-def decode_finding(value: object) -> tuple[str, str]:
-    """Return `(session id, digest)` of a button; raises InputError as `decode_click` does."""
-    session_id, _, digest = str(value).partition("|")
-    digest = _own(digest, _DIGEST)
-    return check_session_id(session_id), digest
-
-
-def decode_snooze(value: object) -> tuple[str, str, str]:
-    """Return `(for how long, session id, digest)` of a snooze; raises InputError as `decode_click` does."""
-    words, _, rest = str(value).partition("!")
-    return (words, *decode_finding(rest))
-
-
 def audit_block_id(reply_id: str) -> str:
     """Return the block id that marks the audit card of an automatic reply."""
     return f"triage_audit:{reply_id}"
 
 
 def decode_auto_reply(value: object) -> str:
-    """Return the automatic reply's id that a button carries; raises InputError as `decode_click` does."""
+    """Return the automatic reply's id that a button carries; raises InputError for any other value."""
     return _own(value, _DIGEST)
-
-
-def encode_feedback(state: ThreadState) -> str:
-    """Return a button value that names the reply to a question."""
-    return f"{state.thread_id}|{reply_id_of(state)}"
-
-
-def decode_feedback(value: object) -> tuple[str, str]:
-    """Return `(thread id, reply id)` of a button under a reply; raises InputError as `decode_click` does."""
-    return decode_patch(value)
 
 
 def feedback_block_id(reply_id: str) -> str:
@@ -325,5 +335,11 @@ def suggestion_block_id(suggestion_id: str) -> str:
 
 
 def decode_suggestion(value: object) -> str:
-    """Return the suggestion's id that a button or a dialogue carries; raises InputError as `decode_click` does."""
+    """Return the suggestion's id that a button or a dialogue carries; raises InputError for any other value."""
     return _own(value, SUGGESTION_ID)
+
+
+def _own(value: object, form: re.Pattern[str]) -> str:
+    if not form.fullmatch(str(value)):
+        raise _foreign()
+    return str(value)

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
+from typing import NoReturn
 
 import click
 
@@ -105,6 +106,8 @@ def main(argv: list[str] | None = None) -> int:
         sys.excepthook = _crashed
         threading.excepthook = _thread_crashed
         _open_streams()
+        if sys.argv[1:2] == ["run"]:
+            os.umask(0o077)  # also what libraries and child processes of the bot write is for the owner's eyes only
     try:
         try:
             return _run(sys.argv[1:] if argv is None else argv)
@@ -151,6 +154,8 @@ def _run(arguments: list[str]) -> int:
         return 0
     if arguments[:1] == ["run"]:  # the bot takes SIGHUP itself before it reads triage.yml; until then it means nothing
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        for number in (signal.SIGTERM, signal.SIGINT):  # and these once it is built
+            signal.signal(number, _end_at_once)
     if not arguments or arguments[0] == "help":
         arguments = [*arguments[1:], "--help"]
     try:
@@ -177,6 +182,14 @@ def _run(arguments: list[str]) -> int:
         _complain(f"triage: cannot use {error.filename}: {error.strerror}; run this as the user who runs triage")
         return 1
     return code
+
+
+def _end_at_once(number: int, _frame: FrameType | None) -> NoReturn:
+    """End the process as a kill does, with the exit code of an ordinary end by a signal.
+
+    Raised in the middle of an import or a check of settings, KeyboardInterrupt would come out as another error.
+    """
+    os._exit(128 + number)
 
 
 def _check_whole(arguments: list[str]) -> None:

@@ -7,20 +7,18 @@ process does once for all its teams: the lease on the data directory, the line t
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.adapters.process.clocks import SystemClock
-from bot.adapters.storage.files.file_leases import FileLeases
 from bot.casework.waiting_drafts import repeat_partial_answers
-from bot.composition.process_services import ProcessServices
+from bot.composition.process import build_process
+from bot.composition.removed_teams import end_removed
 from bot.composition.slack_edge import connect_to_slack
-from bot.composition.storage_engine import open_engine
-from bot.composition.team_homes import check_team_folders, end_removed, hand_over, refuse_renamed
 from bot.config.environment import Environment, require_bot_token, require_signing_secret, require_tokens
 from bot.config.settings import Settings
 from bot.errors import ConfigError
 from bot.ports import Clock
-from bot.ports.collections import HOME, INDEX
+from bot.ports.collections import INDEX
 from bot.ports.replicas import Role
 from bot.runtime.duties import SignsOfLife
 from bot.runtime.outage import Outage
@@ -67,21 +65,12 @@ class App:
     ) -> None:
         self._role = role
         bot_token, ear_secret = _tokens(settings, environment, role)
-        self._lock = FileLeases(environment.home).take(HOME)
-        engine = open_engine(environment, role)
-        check_team_folders(environment.home, settings.teams)
-        handed_over = hand_over(engine, environment.home, settings)
-        refuse_renamed(environment.home, settings, engine)
-        self.process = process = ProcessServices(
-            settings, environment, engine, bot_token, clock or SystemClock(), time_scale=time_scale
+        self.process = process = build_process(
+            settings, environment, role, bot_token, clock or SystemClock(), time_scale=time_scale
         )
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")
         self.teams = Teams(process, self._listeners)
         self.teams.open_first(settings.by_team())
-        if handed_over:
-            process.noted.append(handed_over)
-        if settings.removed_keys:
-            process.noted.append("\n".join(settings.removed_keys))
         self.connection = connect_to_slack(
             process,
             self.teams.router,
@@ -89,7 +78,7 @@ class App:
             self._listeners,
             bot_token=bot_token,
             ear_secret=ear_secret,
-            on_session=self._missed_since,
+            on_gap=self._missed_since,
         )
         self.reload = ConfigReload(self.teams, process.code)
         self._workers = WorkerPool(
@@ -101,17 +90,17 @@ class App:
             pause_after_error_s=PAUSE_AFTER_ERROR_S * time_scale,
             pause_while_away_s=PAUSE_WHILE_AWAY_S * time_scale,
         )
-        self._life = SignsOfLife(engine.replicas, role, process.keep_time)
+        self._life = SignsOfLife(process.engine.replicas, role, process.keep_time)
         self._ticker = Ticker(time_scale)
         # apart: what the other one asks of Slack may take a minute, and this looks after the line
         self._pulse = Ticker(time_scale)
         self._probing = Ticker(time_scale)  # apart: what waits for a database that is away would hold it up
         self.outage = Outage(
-            engine.probe,
+            process.engine.probe,
             process.clock,
             tell=self.teams.tell,
             on_back=self._take_up_refused,
-            is_ours=lambda: not engine.is_shared or self.team.has_duties,
+            is_ours=lambda: not process.engine.is_shared or self.team.has_duties,
             stands=lambda text, since: self.team.has_said(text, since),
         )
         self._indexing = Ticker(time_scale)  # apart: a few hundred changed files take a second or two
@@ -162,7 +151,7 @@ class App:
         self.teams.each_at_once(Team.close)
         self._life.stop()
         self.process.engine.close()
-        self._lock.release()
+        self.process.lease.release()
 
     def _tick(self) -> None:
         """Say what is done every so often."""
@@ -182,15 +171,16 @@ class App:
 
     def _repeat_partial_answers(self) -> None:
         if self._index_watch.is_whole:
-            self.teams.each(lambda team: repeat_partial_answers(team.shared.service))
+            self.teams.each(lambda team: repeat_partial_answers(team.core.service))
 
     def _take_up_refused(self, since: datetime) -> None:
         """Take up what could not be kept: messages that were not journaled, steps that were not saved."""
         self._missed_since(since)
         self.teams.each(Team.recover_if_ours)
 
-    def _missed_since(self, since: datetime | None) -> None:
-        self.teams.each(lambda team: team.missed_since(since, is_told=self.outage.is_told(since)))
+    def _missed_since(self, since: datetime, session_age: timedelta = timedelta()) -> None:
+        is_told = self.outage.is_told(since)
+        self.teams.each(lambda team: team.edge.backfill.open(since, session_age, is_told=is_told))
 
 
 def _tokens(settings: Settings, environment: Environment, role: Role) -> tuple[str, str | None]:

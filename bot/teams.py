@@ -18,17 +18,18 @@ from typing import Final
 from bot.casework.approvers import Approvers
 from bot.casework.notes import copy_shared_notes
 from bot.composition.codebases import ProcessCode
-from bot.composition.process_services import ProcessServices
+from bot.composition.process import Process
 from bot.composition.team_homes import check_team_folders
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
 from bot.errors import ConfigError, ProviderError, StoreError, TriageError
+from bot.heartbeat.sharing.pollination import checks_to_share
 from bot.ports import Clock
 from bot.ports.collections import HOMES
 from bot.runtime.config_reload import ops_channels_taken, rename_refused
 from bot.runtime.team_queues import TeamQueues
 from bot.runtime.worker_pool import JobHandlers
-from bot.team import Team
+from bot.team import Team, build_team
 from handlers.home import HomeTab
 from handlers.team_router import TeamRouter
 
@@ -89,7 +90,7 @@ class ApproverRounds:
 class Teams:
     """Every team that runs, in the file's order; those of the start are opened by `open_first`."""
 
-    def __init__(self, process: ProcessServices, listeners: Executor) -> None:
+    def __init__(self, process: Process, listeners: Executor) -> None:
         self._process, self._listeners = process, listeners
         self.router = TeamRouter(process.slack.me)
         self.home = HomeTab(
@@ -118,11 +119,11 @@ class Teams:
         try:
             for name, settings in teams.items():
                 new.append(self._open(name, settings))
-                new[-1].missed_since(None)  # from now on: a running team may let go of one of its channels next
+                new[-1].edge.backfill.open(None)  # from now on: a running team may let go of one of its channels next
             yield
         except BaseException:
             for team in new:
-                self._process.noted.detach(team.shared.ops.lines)
+                self._process.noted.detach(team.core.ops.lines)
             raise
         for team in new:
             self._begin(team)
@@ -148,13 +149,13 @@ class Teams:
         self.home.remove(name)
         self.queues.remove(name)
         self.approvers.remove(name)
-        self._process.noted.detach(team.shared.ops.lines)
+        self._process.noted.detach(team.core.ops.lines)
         team.stop_hearing()
         team.interrupt()
         self.queues.wait_for(name, timeout_s=JOB_END_S)
         self._handlers.pop(name)
         try:
-            return team.end().words(name)
+            return team.end().words()
         except TriageError as error:
             log.exception("team %s was not ended", name, extra={"action": "team_unended"})
             return f"{name} is no longer in triage.yml, but not all that it left open could be closed: {error}." + (
@@ -186,13 +187,17 @@ class Teams:
 
     def _share(self) -> None:
         teams = list(self._teams.values())
-        checks = {one.name: one.checks_to_share() for one in teams if "checks" in one.reload.shared}
+        checks = {
+            one.name: checks_to_share(one.heartbeats.sessions.suggestions.known(), one.name)
+            for one in teams
+            if "checks" in one.reload.now.share
+        }
         for team in teams:
             others = [other for other in teams if other is not team]
-            notes = {other.name: other.shared.storage.notes for other in others if "notes" in other.reload.shared}
-            copy_shared_notes(team.shared.storage.notes, notes)
+            notes = {other.name: other.core.storage.notes for other in others if "notes" in other.reload.now.share}
+            copy_shared_notes(team.core.storage.notes, notes)
             offered = [check for other in others for check in checks.get(other.name, ())]
-            team.heartbeats.suggestions.of_teams = offered
+            team.heartbeats.sessions.suggestions.of_teams = offered
 
     def say(self, text: str) -> None:
         """Tell the log and every team's ops channel what concerns the process."""
@@ -202,15 +207,15 @@ class Teams:
     def tell(self, text: str) -> None:
         """Tell every team's ops channel what the log has already."""
         self._process.noted.put(text)
-        self.each(lambda team: team.shared.ops.flush())
+        self.each(lambda team: team.core.ops.flush())
 
     def handlers_of(self, job: Job) -> JobHandlers:
         """Return what works off a claimed job."""
         return self._handlers[self.queues.team_of(job)]
 
     def _open(self, name: str, settings: Settings) -> Team:
-        team = Team(self._process, name, settings, self.home, self.router, self._listeners)
-        self._process.noted.attach(team.shared.ops.lines, team.shared.code.ids)
+        team = build_team(self._process, name, settings, self.home, self.router, self._listeners)
+        self._process.noted.attach(team.core.ops.lines, team.core.code.ids)
         return team
 
     def _add(self, team: Team) -> None:
@@ -218,8 +223,8 @@ class Teams:
         self._teams[team.name], self._handlers[team.name] = team, team.handlers()
         self.router.add(team.edge.listeners)
         self.home.add(team.edge.home)
-        self.approvers.add(team.name, team.shared.approvers)
-        self.queues.add(team.name, team.shared.jobs, team.wants)
+        self.approvers.add(team.name, team.core.approvers)
+        self.queues.add(team.name, team.core.service.jobs, team.wants)
         log.info("team %s is open", team.name, extra={"action": "team_open"})
 
 

@@ -13,12 +13,12 @@ from itertools import islice
 from operator import itemgetter
 from typing import Final
 
-from bot.agent.git.git_repo import GitRepo, TreeEntry, split_lines
+from bot.agent.git.git_repo import GitRepo, TreeEntry
 from bot.casework.investigate.assignment import Assignment
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.returns import EvidenceRef
 from bot.domain.search.definitions import Definition, DefinitionKind, definitions_in
-from bot.domain.search.files import FileKind, file_kind
+from bot.domain.search.files import FileKind, file_kind, file_lines
 from bot.domain.search.passages import first_attached
 from bot.domain.search.tokens import is_identifier
 from bot.domain.threads import QuestionType
@@ -81,8 +81,8 @@ def _definitions(repo: GitRepo) -> tuple[list[str], list[str]]:
     types: dict[str, None] = {}
     functions: dict[str, None] = {}
     sources = {entry.blob: entry.path for entry in repo.tree(repo.head()) if _is_program(entry)}
-    for blob, content in repo.blobs(list(sources)[:MAX_FILES]):
-        lines = split_lines(content)
+    for blob, content in repo.blobs(list(sources)[:MAX_FILES]).items():
+        lines = file_lines(content) or []
         for line in lines:
             mentions.update(set(_WORD.findall(line)))
         for one in definitions_in(sources[blob], lines):

@@ -125,7 +125,7 @@ def command(**options: Any) -> int:
         _bot(args, slack, home, repo.root) as bot,
     ):
         control.wait_for(control.is_connected, "the bot to connect")
-        index = bot.team.shared.code.codebases.first.index
+        index = bot.team.core.code.codebases.first.index
         questions = [args.question] if args.question else questions_for(repo, index)
         if args.headless:
             return _headless(args, control, home, questions)
@@ -146,11 +146,11 @@ def _bot(args: DemoOptions, slack: LocalSlack, home: Path, codebase: Path) -> It
     environment = environment_of(slack, home)
     bot = App(load_settings(config), environment)
     try:
-        repo = bot.team.shared.code.codebases.first.repo
+        repo = bot.team.core.code.codebases.first.repo
         index = SqlitePassageIndex(repo, home / "index" / "passages.sqlite", environment.secrets())
         indexed = index.refresh()  # the bot would do it beside; the demo's questions are made from it
         _say(args, f"index     {counted(indexed.files, 'file')} at {indexed.commit[:12]}, {indexed.seconds:.1f} s")
-        _say(args, f"drafts by {bot.team.casework.staff.described}")
+        _say(args, f"drafts by {bot.team.questions.models.described}")
         WakeBox(FileDocuments(home)).drop(SESSION, Wake.ON_DEMAND)  # what `triage heartbeat run` does
         bot.start()
         yield bot

@@ -21,7 +21,7 @@ from bot.domain.acknowledgement import Reaction
 from bot.domain.threads import ThreadState
 from bot.errors import ProviderError, Unavailable
 from handlers.transport.poster import Poster
-from handlers.transport.rate_limits import LINE, RateLimiter, rate_limited
+from handlers.transport.rate_limits import LINE
 from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,6 @@ Ephemeral = Callable[[str, str, str], None]
 Whisper = Callable[[str, str, str, str | None], None]
 """Takes `(channel, user, mrkdwn, thread_ts or None)`."""
 
-_ADD, _REMOVE = "reactions.add", "reactions.remove"
 _STANDS_ALREADY, _DOES_NOT_STAND = "already_reacted", "no_reaction"
 
 
@@ -58,15 +57,13 @@ def ephemeral(client: WebClient, poster: Poster) -> Ephemeral:
             raise
         except ProviderError:
             log.info("answering in private instead", extra={"action": "answered_in_private"}, exc_info=True)
-            _in_private(client, poster, user, text)
+            _in_private(poster, user, text)
 
     return tell
 
 
-def _in_private(client: WebClient, poster: Poster, user: str, text: str) -> None:
-    with translate_slack_errors("open a direct message"):
-        channel = str(client.conversations_open(users=user)["channel"]["id"])
-    poster.post(channel, with_local_times(text), what="answer you", rank=LINE)
+def _in_private(poster: Poster, user: str, text: str) -> None:
+    poster.post(poster.open_place(user), with_local_times(text), what="answer you", rank=LINE)
 
 
 def answer(tell: Callable[..., None], *said: str | None) -> None:
@@ -95,31 +92,28 @@ def respond_privately(respond: Respond, text: str, **said: Any) -> None:
 
 
 class SlackAskerChat:
-    """Speaks with the bot's token, at the pace of `reactions`."""
+    """Speaks with the bot's token."""
 
-    def __init__(self, client: WebClient, reactions: RateLimiter) -> None:
-        self._client, self._reactions = client, reactions
+    def __init__(self, client: WebClient, poster: Poster) -> None:
+        self._poster = poster
         self._whisper = ephemeral_reply(client)
 
     def add_reaction(self, chat_id: str, message_id: str, reaction: Reaction) -> None:
         """Put our reaction on a message; harmless where it stands already."""
-        self._change(_ADD, chat_id, message_id, reaction, unless=_STANDS_ALREADY)
+        self._react(chat_id, message_id, reaction, is_set=True)
 
     def remove_reaction(self, chat_id: str, message_id: str, reaction: Reaction) -> None:
         """Take our reaction from a message; harmless where it does not stand."""
-        self._change(_REMOVE, chat_id, message_id, reaction, unless=_DOES_NOT_STAND)
+        self._react(chat_id, message_id, reaction, is_set=False)
 
     def tell_asker(self, state: ThreadState, text: str) -> None:
         """Say a line beside the question that only its asker sees: in its thread only if it was asked there."""
         in_thread = state.thread_ts if state.thread_ts != state.original_message_id else None
         self._whisper(state.chat_id, state.original_sender_id, text, in_thread)
 
-    def _change(self, method: str, chat_id: str, message_id: str, reaction: Reaction, *, unless: str) -> None:
-        what = "set a reaction" if method == _ADD else "remove a reaction"
-        call = self._client.reactions_add if method == _ADD else self._client.reactions_remove
+    def _react(self, chat_id: str, message_id: str, reaction: Reaction, *, is_set: bool) -> None:
         try:
-            with rate_limited(self._reactions, method, what, patience_s=0), translate_slack_errors(what):
-                call(channel=chat_id, timestamp=message_id, name=reaction.value)
+            self._poster.react(chat_id, message_id, reaction.value, is_set=is_set)
         except ProviderError as error:
-            if error.code != unless:
+            if error.code != (_STANDS_ALREADY if is_set else _DOES_NOT_STAND):
                 raise

@@ -23,7 +23,7 @@ from bot.domain.events import Event, Sender
 from bot.domain.jobs import AskInOps, QuestionAsked
 from bot.errors import ProviderError
 from bot.ports import Clock, JobQueue, Workspace
-from handlers.transport.poster import Poster, slack_time
+from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import CARD, LINE
 from handlers.transport.slack_clients import posting_client, translate_slack_errors
 
@@ -100,15 +100,13 @@ class OpsQuestions:
         Raises:
             ProviderError: Slack refused it, or cannot say whether it stands; trying again posts no second.
         """
-        since, channel = slack_time(asked.at), self._ops_channel
-        ts = self._poster.find(
-            channel, asked.mark, what="ask in the ops channel", recorded_at=asked.at, since=since, by_others=True
-        )
+        what, channel = "ask in the ops channel", self._ops_channel
+        ts = self._poster.find(channel, asked.mark, what=what, recorded_at=asked.at, by_others=True)
         if ts is None:
             text = escape(asked.question)
             first, *rest = split(text, SECTION_CHARS)
             blocks = [section(first, block_id=asked.mark), *map(section, rest)]
-            answer = self._poster.post(channel, text, blocks, what="ask in the ops channel", rank=CARD, mark=asked.mark)
+            answer = self._poster.post(channel, text, blocks, what=what, rank=CARD, mark=asked.mark)
             ts = str(answer["ts"])
         kept = next((one for one in self._workspace.thread(channel, ts) if one.message_id == ts), None)
         if kept is None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bot.adapters.storage.journal_lines import JournalLines
 from bot.adapters.storage.queued_jobs import QueuedJobs, decode_job, encode_job
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
@@ -75,13 +76,12 @@ class FakeClock:
         self.at += timedelta(seconds=seconds)
 
 
-class MemoryJournal:
+class MemoryJournal(JournalLines):
     """Port Journal over a list of lines; `full` makes the disk refuse."""
 
     def __init__(self, lines: list[str] | None = None, faults: Faults | None = None, name: str = "journal") -> None:
         self.lines = [] if lines is None else lines
         self.full = False
-        self.bad_lines = 0
         self._faults = faults or Faults()
         self._name = name
 
@@ -92,35 +92,14 @@ class MemoryJournal:
         self.lines.append(json.dumps(dict(record), ensure_ascii=False, default=str))
         self._faults.point(f"{self._name}: after a line")
 
-    def records(self, *, last_bytes: int | None = None, containing: str = "") -> Iterator[dict[str, Any]]:
-        wanted = json.dumps(containing, ensure_ascii=False)[1:-1]
-        return self._read(line for line in self._tail(last_bytes) if wanted in line)
+    def _written(self, text: str) -> bytes:
+        return json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
 
-    def newest_first(self) -> Iterator[dict[str, Any]]:
-        return self._read(reversed(list(self.lines)))
+    def _forwards(self, _: bytes) -> Iterator[bytes]:
+        return (line.encode("utf-8", "surrogatepass") for line in list(self.lines))
 
-    def _read(self, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-        self.bad_lines = 0
-        for line in lines:
-            try:
-                record = json.loads(line)
-            except ValueError:
-                record = None
-            if isinstance(record, dict):
-                yield record
-            else:
-                self.bad_lines += 1
-
-    def _tail(self, last_bytes: int | None) -> list[str]:
-        if last_bytes is None:
-            return list(self.lines)
-        tail: list[str] = []
-        for line in reversed(self.lines):
-            last_bytes -= len(line.encode()) + 1
-            if last_bytes < 0:
-                break
-            tail.insert(0, line)
-        return tail
+    def _backwards(self) -> Iterator[bytes]:
+        return (line.encode("utf-8", "surrogatepass") for line in list(self.lines)[::-1])
 
 
 class MemoryDocuments:
@@ -458,11 +437,6 @@ class RecordingMessenger:
             raise self.lose
         self._faults.point("messenger: after the reply")
         return post.ts
-
-    def find_reply(self, state: ThreadState, text: str) -> str | None:
-        sought = (state.chat_id, state.thread_ts, text, state.draft_version)
-        posts = {(p.chat_id, p.thread_ts, p.text, p.draft_version): p.ts for p in self.posts}
-        return posts.get(sought)
 
     def delete_reply(self, state: ThreadState, ts: str) -> None:
         self.posts = [post for post in self.posts if post.ts != ts]

@@ -185,14 +185,15 @@ def _standing(alert: Alert) -> str:
 
 
 def _buttons(session_id: str, finding: OpenFinding) -> ActionsBlock:
-    value = ids.encode_finding(session_id, finding_digest(finding.key))
+    value = ids.FINDING.encode(ids.FindingValue(session_id, finding_digest(finding.key)))
     acknowledge = [] if finding.acknowledged_by else [button("Acknowledge", ids.ACKNOWLEDGE, value, style="primary")]
+    investigate = [] if finding.investigated_by else [button("Investigate", ids.INVESTIGATE, value)]
     return actions(
         f"actions:{value}",
         *acknowledge,
         menu(ids.SNOOZE, "Snooze", [(words, f"{words}!{value}") for words in SNOOZES]),
         button("Fixed", ids.FIXED, value),
-        button("Investigate", ids.INVESTIGATE, value),
+        *investigate,
         button("Run now", ids.RUN_NOW, value),
         button("Open HEARTBEAT.md", ids.OPEN_PLAYBOOK, value),
     )

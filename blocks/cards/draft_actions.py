@@ -167,7 +167,7 @@ def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveEleme
 
 def choice_actions(state: ThreadState, new: NewDraft) -> ActionsBlock:
     """Return the choice between a human's text and a new draft; both clicks name the new one."""
-    click = ids.encode_click(replace(click_of(state), draft_hash=new.hash))
+    click = ids.CLICK.encode(replace(click_of(state), draft_hash=new.hash))
     mine, use_new = button("Use mine", ids.USE_MINE, click), button("Use new", ids.USE_NEW, click)
     return actions(f"choice:{state.thread_id}:{state.draft_version}", mine, use_new)
 
@@ -177,7 +177,7 @@ def _answer_too(state: ThreadState, approve: ButtonElement) -> list[ButtonElemen
     count = len(state.shown_twins)
     if not count:
         return []
-    value = ids.encode_click(click_of(state, with_twins=True))
+    value = ids.CLICK.encode(click_of(state, with_twins=True))
     label = f"Answer there too ({count})"
     return [button(label, ids.ANSWER_TOO, value, style=approve.style, confirm=approve.confirm)]
 
@@ -204,7 +204,7 @@ def reinvestigate_button(state: ThreadState) -> ButtonElement:
 
 def _dismiss(state: ThreadState) -> ButtonElement:
     """Return the way out."""
-    click = ids.encode_click(click_of(state, with_twins=True))
+    click = ids.CLICK.encode(click_of(state, with_twins=True))
     return button("Dismiss", ids.DISMISS, click)
 
 
@@ -237,7 +237,7 @@ def _menu(names: Mapping[str, str], click: DraftClick) -> OverflowMenuElement:
 
 
 def _click(state: ThreadState) -> str:
-    return ids.encode_click(click_of(state))
+    return ids.CLICK.encode(click_of(state))
 
 
 def _row(state: ThreadState, elements: list[InteractiveElement]) -> ActionsBlock:

@@ -140,7 +140,7 @@ def _option_text(twin: Twin) -> str:
 
 
 def _value(twin: Twin) -> str:
-    return ids.encode_click(DraftClick(thread_id=twin.thread_id, version=0, draft_hash=""))
+    return ids.CLICK.encode(DraftClick(thread_id=twin.thread_id, version=0, draft_hash=""))
 
 
 def suspect_lines(suspects: Sequence[SuspectChange], asked_at: datetime) -> list[Block]:
@@ -172,7 +172,8 @@ def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
         return []
     before = " of the draft before it was edited" if state.has_edited_draft else ""
     before = " of the new draft" if state.draft_new else before
-    lines = [context(_ref_line(ref, mark, link_to(ref))) for ref, mark in cited[:SHOWN_REFS]]
+    draft = state.draft_new.text if state.draft_new else state.draft_pending
+    lines = [context(_ref_line(ref, mark, link_to(ref), draft)) for ref, mark in cited[:SHOWN_REFS]]
     more = len(cited) - SHOWN_REFS
     rest = [context(f"… and {more} more")] if more > 0 else []
     return [context(_evidence_title([mark for _, mark in cited], before)), *lines, *rest]
@@ -186,7 +187,7 @@ def candidate_blocks(state: ThreadState, link_to: LinkTo) -> list[Block]:
     parts: list[Block] = [context("*Also found*; the asker sees none of this")]
     for name, ref in offered.items():
         click = DraftClick(thread_id=state.thread_id, version=state.draft_version, draft_hash=name)
-        use = button("Use this", ids.USE_THIS, ids.encode_click(click))
+        use = button("Use this", ids.USE_THIS, ids.CLICK.encode(click))
         said = escape(plain(redact(ref.supports_claim), CAUTION_CHARS))
         block_id = f"{ids.USE_THIS}_{state.thread_id}_{name}"  # App Home shows many cards in one view
         parts.append(section(f"{_placed(said, ref, link_to(ref))}\n{_quoted(ref)}", accessory=use, block_id=block_id))
@@ -215,12 +216,13 @@ def _evidence_title(marks: Sequence[bool | None], before: str) -> str:
     return " · ".join([f"*Evidence*{before}", *(words for mark, words in meant.items() if mark in marks)])
 
 
-def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None) -> str:
-    """Return a citation: mark, place, what is said of one without a ✓, and the first of the printed lines."""
+def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None, draft: str) -> str:
+    """Return a citation: mark, place, what is said of one without a ✓, and the first lines, if no draft prints all."""
     if ref.kind is EvidenceKind.MEMORY and mark is None:  # proves nothing, and should be known before a click
         return f":bulb: {escape(plain(ref.supports_claim, CAUTION_CHARS))} · `{_name(ref)}`"
     claim = escape(plain(remark_on(ref, mark), CLAIM_CHARS))
-    return _with_lines(f"{_MARKS[mark]} {_place(ref, link)}{f' · {claim}' if claim else ''}", ref)
+    head = f"{_MARKS[mark]} {_place(ref, link)}{f' · {claim}' if claim else ''}"
+    return head if f"```\n{ref.quote}\n```" in draft else _with_lines(head, ref)
 
 
 def _name(ref: EvidenceRef) -> str:

@@ -119,7 +119,7 @@ def diff_fits(patch: ProposedPatch) -> bool:
 
 
 def _buttons(state: ThreadState, patch: ProposedPatch, mark: FixMark) -> Iterator[ButtonElement]:
-    value = ids.encode_patch(state.thread_id, hash_patch(patch))
+    value = ids.THREAD_PART.encode(ids.ThreadPart(state.thread_id, hash_patch(patch)))
     yield button("View diff", ids.VIEW_DIFF, value)
     if mark.is_offered and mark.host is None:
         yield button("Patch as a file", ids.OPEN_FIX, value)

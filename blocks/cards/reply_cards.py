@@ -22,7 +22,7 @@ from blocks.text.splitting import MESSAGE_BLOCK_CHARS, SECTION_CHARS, TRUNCATED,
 from bot.domain.questions.autonomy_record import AutonomyMode, AutoReply
 from bot.domain.questions.feedback import Feedback, Votes
 from bot.domain.returns import EvidenceKind
-from bot.domain.threads import ThreadState
+from bot.domain.threads import ThreadState, reply_id_of
 
 VOTED_CHARS: Final = 400
 NAMED_NOTES: Final = 3
@@ -48,7 +48,7 @@ CUT_NOTE: Final = f"_{TRUNCATED}: one reply has at most {MAX_MESSAGES} messages_
 
 def feedback_buttons(state: ThreadState) -> Block:
     """Return the buttons under the reply of a thread."""
-    value = ids.encode_feedback(state)
+    value = ids.THREAD_PART.encode(ids.ThreadPart(state.thread_id, reply_id_of(state)))
     votes = button("👍 Helpful", ids.HELPFUL, value), button("👎 Not helpful", ids.NOT_HELPFUL, value)
     return actions(f"votes:{value}", *votes)
 
@@ -180,13 +180,8 @@ def reply_sections(draft: str) -> list[Block]:
     return list(chain.from_iterable(reply_messages(draft)))
 
 
-def reply_text(draft: str) -> str:
-    """Return the reply's text for notifications; deterministic, so that a post of ours can be recognised by it."""
-    return truncate(reply_mrkdwn(draft), NOTIFICATION_CHARS)
-
-
 def message_text(blocks: Sequence[Block]) -> str:
-    """Return the text for notifications of one of several messages."""
+    """Return the text for notifications of a message of a reply."""
     texts = (block.text.text for block in blocks if isinstance(block, SectionBlock) and block.text)
     return truncate("\n".join(texts), NOTIFICATION_CHARS)
 

@@ -39,7 +39,7 @@ def read_answer(text: str, kind: type[BaseModel]) -> BaseModel:
         try:
             answers.append(kind.model_validate(found))
         except ValidationError as error:
-            problem = _explain(error)
+            problem = explain(error)
     if any(answer != answers[0] for answer in answers):
         raise Unreadable("there are several JSON objects that answer, and they differ; send one")
     if not answers:
@@ -77,6 +77,7 @@ def _object_at(decoder: json.JSONDecoder, text: str, at: int) -> tuple[dict[str,
     return (found if isinstance(found, dict) and not is_deeper_than(found, _MAX_DEPTH) else None), end
 
 
-def _explain(error: ValidationError) -> str:
+def explain(error: ValidationError) -> str:
+    """Return what is wrong with an object that a model wrote, for the model to read."""
     details = error.errors(include_url=False, include_input=False)
     return "; ".join(f"{'.'.join(map(str, detail['loc'])) or 'answer'}: {detail['msg']}" for detail in details[:8])

@@ -6,13 +6,18 @@ dollar.
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from typing import TYPE_CHECKING
 
-from bot.agent.model_run import RunFailed, Runner, RunRequest, RunResult, SpendLimitReached
+from bot.agent.model_run import RunFailed, RunRequest, RunResult, SpendLimitReached
 from bot.domain.returns import Usage
 from bot.ports import Clock, Journal
+
+if TYPE_CHECKING:
+    from bot.agent.loop import AnthropicRunner
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,7 +56,13 @@ class Budget:
         self._spent_usd = 0.0
 
     def run(
-        self, runner: Runner, request: RunRequest, *, run_id: str, spent_usd: float, allowance: Allowance | None = None
+        self,
+        runner: AnthropicRunner,
+        request: RunRequest,
+        *,
+        run_id: str,
+        spent_usd: float,
+        allowance: Allowance | None = None,
     ) -> RunResult:
         """Make a run of a case that has cost `spent_usd` so far; what it cost is on disk when this returns.
 
@@ -59,18 +70,18 @@ class Budget:
             RunFailed: as the runner does; SpendLimitReached names the limit that was met.
             StoreError: the journal cannot be written.
         """
-        grant = self._grant(spent_usd, allowance)
+        with self._lock:
+            grant = self._grant(spent_usd, allowance)
+            self._granted.append(grant)
         usage = Usage()
         try:
-            if grant.usd == 0.0:
-                raise SpendLimitReached(grant.why, usage=usage)
-            limits = replace(request.limits, spend_usd=grant.usd)
-            result = runner.run(replace(request, limits=limits))
+            result = runner.run(replace(request, limits=replace(request.limits, spend_usd=grant.usd)))
             usage = result.usage
+        except SpendLimitReached as error:
+            usage = error.usage
+            raise SpendLimitReached(grant.why, usage=usage) from error
         except RunFailed as error:
             usage = error.usage
-            if isinstance(error, SpendLimitReached):
-                raise SpendLimitReached(grant.why, usage=usage) from error
             raise
         finally:
             self._settle(grant, run_id, request.model, usage)
@@ -83,9 +94,7 @@ class Budget:
             SpendLimitReached: nothing is left; names the limit.
         """
         with self._lock:
-            grant = self._smallest(spent_usd, allowance)
-            if grant.usd == 0.0:
-                raise SpendLimitReached(grant.why, usage=Usage())
+            grant = self._grant(spent_usd, allowance)
             self._held[key] = grant.usd or 0.0
             return grant.usd
 
@@ -111,17 +120,12 @@ class Budget:
             self._write(run_id, model, usage)
 
     def _grant(self, spent_usd: float, allowance: Allowance | None) -> Grant:
-        """Set a share aside: what the case has left, or an equal part of what the day has left."""
-        with self._lock:
-            grant = self._smallest(spent_usd, allowance)
-            self._granted.append(grant)
-            return grant
+        """Return the smallest share: what the case has left, or an equal part of what the day has left.
 
-    def _smallest(self, spent_usd: float, allowance: Allowance | None) -> Grant:
-        return min(self._grants(spent_usd, allowance), key=lambda each: each.usd or 0.0, default=Grant(usd=None))
-
-    def _grants(self, spent_usd: float, allowance: Allowance | None) -> list[Grant]:
-        grants = []
+        Raises:
+            SpendLimitReached: nothing is left; names the limit.
+        """
+        grants = [Grant(usd=None)]
         if allowance is not None:
             left = max(0.0, allowance.usd - spent_usd)
             grants.append(Grant(usd=left, why=f"spend limit of {_usd(allowance.usd)} for {allowance.whose} reached"))
@@ -130,7 +134,10 @@ class Budget:
             free = max(0.0, self._per_day_usd - self._today() - set_aside)
             share = free / max(1, self._at_once - len(self._granted))
             grants.append(Grant(usd=share, why=f"spend limit of {_usd(self._per_day_usd)} for today reached"))
-        return grants
+        grant = min(grants, key=lambda each: math.inf if each.usd is None else each.usd)
+        if grant.usd == 0.0:
+            raise SpendLimitReached(grant.why, usage=Usage())
+        return grant
 
     def _today(self) -> float:
         """Return what the day has cost so far, read from the journal when the day is new."""

@@ -1,18 +1,21 @@
 """The turns of one run (request, reply, tools) until the model answers or makes no progress.
 
 A run with a final tool ends by a valid call of it. `history` holds whole replies only, in the form the API takes back,
-and no image: these are put in as it is sent. A retry starts the SDK's runner anew from it. `is_cut` says whether the
-last reply to our own prompt exceeded the length limit. Retries are in bot/agent/retry.py, repeated calls are detected
-by bot/agent/loop_detector.py. A ToolProblem goes to the model as an error result. Any other exception of a tool is our
-bug: the SDK would report it to the model and go on, so it is kept here and ends the run.
+and no image: these are put in as it is sent. Each turn is one turn of the SDK's streaming tool runner, begun from the
+history, so a retry sends the same bytes. `is_cut` says whether the last reply to our own prompt exceeded the length
+limit. Every tool call is validated, bounded in time, and noted in the run's ledger here. What git, a server or the disk
+refuses goes to the model as an error result; any other exception of a tool is our bug: the SDK would report it to the
+model and go on, so it is kept here and ends the run.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from typing import Any
 
 import anthropic
@@ -20,8 +23,8 @@ from anthropic.lib.tools import BetaBuiltinFunctionTool, ToolError
 from anthropic.types.beta import BetaMessage, BetaToolUnionParam
 from pydantic import BaseModel, ValidationError
 
+from bot.agent.answer_parsing import explain
 from bot.agent.cost import CostMeter
-from bot.agent.loop_detector import LoopDetector
 from bot.agent.model_messages import (
     HAND_IN,
     UNSEEN,
@@ -40,23 +43,32 @@ from bot.agent.provider_errors import vendor_words
 from bot.agent.retry import RetryPolicy
 from bot.agent.run_records import RunLog
 from bot.agent.tools.base import Tool, ToolProblem
-from bot.agent.watchdog import UNLIMITED_S, Watchdog
+from bot.agent.watchdog import UNLIMITED_S, LoopDetector, Stuck, Watchdog
 from bot.domain.text.sanitize import mend
+from bot.errors import ProviderError, StoreError
+
+log = logging.getLogger(__name__)
 
 
 class Toolbox:
     """The tools of one run; `crash` is what one of them must not have raised, or None.
 
-    `handed_in` are the arguments of each valid call of the final tool in the latest turn, `last_given` those of its
-    last call in the run as JSON, valid or not.
+    `answers` are the arguments of each valid call of the final tool in the latest turn, `last_given` those of its last
+    call in the run as JSON, valid or not; "" where there was none.
     """
 
-    def __init__(self, tools: Sequence[Tool], final: Tool | None, watch: Watchdog, journal: RunLog) -> None:
-        self._final, self._watch, self._journal = final, watch, journal
+    def __init__(self, request: RunRequest, watch: Watchdog, journal: RunLog) -> None:
+        final = self._final = request.final
+        self._ledger, self._watch, self._journal = request.ledger, watch, journal
         self.crash: BaseException | None = None
-        self.handed_in: list[BaseModel] = []
+        self.answers: list[BaseModel] = []
         self.last_given = ""
-        self.runnable = [_Runnable(tool, self) for tool in (*tools, *([final] if final else []))]
+        self.runnable = [_Runnable(tool, self) for tool in (*request.tools, *([final] if final else []))]
+
+    @property
+    def handed_in(self) -> BaseModel | None:
+        """What the final tool was called with; None if it was not, or twice in one turn with different arguments."""
+        return self.answers[0] if self.answers and all(answer == self.answers[0] for answer in self.answers) else None
 
     def call(self, tool: Tool, given: object) -> str:
         """Return what the tool says; raises ToolError for the model to read."""
@@ -98,16 +110,20 @@ class Toolbox:
         try:
             arguments = tool.arguments.model_validate(given) if tool.arguments else given
         except ValidationError as error:
-            details = error.errors(include_url=False, include_input=False)
-            wrong = "; ".join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in details)
-            raise ToolError(f"{tool.name} cannot be called like that: {wrong}") from error
+            raise ToolError(f"{tool.name} cannot be called like that: {explain(error)}") from error
         if tool is self._final and isinstance(arguments, BaseModel):
-            self.handed_in.append(arguments)
+            self.answers.append(arguments)
         text, problem = within(self._watch.left_s(), lambda: tool.call(arguments))
+        ledger = self._ledger if tool is not self._final else None
         if problem is None:
-            return text
+            return text if ledger is None else ledger.note_answer(tool.name, spell(arguments), text)
+        if ledger is not None:
+            ledger.note_failure(tool.name, spell(arguments))
         if isinstance(problem, ToolProblem):
             raise ToolError(str(problem)) from problem
+        if isinstance(problem, ProviderError | StoreError):
+            log.warning("a tool could not answer: %s", problem, extra={"action": "tool_failed", "tool": tool.name})
+            raise ToolError(f"{tool.name} failed; narrow the call or use another tool") from problem
         self.crash = problem
         raise ToolError("this tool failed") from problem
 
@@ -133,6 +149,17 @@ class _Runnable(BetaBuiltinFunctionTool):
         return self._box.call(self._tool, input)
 
 
+def spell(arguments: Any) -> str:
+    """Return the arguments of a call in one spelling, as the ledger keeps them.
+
+    >>> spell({"b": 1, "a": "ü"})
+    '{"a":"ü","b":1}'
+    """
+    if isinstance(arguments, BaseModel):
+        return arguments.model_dump_json(exclude_defaults=True)
+    return json.dumps(arguments, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
 def within(limit_s: float | None, work: Callable[[], str]) -> tuple[str, BaseException | None]:
     """Return `(text, what was raised)`, the work being left behind when the limit passes: it only reads."""
     done: queue.SimpleQueue[tuple[str, BaseException | None]] = queue.SimpleQueue()
@@ -148,10 +175,6 @@ def within(limit_s: float | None, work: Callable[[], str]) -> tuple[str, BaseExc
         return done.get(timeout=limit_s)
     except queue.Empty:
         return "", ToolProblem("no time is left")
-
-
-class Stuck(Exception):
-    """The run makes no progress; the message says why, for the model and the log."""
 
 
 class Conversation:
@@ -171,7 +194,7 @@ class Conversation:
         self._messages = client.with_options(
             max_retries=0, middleware=[*client.middleware, watch.middleware]
         ).beta.messages
-        self._tools = Toolbox(request.tools, request.final, watch, journal)
+        self.tools = Toolbox(request, watch, journal)
         self._limits, self._watch = request.limits, watch
         self._repeats = LoopDetector()
         self._attempts = RetryPolicy(watch, journal, request.model, request.limits)
@@ -184,17 +207,6 @@ class Conversation:
         """The text in which a run with a final tool ended first, whereupon it was asked for the call."""
         journal.write("Asked", request.prompt)
 
-    @property
-    def handed_in(self) -> BaseModel | None:
-        """What the final tool was called with; None if it was not, or twice in one turn with different arguments."""
-        answers = self._tools.handed_in
-        return answers[0] if answers and all(answer == answers[0] for answer in answers) else None
-
-    @property
-    def last_given(self) -> str:
-        """The arguments of the last call of the final tool as JSON, taken or not; "" where there was none."""
-        return self._tools.last_given
-
     def until_answer(self) -> str:
         """Return the text of the model's last reply; nothing where it ended by the final tool.
 
@@ -202,17 +214,44 @@ class Conversation:
             Stuck: it goes in circles, or the turns or the reply's length are used up.
             RunFailed, Expired, Truncated, and what the SDK raises: there will be no answer.
         """
+        while self.turns < self._limits.max_turns:
+            runner, reply = self._next_turn()
+            with closing(runner):
+                self._accept(reply)
+                if reply.stop_reason == "tool_use":
+                    self._use_tools(runner, reply)
+            if self.tools.handed_in is not None:
+                return ""
+            if reply.stop_reason not in ("tool_use", "pause_turn") and (words := self._last_words(reply)) is not None:
+                return words
+        raise Stuck(f"the limit of {self._limits.max_turns} turns is reached")
+
+    def _next_turn(self) -> tuple[Any, BetaMessage]:
+        """Return the SDK's runner and the reply it got; what the model refuses in the first request is left out."""
         while True:
             try:
-                return self._attempts.insist(self._turns)
+                return self._attempts.insist(self._stream_turn, is_first=self.turns == 0)
             except (anthropic.BadRequestError, anthropic.UnprocessableEntityError) as error:
-                if not self._can_do_without(error):
+                if self.turns or not self._can_do_without(error):
                     raise
 
+    def _stream_turn(self) -> tuple[Any, BetaMessage]:
+        self._reserve()
+        runner = self._messages.tool_runner(
+            **self._params,
+            messages=with_images(self.history, self.images),
+            tools=self.tools.runnable,
+            stream=True,
+            thread=False,
+        )
+        with ExitStack() as on_failure:
+            on_failure.callback(runner.close)
+            reply = StreamReader(next(runner), self._watch, self.journal).read(self.meter)
+            on_failure.pop_all()
+        return runner, reply
+
     def _can_do_without(self, error: anthropic.APIStatusError) -> bool:
-        """Whether the first request was refused for its images or an optional parameter; the next do not have it."""
-        if self.turns:
-            return False
+        """Whether a request was refused for its images or an optional parameter; the next do not have it."""
         if self.images and "image" in (vendor_words(error) or "").casefold():
             self.images, self.history = (), render_sections(self.history, UNSEEN)
             self.journal.say(f"{self._request.model} does not take the images: asking without")
@@ -228,64 +267,18 @@ class Conversation:
         """Return the reply to our own words, not streamed, without tools but the final one, whose call is forced."""
         self.journal.say(f"asked for the answer: {words}")
         self.history = render_sections(self.history, words)
-        reply: BetaMessage = self._attempts.insist(self._ask_once)
+        reply = self._attempts.insist(self._ask_once, is_first=self.turns == 0)
         self._accept(reply)
         self._refuse_dead_ends(reply)
         self.is_cut = reply.stop_reason == "max_tokens"
         if calls := _calls_in(reply):
             too_long = f"not called: it was longer than {self._limits.max_tokens} tokens; be brief"
-            self.history.append(self._tools.results(calls, too_long if self.is_cut else ""))
+            self.history.append(self.tools.results(calls, too_long if self.is_cut else ""))
         return model_text(reply)
-
-    def _turns(self) -> str:
-        """Drive the SDK's runner from the history on, to the end of a turn that calls no tool."""
-        words = None
-        while words is None and self.turns < self._limits.max_turns:
-            runner = self._messages.tool_runner(
-                **self._params,
-                messages=with_images(self.history, self.images),
-                tools=self._tools.runnable,
-                stream=True,
-                thread=False,
-                max_iterations=self._limits.max_turns - self.turns,
-            )
-            try:
-                words = self._drive(runner)
-            finally:
-                runner.close()
-        if words is None:
-            raise Stuck(f"the limit of {self._limits.max_turns} turns is reached")
-        return words
-
-    def _drive(self, runner: Any) -> str | None:
-        """Return the model's last words; None where a runner has to begin anew from the history, or no turn is left.
-
-        A runner sends a reply back as it came, so it ends with one that the API would not take.
-        """
-        while (reply := self._next_reply(runner)) is not None:
-            goes_back_as_it_came = self._accept(reply)
-            if reply.stop_reason not in ("tool_use", "pause_turn"):
-                return self._last_words(reply)
-            if reply.stop_reason == "tool_use":
-                self._use_tools(runner, reply)
-                if self.handed_in is not None:
-                    return ""
-            if not goes_back_as_it_came:
-                return None
-        return None
-
-    def _next_reply(self, runner: Any) -> BetaMessage | None:
-        self._reserve()
-
-        def request() -> BetaMessage | None:
-            stream = next(runner, None)
-            return StreamReader(stream, self._watch, self.journal).read(self.meter) if stream is not None else None
-
-        return self._attempts.guarded(request)
 
     def _ask_once(self) -> BetaMessage:
         self._reserve()
-        tools = [tool.to_dict() for tool in self._tools.runnable]
+        tools = [tool.to_dict() for tool in self.tools.runnable]
         params = dict(self._params)
         if tools:
             params |= {"tools": tools, "tool_choice": {"type": "none"}}
@@ -295,38 +288,29 @@ class Conversation:
                 params["thinking"] = {"type": "disabled"}
         params["timeout"] = UNLIMITED_S  # without any, the SDK refuses long answers that are not streamed
 
-        def request() -> BetaMessage:
-            with self._watch.deaf():
-                raw = self._messages.with_raw_response.create(**params, messages=with_images(self.history, self.images))
-            refuse_pages(raw.headers.get("content-type", ""))
-            reply: BetaMessage = raw.parse()
-            self.meter.add(reply.usage)
-            return reply
-
-        return self._attempts.guarded(request)
+        with self._watch.deaf():
+            raw = self._messages.with_raw_response.create(**params, messages=with_images(self.history, self.images))
+        refuse_pages(raw.headers.get("content-type", ""))
+        reply: BetaMessage = raw.parse()
+        self.meter.add(reply.usage)
+        return reply
 
     def _reserve(self) -> None:
         self._watch.check()
-        tools = [tool.to_dict() for tool in self._tools.runnable]
+        tools = [tool.to_dict() for tool in self.tools.runnable]
         self.meter.reserve([self._params, tools, self.history], images=len(self.images))
 
-    def _accept(self, reply: BetaMessage) -> bool:
-        """Take a whole reply into the history; whether it stands there as it came.
-
-        The next request has its retries before it.
-        """
+    def _accept(self, reply: BetaMessage) -> None:
+        """Take a whole reply into the history."""
         self.turns += 1
-        self._tools.handed_in.clear()
-        self._attempts.start_over()
+        self.tools.answers.clear()
         self._watch.check()
         thoughts = "\n\n".join(block.thinking for block in reply.content if block.type == "thinking")
         self.journal.write(
             f"Turn {self.turns} ({reply.stop_reason})", "\n\n".join(filter(None, (thoughts, model_text(reply))))
         )
-        content = sendable(reply.content)
-        if content:
+        if content := sendable(reply.content):
             self.history.append({"role": "assistant", "content": [block.to_dict() for block in content]})
-        return content == list(reply.content)
 
     def _last_words(self, reply: BetaMessage) -> str | None:
         """Return what a run ends with; None where it is asked for the final tool instead, which it is once."""
@@ -354,12 +338,12 @@ class Conversation:
         calls = _calls_in(reply)
         circle = self._repeats.note([(call.name, call.input) for call in calls])
         if circle is not None:
-            self.history.append(self._tools.results(calls, "not called again: the same call was answered before"))
+            self.history.append(self.tools.results(calls, "not called again: the same call was answered before"))
             raise Stuck(circle)
         results = runner.generate_tool_call_response()
         self._watch.check()
-        if self._tools.crash is not None:
-            raise RunFailed("a tool of ours failed; the log says how", usage=self.meter.usage) from self._tools.crash
+        if self.tools.crash is not None:
+            raise RunFailed("a tool of ours failed; the log says how", usage=self.meter.usage) from self.tools.crash
         self.history.append(results)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from typing import Annotated, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -19,13 +18,14 @@ MEMORY_TOOL = "search_memory"
 FAILED = "failed: "
 """How the record of a query begins that got no answer; older records say it by this alone."""
 
-OWN_TOOLS = frozenset({"search_code", "read_file", "list_files", "git_log", "git_show", "git_blame", MEMORY_TOOL})
+READ_TOOL = "read_file"
+"""The tool whose answers are cited by the path of the file."""
+
+OWN_TOOLS = frozenset({"search_code", READ_TOOL, "list_files", "git_log", "git_show", "git_blame", MEMORY_TOOL})
 """The tools over the codebase and the notes; what they were asked is no query of a log."""
 
 MAX_RESULT_CHARS: Final = 30_000
 """Of one result that is kept; no tool shows more at once."""
-
-_NUMBERING: Final = threading.Lock()
 
 
 class ReadEntry(BaseModel):
@@ -85,11 +85,25 @@ class Ledger(BaseModel):
     def record_call(self, tool: str, query: str, result: str | None = None, *, is_answered: bool = True) -> int:
         """Note that `tool` was asked `query` and what it answered; return the number under which that is cited."""
         kept = result if result is None else result[:MAX_RESULT_CHARS]
-        with _NUMBERING:  # a call that took too long may end beside a later one
-            number = max((entry.call or 0 for entry in self.queries), default=0) + 1
-            entry = QueryEntry(tool=tool, query=query, result=kept, is_answered=is_answered, call=number)
-            self.queries.append(entry)
+        number = max((entry.call or 0 for entry in self.queries), default=0) + 1
+        self.queries.append(QueryEntry(tool=tool, query=query, result=kept, is_answered=is_answered, call=number))
         return number
+
+    def note_answer(self, tool: str, asked: str, text: str) -> str:
+        """Note an answered call; return its result as it is shown, each line behind the number by which it is cited.
+
+        A file that was read is cited by its path: its text is shown as it is, and not kept.
+        """
+        if tool == READ_TOOL:
+            self.record_query(tool, asked)
+            return text
+        number = self.record_call(tool, asked, text)
+        lines = (f"{at}: {line}" for at, line in enumerate(result_lines(text), 1))
+        return "\n".join([f"call {number}, lines are cited as {number}:start-end", *lines])
+
+    def note_failure(self, tool: str, asked: str) -> None:
+        """Note a call that got no answer; it has a number, too."""
+        self.record_query(tool, FAILED + asked, is_answered=False)
 
     def record_shown(self, tool: str, ref: str) -> Self:
         """Note that a call of `tool` brought up a commit, by its full id, or a note or reply, by its ref."""

@@ -13,7 +13,7 @@ import anthropic
 from pydantic import BaseModel
 
 from bot.agent.answer_parsing import Unreadable, read_answer
-from bot.agent.conversation import Conversation, Stuck
+from bot.agent.conversation import Conversation
 from bot.agent.cost import DEFAULT_PRICES, CostMeter, Prices
 from bot.agent.model_messages import BY_CALL, FINISH, HAND_IN, IN_TEXT, REPAIR, Unsupported
 from bot.agent.model_run import (
@@ -35,14 +35,14 @@ from bot.agent.provider_errors import (
     vendor_words,
 )
 from bot.agent.run_records import RunLog
-from bot.agent.watchdog import Expired, Watchdog
+from bot.agent.watchdog import Expired, Stuck, Watchdog
 from bot.ports import Clock
 
 Client = anthropic.Anthropic | anthropic.AnthropicBedrock | anthropic.AnthropicVertex
 
 
 class AnthropicRunner:
-    """Implements `Runner` of bot.agent.model_run; any number of runs may be under way, sharing only connections."""
+    """Makes model runs; any number of them may be under way, sharing only connections."""
 
     def __init__(
         self,
@@ -113,11 +113,11 @@ def _answer(talk: Conversation, text: str, request: RunRequest) -> BaseModel:
     """
     if request.final is None:
         return request.read(text) if request.read else _readable(talk, text, request)
-    if talk.handed_in is None and not text.strip():
+    if talk.tools.handed_in is None and not text.strip():
         text = talk.ask(HAND_IN.format(tool=request.final.name))
-    if talk.handed_in is not None:
-        return talk.handed_in
-    words = "\n".join(filter(None, (talk.last_given, text.strip())))
+    if talk.tools.handed_in is not None:
+        return talk.tools.handed_in
+    words = "\n".join(filter(None, (talk.tools.last_given, text.strip())))
     if request.read is None or not words:
         raise RunFailed(f"the model ended without a valid call of {request.final.name}", usage=talk.meter.usage)
     return request.read(words)
@@ -125,17 +125,16 @@ def _answer(talk: Conversation, text: str, request: RunRequest) -> BaseModel:
 
 def _readable(talk: Conversation, text: str, request: RunRequest) -> BaseModel:
     """Return the answer in the model's last words, corrected once if need be."""
+    most = request.limits.max_tokens
     try:
         return read_answer(text, request.answer)
     except Unreadable as problem:
-        too_long = f"it was longer than {request.limits.max_tokens} tokens; be brief"
-        text = talk.ask(REPAIR.format(why=too_long if talk.is_cut else problem))
+        text = talk.ask(REPAIR.format(why=f"it was longer than {most} tokens; be brief" if talk.is_cut else problem))
     try:
         return read_answer(text, request.answer)
     except Unreadable as again:
         why = f"the model's answer could not be read, nor could its correction: {again}"
         if talk.is_cut:
-            most = request.limits.max_tokens
             why = f"the model's answer was longer than {most} tokens, asked to be brief too; ask a narrower question"
         raise RunFailed(why, usage=talk.meter.usage) from again
 

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
+from bot.agent.ledger import Ledger
 from bot.agent.tools.base import Tool
 from bot.domain.returns import Usage
 from bot.domain.text.humanize import counted
@@ -73,6 +74,8 @@ class RunRequest:
     read: Callable[[str], BaseModel] | None = None
     """Reads the last words instead of looking for an `answer` in them; must not raise."""
     limits: RunLimits = field(default_factory=RunLimits)
+    ledger: Ledger | None = None
+    """Where every call is noted, and its result under the number by which it is cited; None: nowhere."""
     folder: Path | None = None
     """runs/<run_id>/: run.log is streamed and transcript.md is kept here, when given."""
     on_progress: Callable[[RunProgress], None] | None = None
@@ -147,13 +150,6 @@ class SpendLimitReached(RunFailed):
 
 OnProgress = Callable[[RunProgress], None]
 """Told how far a run is, as often as it likes; must not take time."""
-
-
-class Runner(Protocol):
-    """Makes model runs."""
-
-    def run(self, request: RunRequest) -> RunResult:
-        """Return the answer; raises RunFailed (RunTimedOut, SpendLimitReached) with the usage so far."""
 
 
 @contextmanager

@@ -43,30 +43,37 @@ def pause_s(error: Exception, attempt: int) -> float:
 
 
 class RetryPolicy:
-    """Counts the attempts at one run's current request."""
+    """Makes the requests of one run, each of them again where that may help.
+
+    The SDK has retries of its own, which are off: they sleep through a stop and longer than a run may last, and do not
+    repeat a stream that broke off.
+    """
 
     def __init__(self, watch: Watchdog, journal: RunLog, model: str, limits: RunLimits) -> None:
         self._watch, self._journal, self._model, self._limits = watch, journal, model, limits
-        self._broken = self._failed = 0
-        self._is_first = True
 
-    def start_over(self) -> None:
-        """Begin with the next request: it has all its attempts before it."""
-        self._broken = self._failed = 0
-        self._is_first = False
-
-    def insist(self, work: Callable[[], T]) -> T:
-        """Do what makes requests, again where that may help; raises what the last attempt raised."""
+    def insist(self, request: Callable[[], T], *, is_first: bool) -> T:
+        """Make one request under the watchdog until it succeeds; raises what the last attempt raised."""
+        broken = failed = 0
         while True:
             try:
-                return work()
+                return self._attempt(request)
             except (Expired, Truncated) as error:
-                self._once_more(error)
+                broken += 1
+                if broken > 1 or (isinstance(error, Expired) and error.kind != "stall"):
+                    raise
+                self._journal.say(f"asking again: {'the model fell silent' if isinstance(error, Expired) else error}")
             except FAILURES as error:
-                self._back_off(error)
+                failed += 1
+                pause = pause_s(error, failed)
+                attempts = self._limits.max_attempts + (0 if is_first else LATER_ATTEMPTS)
+                if failed >= attempts or pause >= self._longest_s(is_first) or not fault_of(error).passes:
+                    raise
+                self._journal.say(f"{describe_failure(error, self._model)}: asking again in {pause:g} s")
+                self._watch.sleep(pause)
 
-    def guarded(self, request: Callable[[], T]) -> T:
-        """Make one request under the watchdog; what broke because a limit was reached is that limit."""
+    def _attempt(self, request: Callable[[], T]) -> T:
+        """Make one request; what broke because a limit was reached is that limit."""
         try:
             with self._watch.listening():
                 return request()
@@ -74,24 +81,7 @@ class RetryPolicy:
             self._watch.check()
             raise
 
-    def _once_more(self, error: Expired | Truncated) -> None:
-        """Allow one more attempt after silence or a cut reply; none after the end of the run."""
-        self._broken += 1
-        if self._broken > 1 or (isinstance(error, Expired) and error.kind != "stall"):
-            raise error
-        self._journal.say(f"asking again: {'the model fell silent' if isinstance(error, Expired) else error}")
-
-    def _back_off(self, error: Exception) -> None:
-        """Wait before another attempt, if one may help and the wait fits the run."""
-        self._failed += 1
-        pause = pause_s(error, self._failed)
-        attempts = self._limits.max_attempts + (0 if self._is_first else LATER_ATTEMPTS)
-        if pause >= self._longest_s() or self._failed >= attempts or not fault_of(error).passes:
-            raise error
-        self._journal.say(f"{describe_failure(error, self._model)}: asking again in {pause:g} s")
-        self._watch.sleep(pause)
-
-    def _longest_s(self) -> float:
+    def _longest_s(self, is_first: bool) -> float:
         left_s, first_s = self._watch.left_s(), self._limits.first_pause_s
         longest = MAX_ADVISED_S if left_s is None else left_s
-        return min(longest, first_s) if self._is_first and first_s is not None else longest
+        return min(longest, first_s) if is_first and first_s is not None else longest

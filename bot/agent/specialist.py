@@ -10,21 +10,26 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
 from bot.agent.budget import Allowance, Budget
-from bot.agent.model_run import Effort, OnProgress, RunLimits, Runner, RunRequest, RunResult
+from bot.agent.ledger import Ledger
+from bot.agent.model_run import Effort, OnProgress, RunLimits, RunRequest, RunResult
 from bot.agent.prompts.prompt_sections import PromptSection, Token, delimit, random_token
 from bot.agent.tools.base import Tool
 from bot.ports import Image
+
+if TYPE_CHECKING:
+    from bot.agent.loop import AnthropicRunner
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelAccess:
     """What makes a model run: who runs it, what may be spent, and the folder of the records."""
 
-    runner: Runner
+    runner: AnthropicRunner
     spending: Budget
     runs: Path
     stop: threading.Event = field(default_factory=threading.Event)
@@ -59,10 +64,11 @@ class Specialist:
         cancel: threading.Event | None = None,
         effort: Effort | None = None,
         images: Sequence[Image] = (),
+        ledger: Ledger | None = None,
     ) -> RunResult:
         """Return the answer to a case's data, `sections` and `images`; `spent_usd` is what the case has cost so far.
 
-        `effort` is this run's, instead of the role's.
+        `effort` is this run's, instead of the role's; what the tools are asked is noted in `ledger`.
 
         Raises:
             RunFailed: with the usage so far.
@@ -81,6 +87,7 @@ class Specialist:
             final=self.final,
             read=self.read,
             limits=self.limits,
+            ledger=ledger,
             folder=self.access.runs / run_id,
             on_progress=on_progress,
             cancel=cancel,

@@ -1,25 +1,36 @@
-"""Two limits of time on one run, each on its own: `total` for all of it, `stall` for a request that falls silent.
+"""What ends a run that does not end by itself: limits of time, a cancel, and the notice that it makes no progress.
 
-One thread a run waits for whichever comes first, or for a cancel, and then shuts the socket the reader is blocked on;
-the reader wakes up and asks `check`. Only content resets the stall: pings keep a socket alive and prove nothing.
+Two limits, each on its own: `total` for all of a run, `stall` for a request that falls silent. One thread a run looks
+for what is due and then shuts the socket the reader is blocked on; the reader wakes up and asks `check`. Only content
+resets the stall: pings keep a socket alive and prove nothing. A run that repeats itself is Stuck: the caller asks it
+for its answer once more (bot/agent/loop.py). Two tool calls are the same where only letter case, white space, word
+order or the order of keys differ.
 """
 
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, Self
 
 import httpx2
 
 Kind = Literal["total", "stall", "cancel", "stop"]
+Call = tuple[str, Mapping[str, Any]]
 
 UNLIMITED_S: Final = 600.0
 """The longest that a socket may be silent where a run has no limit; the SDK's own default."""
 
-_CANCEL_POLL_S: Final = 0.1
+SAME_IN_A_ROW: Final = 3
+"""Turns with the same calls that count as a circle of one."""
+
+_LONGEST_CIRCLE: Final = 3
+_WORD: Final = re.compile(r"[^\s,;]+")
+
+_LOOK_EVERY_S: Final = 0.05
 _CONNECT_S: Final = 10.0
 _SLACK_S: Final = 0.25
 """How much longer than a limit the socket itself waits: it is the backstop, not the watchdog."""
@@ -51,8 +62,8 @@ class Watchdog:
         self._listening = False
         self._fired: Kind | None = None
         self._response: httpx2.Response | None = None
-        self._changed = threading.Condition()
-        self._over = threading.Event()
+        self._lock = threading.Lock()
+        self._over, self._ended = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._guard, name="watchdog", daemon=True)
 
     def __enter__(self) -> Self:
@@ -61,8 +72,6 @@ class Watchdog:
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
-        with self._changed:
-            self._changed.notify()
         self._thread.join()
 
     def due(self) -> Kind | None:
@@ -95,16 +104,15 @@ class Watchdog:
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
         """Guard one request: from here on silence counts, until the block ends; a reply that came is not silence."""
-        with self._changed:
+        with self._lock:
             self.touch()
             self._listening, self._response = True, None
             self._forgive()
-            self._changed.notify()
         try:
             yield
             self._forgive()
         finally:
-            with self._changed:
+            with self._lock:
                 self._listening, self._response = False, None
 
     def _forgive(self) -> None:
@@ -118,20 +126,17 @@ class Watchdog:
             yield
         finally:
             self.touch()
-            with self._changed:
-                self._listening = listening
-                self._changed.notify()
+            self._listening = listening
 
     def sleep(self, seconds: float) -> None:
         """Wait, but no longer than the run may last; raises Expired."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._fired is not None, timeout=seconds)
+        self._ended.wait(seconds)
         self.check()
 
     def middleware(self, request: Any, call_next: Callable[[Any], Any]) -> Any:
         """Give each HTTP attempt the time that is left, and take hold of its response (a client's middleware)."""
         result = call_next(request.copy(timeout=self._timeout(streams=request.stream)))
-        with self._changed:
+        with self._lock:
             self._response = result.http_response
             if self._fired:
                 self._shut()
@@ -143,27 +148,14 @@ class Watchdog:
         return httpx2.Timeout(silence, connect=min(_CONNECT_S, silence))
 
     def _guard(self) -> None:
-        with self._changed:
-            while not self._over.is_set():
-                if self._fired in (None, "stall") and (kind := self.due()) not in (None, self._fired):
+        while not (self._over.wait(_LOOK_EVERY_S) or self._ended.is_set()):
+            with self._lock:
+                kind = self.due()
+                if kind is not None and kind != self._fired:
                     self._fired = kind
                     self._shut()
-                    self._changed.notify_all()
-                self._changed.wait(self._pause_s())
-
-    def _pause_s(self) -> float | None:
-        """Return the seconds until something may be due; None when only a change can make it so."""
-        if self._fired in ("total", "cancel", "stop"):
-            return None
-        pauses = [pause for pause in (self.left_s(), self._until_stall_s()) if pause is not None]
-        return min(
-            pauses + [_CANCEL_POLL_S] * any(each is not None for each in (self._cancel, self._stop)), default=None
-        )
-
-    def _until_stall_s(self) -> float | None:
-        if not self._listening or self._stall_s is None or self._fired is not None:
-            return None
-        return max(0.0, self._last + self._stall_s - self._monotonic())
+                    if kind != "stall":
+                        self._ended.set()
 
     def _shut(self) -> None:
         """Wake the reader: closing a socket does not end a blocked read in another thread, shutting it down does."""
@@ -172,3 +164,46 @@ class Watchdog:
         if wire is not None:
             with contextlib.suppress(OSError):
                 socket.socket.shutdown(wire, socket.SHUT_RDWR)
+
+
+class Stuck(Exception):
+    """The run makes no progress; the message says why, for the model and the log."""
+
+
+class LoopDetector:
+    """Remembers the calls of every turn of one run."""
+
+    def __init__(self) -> None:
+        self._turns: list[frozenset[str]] = []
+
+    def note(self, calls: Sequence[Call]) -> str | None:
+        """Add a turn's calls; return what repeats, in words, or None while there is progress."""
+        self._turns.append(frozenset(signature(name, arguments) for name, arguments in calls))
+        if len(set(self._turns[-SAME_IN_A_ROW:])) == 1 and len(self._turns) >= SAME_IN_A_ROW:
+            return f"the same call {SAME_IN_A_ROW} times in a row"
+        for length in range(2, _LONGEST_CIRCLE + 1):
+            last, before = self._turns[-length:], self._turns[-2 * length : -length]
+            if last == before:
+                return f"the same {length} calls in turn, twice"
+        return None
+
+
+def signature(name: str, arguments: Any) -> str:
+    """Return what a call asks, without the differences that do not matter.
+
+    >>> signature("search_code", {"query": "Retry  limit"}) == signature("search_code", {"query": "limit retry "})
+    True
+    >>> signature("read_file", {"path": "a.py", "start": 1}) == signature("read_file", {"path": "a.py", "start": 2})
+    False
+    """
+    return f"{name} {_plain(arguments)}"
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ",".join(sorted(f"{key}:{_plain(item)}" for key, item in value.items())) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(sorted(map(_plain, value))) + "]"
+    if isinstance(value, str):
+        return " ".join(sorted(_WORD.findall(value.casefold())))
+    return repr(value)

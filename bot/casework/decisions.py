@@ -221,7 +221,7 @@ class Decisions:
             draft_decided_by=by,
             last_event_at=self._service.clock.now(),
             investigator_return=ret,
-            rounds=(*now.rounds, Round(round=now.investigator_round + 1, investigator_return=ret)),
+            rounds=(*now.rounds, Round(round=now.investigator_round + 1, investigator_return=ret, chosen_by=by)),
         )
         validation = self._checks.validate(proposed, run_id="")
         proved = changes_of_validation(proposed, validation, run_id=now.validator_task_id)

@@ -39,6 +39,11 @@ class OpsLines:
         """Keep a line of now."""
         self.waiting.append((self.clock.now(), text))
 
+    def note(self, text: str) -> None:
+        """Keep a line of now and log it; for whoever must not wait for the chat."""
+        log.warning(text, extra={"action": "ops_noted"})
+        self.append(text)
+
 
 class ProcessLines:
     """Lines about the process: every team's ops channel is told of each, but of a codebase only where it is read."""
@@ -89,11 +94,6 @@ class OpsOutbox:
         log.warning(text, extra={"action": "ops_told"})
         self.lines.append(text)
         self.flush()
-
-    def note(self, text: str) -> None:
-        """Leave a line to the next `flush`; for whoever must not wait for the chat."""
-        log.warning(text, extra={"action": "ops_noted"})
-        self.lines.append(text)
 
     def flush(self) -> None:
         """Say what waits; the rest stays where the chat refuses. Nobody waits while somebody else is saying lines."""

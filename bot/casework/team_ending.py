@@ -30,27 +30,28 @@ MAX_LINKS: Final = 10
 class TeamEnd:
     """How many threads were closed, of how many the card could not be changed, and how many questions were dropped."""
 
+    team: str
     closed: int = 0
     behind: int = 0
     dropped: int = 0
 
-    def words(self, team: str) -> str:
+    def words(self) -> str:
         """Return what is said of it.
 
-        >>> TeamEnd(closed=2, dropped=1).words("pay")
+        >>> TeamEnd(team="pay", closed=2, dropped=1).words()
         'The team pay is no longer in triage.yml: 2 open threads were closed, 1 waiting question was dropped.'
         """
         parts = [f"{self.closed} open {_were(self.closed, 'thread')} closed"]
         parts += [f"{self.behind} of their cards could not be changed"] * bool(self.behind)
         parts += [f"{self.dropped} waiting {_were(self.dropped, 'question')} dropped"] * bool(self.dropped)
-        return f"The team {team} is no longer in triage.yml: {', '.join(parts)}."
+        return f"The team {self.team} is no longer in triage.yml: {', '.join(parts)}."
 
 
 def _were(count: int, what: str) -> str:
     return f"{what} was" if count == 1 else f"{what}s were"
 
 
-def end_team(service: ThreadService, fixes: Collection[Fix], why: str) -> TeamEnd:
+def end_team(service: ThreadService, fixes: Collection[Fix], team: str) -> TeamEnd:
     """Close every open thread, give up draft PRs that are not open yet, and take what waits out of the queue.
 
     A reply whose post is under way is settled as ever at the next start of a team of that name.
@@ -59,6 +60,7 @@ def end_team(service: ThreadService, fixes: Collection[Fix], why: str) -> TeamEn
         StoreError: something cannot be written; what came before it is done.
         Unavailable: the chat cannot be told of the questions now; they stay in the queue.
     """
+    why = f"the team {team} is no longer in triage.yml"
     given_up = _give_up(fixes, why)
     closed, behind = _end_threads(service, why)
     for thread_id in given_up - {state.thread_id for state in closed}:
@@ -67,7 +69,7 @@ def end_team(service: ThreadService, fixes: Collection[Fix], why: str) -> TeamEn
     if asked:
         _tell(service, asked, why)
     drop_jobs(service.jobs)
-    return TeamEnd(closed=len(closed), behind=behind, dropped=len(asked))
+    return TeamEnd(team=team, closed=len(closed), behind=behind, dropped=len(asked))
 
 
 def waiting_questions(jobs: JobQueue, threads: set[str]) -> list[Job]:

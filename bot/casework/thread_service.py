@@ -261,6 +261,7 @@ class ThreadService:
     attachments: Attachments
     memory: NoteIndex
     replies: Journal
+    codebases: ChannelCodebases
     clock: Clock
     asker: Acknowledgements
     shown: Collection[CardShown]
@@ -270,7 +271,6 @@ class ThreadService:
     chat_ahead: Callable[[], timedelta] = timedelta
     """How far `clock` is ahead of the chat's own."""
     cards: CardUpdates = field(init=False)
-    codebases: ChannelCodebases = field(init=False)
 
     def queue(self, thread_id: str, *, unless_queued: bool = False) -> None:
         """Have a worker go on with a thread; raises StoreError."""
@@ -285,4 +285,3 @@ class ThreadService:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cards", CardUpdates(self))
-        object.__setattr__(self, "codebases", ChannelCodebases(self.settings.watched_chats))

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection
 from pathlib import Path
 from types import FrameType
-from typing import Final, NoReturn
+from typing import Final
 
 import click
 
@@ -33,7 +33,6 @@ from bot.ports.replicas import Role
 from bot.release import program_version
 from handlers.ops_channel import announce
 from handlers.transport.http_app import EVENTS_PATH
-from handlers.transport.http_connection import HttpConnection
 
 log = logging.getLogger(__name__)
 
@@ -93,14 +92,12 @@ def command(config: Path | None, only: str | None, verbose: bool) -> int:
     SIGHUP reads triage.yml again (see bot/runtime/config_reload.py); while the bot is built it waits. Until the bot is
     built SIGTERM and Ctrl-C end the process at once: exit code 143 or 130.
     """
-    os.umask(0o077)  # also what libraries and child processes write is for the owner's eyes only
     signals = SignalQueue()
     signals.keep(signal.SIGHUP)
     environment = read_environment(dotenv=Path(".env"))
     log_to_stderr(verbose=verbose, secrets=environment.secrets())
     config = find_config(config, environment.home)
     settings = load_settings(config)
-    signal.signal(signal.SIGTERM, _leave)
     _wait_for_stores(settings, environment)
     bot = App(settings, environment, role=Role(only or Role.ALL))
     for handler in logging.getLogger().handlers:
@@ -109,11 +106,11 @@ def command(config: Path | None, only: str | None, verbose: bool) -> int:
         signal.signal(number, lambda number, _: _stop_once(signals, number))
     bot.start()
     print(f"triage {program_version()} {_watching(settings)}")
-    if isinstance(bot.connection, HttpConnection):
+    if bot.connection.address is not None:
         print(
             f"listening on {bot.connection.address}; behind your TLS proxy Slack's Request URL is https://<host>{EVENTS_PATH}."
         )
-    print(f"investigator: {bot.team.casework.staff.described}.")
+    print(f"investigator: {bot.team.questions.models.described}.")
     for codebase, repo in bot.process.code.repos.items():
         print(_standing(codebase, repo))
     print("`triage status` says how far the code is indexed. Ctrl-C stops.")
@@ -185,11 +182,6 @@ def _wait_for_stores(settings: Settings, environment: Environment) -> None:
         else:
             return
         time.sleep(LOOK_S)
-
-
-def _leave(number: int, _frame: FrameType | None) -> NoReturn:
-    """Unwind from wherever the process is, as Ctrl-C does; what the index has finished is kept."""
-    raise SystemExit(128 + number)
 
 
 class SignalQueue:

@@ -21,7 +21,7 @@ from bot.cli.data_directory import environment_at, store_at
 from bot.cli.options import json_option
 from bot.cli.output import show, to_json
 from bot.cli.verb_group import VerbGroup
-from bot.composition.session_services import SessionServices
+from bot.composition.sessions import Sessions
 from bot.config.environment import process_home
 from bot.config.settings import Settings
 from bot.domain.answers import Answer
@@ -42,7 +42,7 @@ def report_damage(where: str) -> None:
 def answer_at(home: Path, settings: Settings, line: CommandLine) -> Answer:
     """Return what the sessions of a data directory answer; raises TriageError for what cannot be done."""
     environment, clock = environment_at(home), SystemClock()
-    of = SessionServices(
+    of = Sessions(
         store_at(home, is_reader=False),
         settings.sessions,
         Owners(None, clock, local=local_zone(environment.variables)),

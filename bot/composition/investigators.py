@@ -17,7 +17,6 @@ from bot.agent.run_records import RunRecorder
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
 from bot.agent.tools.codebase_tools import investigator_tools
-from bot.agent.tools.numbered_calls import numbered_calls
 from bot.casework.checks.model_validator import ModelValidator
 from bot.casework.checks.validation import CodeValidator, Validator
 from bot.casework.checks.validator_answer import ValidatorAnswer
@@ -179,7 +178,7 @@ def _toolbox(sources: InvestigationInputs, servers: McpServers | None, secrets: 
             ledger,
             known_secrets=secrets,
         )
-        return numbered_calls([*own, *(servers.tools() if servers else ())], ledger)
+        return [*own, *(servers.tools() if servers else ())]
 
     return tools
 

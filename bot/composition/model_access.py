@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
 from bot.agent.budget import Allowance, Budget
 from bot.agent.cost import Price, Prices, dearest_model, is_as_dear, known_price, with_overrides
-from bot.agent.model_run import Runner
 from bot.agent.specialist import ModelAccess
 from bot.config.environment import Environment
 from bot.config.model_settings import PriceSettings, Provider
 from bot.config.settings import Settings
 from bot.ports import Clock, Journal
+
+if TYPE_CHECKING:
+    from bot.agent.loop import AnthropicRunner
 
 
 def open_model_access(
@@ -59,7 +62,7 @@ def stall_limit_s(settings: Settings, environment: Environment) -> float | None:
 
 def _runner(
     settings: Settings, environment: Environment, clock: Clock, secrets: frozenset[str], stop: threading.Event
-) -> Runner:
+) -> AnthropicRunner:
     from bot.adapters.anthropic_client import make_client
     from bot.agent.loop import AnthropicRunner
 

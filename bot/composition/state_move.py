@@ -86,21 +86,18 @@ class _State:
     collections: list[str]
     """Those that move and are kept here."""
 
-    def count(self) -> Counter[str]:
-        """Count what moves."""
+    def count(self) -> tuple[Counter[str], int]:
+        """Return how much of what moves there is, and a number that grows with every change of a document."""
         store = self.store
-        found = Counter({name: len(store.documents.list(name)) for name in self.collections})
+        listed = {name: store.documents.list(name) for name in self.collections}
+        found = Counter({name: len(documents) for name, documents in listed.items()})
         found[CLOSED] = len(store.documents.archived(THREADS.name))
         found[NOTES.name] = sum(1 for _ in store.notes.stored())
         found[DECISIONS] = sum(bool(line.strip()) for line in store.decisions.text().removeprefix(HEAD).splitlines())
         found.update({name: sum(1 for _ in store.journal(name).lines()) for name in store.journals()})
         found[RUNS] = len(store.runs.folders())
         found[f"{JOBS} waiting"], found[f"{JOBS} failed"] = len(self.jobs.unclaimed()), len(self.jobs.failed())
-        return +found
-
-    def changes(self) -> int:
-        """Return a number that grows with every change of a document here."""
-        return sum(one.version for name in self.collections for one in self.store.documents.list(name))
+        return +found, sum(one.version for documents in listed.values() for one in documents)
 
     def everything(self) -> Iterator[tuple[str, ArchivedDocument | None, Document]]:
         """Yield every document with its collection; what is archived comes last, in its order, with its entry."""
@@ -209,23 +206,22 @@ def _opened(engine: Engine, home: Path, team: str) -> Iterator[_State]:
 
 def _is_empty(engine: Engine, home: Path) -> bool:
     """Whether no team keeps anything."""
-    return not [team for team, state in _states(engine, home) if state.count()]
+    return not [team for team, state in _states(engine, home) if state.count()[0]]
 
 
 def _copied(source: Engine, target: Engine, home: Path, say: Say) -> Moved:
-    """Copy what every team keeps; raises StoreError where the other side then counts otherwise."""
+    """Copy what every team keeps; raises StoreError where the two sides then count otherwise."""
     moved = Moved([], [])
     for team, here in _states(source, home):
-        changes = here.changes()
         with _opened(target, home, team) as there:
             _copy(here, there, say)
-        if here.changes() != changes:
+        with _opened(target, home, team) as written:
+            (before, changes), (after, copied) = here.count(), written.count()
+        moved.counted.extend(Counted(team, what, before[what], after[what]) for what in sorted({*before, *after}))
+        if before == after and changes != copied:
             raise StoreError(
                 f"a command changed the state of {team} while it was copied, and nothing was moved; type this again"
             )
-        with _opened(target, home, team) as written:
-            before, after = here.count(), written.count()
-        moved.counted.extend(Counted(team, what, before[what], after[what]) for what in sorted({*before, *after}))
         aside = {one.name for name in here.collections for one in here.store.documents.damaged(name)}
         moved.stays.extend(sorted(aside))
     if wrong := [

@@ -1,33 +1,22 @@
-"""Assigns data directories: a single team's data goes to the first team; a removed team's open work is ended."""
+"""Assigns data directories: a single team's data goes to the first of several; nobody's goes to a renamed one."""
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from bot.adapters.process.terminals import choose_terminal
 from bot.adapters.storage.files.atomic_write import list_files
-from bot.casework.team_ending import TeamEnd, drop_jobs, end_team, opening, waiting_questions
-from bot.composition.process_services import ProcessServices
-from bot.composition.shared_services import SharedServices
 from bot.config.environment import TEAMS, team_home
 from bot.config.settings import Settings
 from bot.config.team_settings import DEFAULT_TEAM
-from bot.errors import ConfigError, ProviderError, StoreError, refusal, refused
+from bot.errors import ConfigError, StoreError, refusal, refused
 from bot.ports import Engine, Store
-from bot.ports.collections import EVENTS, FIXES, HANDED_OVER, THREADS, SingleDocument
-from bot.ports.collections import Collection as Stored
+from bot.ports.collections import EVENTS, HANDED_OVER, THREADS, SingleDocument
 from bot.ports.threads import Threads
 from bot.runtime.config_reload import rename_refused
-
-log = logging.getLogger(__name__)
-
-REMOVED: Final = "the team {team} is no longer in triage.yml"
-"""Why a thread of a team that is gone was closed."""
 
 _HANDED_OVER: Final = "There are several teams now; what was known until today belongs to {team}."
 
@@ -60,7 +49,7 @@ def refuse_renamed(home: Path, settings: Settings, engine: Engine) -> None:
     """Return unless a new team has the ops channel where a team that is gone left open threads; raises ConfigError."""
     known = engine.teams()
     new = {name: one.ops_channel for name, one in settings.teams.items() if name not in known}
-    left = set(_left(known, home, settings.by_team())) - {DEFAULT_TEAM} if new else ()
+    left = set(teams_left(known, home, settings.by_team())) - {DEFAULT_TEAM} if new else ()
     problems = []
     for old in sorted(left):
         threads = Threads(engine.store(team_home(home, old), is_reader=True).documents).open_threads()
@@ -118,25 +107,7 @@ def _was_used(home: Path) -> bool:
     return (home / "events.ndjson").exists() or bool(list_files(home / "state", "*.json"))
 
 
-def end_removed(process: ProcessServices) -> list[str]:
-    """Close the open threads of teams that are not in triage.yml any more; return what is said of it."""
-    said = []
-    for team in _left(process.engine.teams(), process.environment.home, process.settings.by_team()):
-        if _is_elsewhere(process, team):  # a replica with another triage.yml works for it
-            continue
-        try:
-            said += [line] if (line := _end(process, team)) else []
-        except (ConfigError, ProviderError, StoreError) as error:
-            said.append(f"The open threads of the removed team {team} could not be closed: {error}")
-    return said
-
-
-def _is_elsewhere(process: ProcessServices, team: str) -> bool:
-    leases = process.engine.leases(process.environment.of_team(team).home)
-    return process.engine.is_shared and leases.holder("duty.questions") is not None
-
-
-def _left(known: Sequence[str], home: Path, teams: Collection[str]) -> list[str]:
+def teams_left(known: Sequence[str], home: Path, teams: Collection[str]) -> list[str]:
     """Return the teams that left something and are not in the file; what the link leads to may be the one team's.
 
     The one team of a file without `teams` is among them where it worked in between: then nothing was handed over.
@@ -146,38 +117,3 @@ def _left(known: Sequence[str], home: Path, teams: Collection[str]) -> list[str]
         found += [DEFAULT_TEAM] * _was_used(home)
     in_use = {name for name in found if (folder / name).is_symlink() and DEFAULT_TEAM in teams}
     return [name for name in found if name not in teams and name not in in_use]
-
-
-def _end(process: ProcessServices, team: str) -> str | None:
-    """Close what a team left open; its cards are changed where they stand."""
-    home = process.environment.of_team(team).home
-    documents = process.engine.store(home).documents
-    known = Threads(documents)
-    threads = known.open_threads()
-    ended = (known.last_closed(fix.thread_id) for fix in opening(Stored(documents, FIXES)))
-    left = [*threads, *(state for state in ended if state is not None)]
-    terminal = choose_terminal(home)
-    for session in terminal.sessions():
-        terminal.end(session)  # nobody waits for it any more
-    if not left:
-        return _drop_queue(process, team)
-    place = next((state.card_channel for state in left if state.card_channel), process.settings.ops_channel)
-    settings = process.settings.model_copy(
-        update={"teams": {}, "sessions": {}, "watched_chats": (), "approvers": (), "ops_channel": place}
-    )
-    shared = SharedServices(process, team, settings)
-    try:
-        return end_team(shared.service, shared.fixes.store, REMOVED.format(team=team)).words(team)
-    finally:
-        shared.jobs.close()
-
-
-def _drop_queue(process: ProcessServices, team: str) -> str | None:
-    """Drop what waits for a team without an open thread: nobody knows its ops channel, and no other may see more."""
-    jobs = process.engine.jobs(process.environment.of_team(team).home, process.clock, changed=process.jobs_changed)
-    try:
-        asked = waiting_questions(jobs, set())
-        drop_jobs(jobs)
-    finally:
-        jobs.close()
-    return TeamEnd(dropped=len(asked)).words(team) if asked else None

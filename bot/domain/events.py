@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
+from hashlib import sha256
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -42,8 +43,9 @@ class Event(KeepsUnknownFields):
     """One normalised chat message.
 
     `message_id` is the Slack ts of the message concerned (for `edit` and `delete`, of the message edited or deleted);
-    `thread_id` is Slack's raw `thread_ts`, None for a root message. `images` are Slack's file ids. `alert` is what the
-    message of a listed alert bot says, None for every other message.
+    `thread_id` is Slack's raw `thread_ts`, None for a root message. `images` are Slack's file ids. `edited_ts` is
+    Slack's time of an `edit`, None where it gives none. `alert` is what the message of a listed alert bot says, None
+    for every other message.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -61,6 +63,7 @@ class Event(KeepsUnknownFields):
     mentions: tuple[str, ...] = ()
     event_id: str | None = None
     client_msg_id: str | None = None
+    edited_ts: str | None = None
     images: tuple[str, ...] = ()
     alert: Alert | None = None
 
@@ -95,12 +98,16 @@ def thread_key(event: Event) -> str:
 def delivery_names(event: Event) -> list[tuple[str, ...]]:
     """Return every name under which the same happening may be delivered again.
 
-    A shared channel has one id in all its teams, and earlier versions wrote down whichever team Slack named.
+    A shared channel has one id in all its teams, and earlier versions wrote down whichever team Slack named. An edit
+    that is read back has no event id, and Slack tells the time of edits in whole seconds.
     """
     place = (event.chat_id,)
     if event.msg_type is MessageType.EDIT:
-        shown = f"{event.content}{event.alert_state or ''}"  # the state of an alert may be a colour
-        return [(*place, event.message_id, "edit", event.event_id or shown)]
+        text = f"{event.content}{event.alert_state or ''}"  # the state of an alert may be a colour
+        shown = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]  # an index takes no name of some KB
+        edit = (*place, event.message_id, "edit")
+        at = [(*edit, event.edited_ts, shown)] if event.edited_ts else []
+        return [*at, *([(*edit, event.event_id)] if event.event_id else [])] or [(*edit, shown)]
     if event.msg_type is MessageType.DELETE:
         return [(*place, event.message_id, "delete")]
     keys: list[tuple[str, ...]] = [(*place, event.message_id)]
@@ -109,9 +116,12 @@ def delivery_names(event: Event) -> list[tuple[str, ...]]:
     return keys
 
 
+_TOLD_APART_BY = ("team_id", "chat_id", "message_id", "msg_type", "event_id", "edited_ts")
+
+
 def record_key(record: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what tells a journaled message from all others; that of its line in either journal."""
-    return tuple(str(record.get(key)) for key in ("team_id", "chat_id", "message_id", "msg_type", "event_id"))
+    return tuple(str(record.get(key)) for key in _TOLD_APART_BY)
 
 
 def names_of_record(record: Mapping[str, Any]) -> list[tuple[str, ...]]:

@@ -40,7 +40,7 @@ _MENTION: Final = re.compile(r"<@(\w+)")
 
 _PEOPLE: Final = ("U", "W")
 
-_THREAD_ID = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[0-9]+\.[0-9]+")
+THREAD_ID = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[0-9]+\.[0-9]+")
 
 
 class ThreadStatus(StrEnum):
@@ -139,12 +139,13 @@ class Transition(FrozenValue):
 
 
 class Round(FrozenValue):
-    """One pass of investigator, checks and validator."""
+    """One pass of investigator, checks and validator; `chosen_by` chose its lines among what a search had found."""
 
     round: int
     investigator_return: InvestigatorReturn
     checks: tuple[Check, ...] = ()
     validator_return: ValidatorReturn | None = None
+    chosen_by: Annotated[str | None, Field(exclude_if=operator.not_)] = None
 
 
 class Followup(FrozenValue):
@@ -529,6 +530,6 @@ def check_thread_id(thread_id: str) -> str:
     Raises:
         InputError: anything else, for example a path.
     """
-    if not _THREAD_ID.fullmatch(thread_id):
+    if not THREAD_ID.fullmatch(thread_id):
         raise InputError(f"{thread_id[:80]!r} is not a thread id; one looks like T01.C01.1700000000.000100")
     return thread_id

@@ -100,6 +100,7 @@ def _incoming(body: Body, event: Body, message: Body, kind: MessageType, me: Ide
     user, bot, app = _id(message, "user", _USER), _id(message, "bot_id"), _id(message, "app_id")
     if user is None and bot is None and kind is not MessageType.DELETE:
         raise ValueError("event without a usable sender")
+    edited = message.get("edited")
     sender_team = _id(message, "user_team") or _id(message, "team") or me.team_id
     return Incoming(
         event=Event(
@@ -114,6 +115,7 @@ def _incoming(body: Body, event: Body, message: Body, kind: MessageType, me: Ide
             mentions=mentioned_ids(message),
             event_id=_token(body.get("event_id")),
             client_msg_id=_token(message.get("client_msg_id")),
+            edited_ts=_token(edited.get("ts")) if kind is MessageType.EDIT and isinstance(edited, Mapping) else None,
             images=image_ids(message),
         ),
         sender_ids=frozenset(name for name in (user, bot, app) if name),

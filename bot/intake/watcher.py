@@ -12,7 +12,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -23,7 +23,7 @@ from bot.domain.events import Classification, Event, MessageType, delivery_names
 from bot.domain.jobs import FollowUpArrived, QuestionAsked, Work
 from bot.intake.alerts import read_alert
 from bot.intake.classifier.classification import classify
-from bot.intake.enqueue import MessageSorter
+from bot.intake.enqueue import MessageSorter, requeue_lost_jobs
 from bot.intake.normalise import Body, Identity, Incoming, normalise
 from bot.ports import Clock, JobQueue, Journal, SharedWrites
 from bot.ports.storage import SortedMessage, Taken
@@ -57,25 +57,12 @@ def names_of(chats: Iterable[WatchedChat]) -> dict[str, str | None]:
     return {chat.chat_id: chat.name for chat in chats}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class IntakeStores:
-    """What messages are written to: the journals of what came and of what it was, the threads, the queue.
-
-    With `shared` other processes hear the same channels: each message is journaled and queued in one transaction, by
-    whoever comes first.
-    """
-
-    events: Journal
-    classified: Journal
-    threads: Threads
-    jobs: JobQueue
-    shared: SharedWrites | None = None
-
-
 class Watcher:
     """Receives chat events on any thread and sorts them on one of its own.
 
-    `on_follow_up` gets what may belong to an open thread, once it is queued.
+    The journals `events` and `classified` say what came and what it was. `on_follow_up` gets what may belong to an open
+    thread, once it is queued. With `shared` other processes hear the same channels: each message is journaled and
+    queued in one transaction, by whoever comes first.
     """
 
     def __init__(
@@ -84,14 +71,17 @@ class Watcher:
         me: Identity,
         *,
         sorter: MessageSorter,
-        stores: IntakeStores,
+        events: Journal,
+        classified: Journal,
+        threads: Threads,
+        jobs: JobQueue,
         clock: Clock,
         on_follow_up: Callable[[FollowUpArrived], object],
+        shared: SharedWrites | None = None,
     ) -> None:
         self._settings, self._me, self._sorter = settings, me, sorter
-        self._events, self._classified = stores.events, stores.classified
-        self._store, self._jobs, self._clock = stores.threads, stores.jobs, clock
-        self._on_follow_up, self._shared = on_follow_up, stores.shared
+        self._events, self._classified, self._shared = events, classified, shared
+        self._store, self._jobs, self._clock, self._on_follow_up = threads, jobs, clock, on_follow_up
         self._names = names_of(settings.watched_chats)
         self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()
         self._heard: dict[str, datetime] = {}
@@ -113,6 +103,10 @@ class Watcher:
         """Whether this very message was journaled here, as far back as is remembered."""
         with self._lock:
             return any(key in self._seen for key in delivery_names(event))
+
+    def requeue_lost(self, since_ms: int) -> int:
+        """Queue again what was sorted since then and is not on file; returns how many. Raises StoreError."""
+        return requeue_lost_jobs(self._classified, self._store, self._jobs, self._sorter, since_ms=since_ms)
 
     def is_under_alert(self, event: Event) -> bool:
         """Whether a message stands in the thread under an alert of the team's heartbeats."""

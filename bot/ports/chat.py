@@ -168,9 +168,6 @@ class Messenger(Protocol):
         Raises ProviderError if the chat refused it (nothing was posted), Unconfirmed if nobody can tell.
         """
 
-    def find_reply(self, state: ThreadState, text: str) -> str | None:
-        """Return the ts of our reply if it already stands in the thread."""
-
     def delete_reply(self, state: ThreadState, ts: str) -> None:
         """Delete a reply of ours, because the same question was answered a moment before; raises ProviderError."""
 

@@ -51,12 +51,15 @@ class PassageIndex(Protocol):
         """
 
     def settings(self, words: str, *, limit: int = 20) -> list[Setting]:
-        """Return what is given a value and is called by the words, by its own name and those around it, best first."""
+        """Return what is given a value and is told of in the words, best first.
+
+        They are looked for in its name, in those that enclose it, and in the text beside it.
+        """
 
     def commits(self, words: str, *, limit: int = 10) -> list[CommitHit]:
-        """Return the commits whose messages hold the words, best first; of two alike the newer one.
+        """Return the commits whose messages hold the words, with these, best first; of two alike the newer one.
 
-        None where git could not list them, which is a gap.
+        None where git could not list them, which is a gap. Raises ProviderError where git cannot read them any more.
         """
 
     def near_names(self, name: str, *, limit: int = 3) -> list[str]:

@@ -5,7 +5,7 @@ A file that cannot be used changes nothing. `bot/teams.py` reads it and has each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -13,6 +13,8 @@ from bot.config.environment import TEAMS
 from bot.config.settings import TAKEN_OVER, Settings
 from bot.config.team_settings import WatchedChat
 from bot.heartbeat.sessions.session_registry import SessionRegistry
+
+Chats = tuple[WatchedChat, ...]
 
 
 class ChannelListener(Protocol):
@@ -41,82 +43,64 @@ class TeamReload:
         go_by: Callable[[tuple[str, ...] | None], None],
         unreadable: Callable[[WatchedChat], str | None],
     ) -> None:
-        self._settings, self._sessions, self._listeners = settings, sessions, listeners
-        self._chats = settings.watched_chats
-        self._codebases, self._folders = settings.all_codebases, _folders(settings)
-        self.shared: Collection[str] = settings.share
-        """What other teams get to see, as the file says now."""
-        self._approvers = settings.approvers
+        self._at_start = self.now = settings
+        self._sessions, self._listeners = sessions, listeners
         self._learn, self._see, self._go_by, self._unreadable = learn, see, go_by, unreadable
 
     @property
     def ops_channel(self) -> str:
         """The team's ops channel, which stays the same until a restart."""
-        return self._settings.ops_channel
+        return self._at_start.ops_channel
 
     def gains(self, settings: Settings) -> bool:
         """Whether a channel is new to the team."""
-        return bool(_without(settings.watched_chats, self._chats))
+        return bool(_without(settings.watched_chats, self.now.watched_chats))
 
     def take_over(self, settings: Settings) -> str:
         """Take over a team's new settings and return what is said of it; raises StoreError and changes nothing."""
-        changed = self._watch(settings.watched_chats)
-        changed += self._look_at(settings)
-        changed += self._share(settings)
-        changed += self._have_approve(settings)
+        before, chats = self.now, settings.watched_chats
+        if chats != before.watched_chats:
+            for listener in self._listeners:
+                listener.watch(chats)
+        self.now = settings
+        if (settings.all_codebases, _folders(settings)) != (before.all_codebases, _folders(before)):
+            self._see(settings)
+        if settings.approvers != before.approvers:
+            self._go_by(settings.approvers)
         self._sessions.replace(settings.sessions)
         self._learn()
-        waiting = [f"`{name}`" for name in self._changed_otherwise(settings)]
-        rest = f" After a restart only: {', '.join(waiting)}." if waiting else ""
-        return f"sessions: {', '.join(settings.sessions) or 'none'}.{changed}{rest}"
+        said = "".join((*self._words_of_chats(before.watched_chats, chats), *_words_of_rest(before, settings)))
+        waiting = ", ".join(f"`{name}`" for name in self._changed_otherwise(settings))
+        rest = f" After a restart only: {waiting}." if waiting else ""
+        return f"sessions: {', '.join(settings.sessions) or 'none'}.{said}{rest}"
 
-    def _look_at(self, settings: Settings) -> str:
-        """Take over the codebases and the sessions' folders; return what is said of it."""
-        wanted, folders = settings.all_codebases, _folders(settings)
-        is_same = wanted == self._codebases
-        if is_same and folders == self._folders:
-            return ""
-        self._see(settings)
-        self._codebases, self._folders = wanted, folders
-        if is_same:
-            return ""
-        return f" Codebases now: {', '.join(name or str(one.path) for name, one in wanted.items())}."
-
-    def _share(self, settings: Settings) -> str:
-        """Take over what is shared; return what is said of it."""
-        before, self.shared = self.shared, settings.share
-        return "" if before == self.shared else f" Shared with other teams now: {', '.join(self.shared) or 'nothing'}."
-
-    def _have_approve(self, settings: Settings) -> str:
-        """Take over who may approve; return what is said of it."""
-        if (wanted := settings.approvers) == self._approvers:
-            return ""
-        self._go_by(wanted)
-        self._approvers = wanted
-        listed = ", ".join(f"`{one}`" for one in wanted or ())  # no mention, which would ring
-        people = "everybody in this channel" if wanted is None else listed or "nobody"
-        return f" Approvers now: {people}."
-
-    def _watch(self, chats: tuple[WatchedChat, ...]) -> str:
-        """Take over the watched channels; return what is said of it."""
-        if chats == self._chats:
-            return ""
-        for listener in self._listeners:
-            listener.watch(chats)
-        new, gone, picks = _without(chats, self._chats), _without(self._chats, chats), _picks(chats, self._chats)
-        self._chats = chats
-        said = f" Watched from now on: {_named(new)}." if new else ""
-        said += f" No longer watched: {_named(gone)}; open questions there stay open." if gone else ""
-        said += "".join(f" Questions in {where} are about {what} from now on." for where, what in picks)
-        problems = [problem for chat in new if (problem := self._unreadable(chat))]
-        if problems:
-            said += f" {'; '.join(problems)}: type /invite @triage there, or correct its id in triage.yml."
-        return said
+    def _words_of_chats(self, before: Chats, chats: Chats) -> Iterator[str]:
+        """Yield what is said of watched channels that come, go, or are about other codebases."""
+        new = _without(chats, before)
+        if new:
+            yield f" Watched from now on: {_named(new)}."
+        if gone := _without(before, chats):
+            yield f" No longer watched: {_named(gone)}; open questions there stay open."
+        for where, what in _picks(chats, before):
+            yield f" Questions in {where} are about {what} from now on."
+        if problems := [problem for chat in new if (problem := self._unreadable(chat))]:
+            yield f" {'; '.join(problems)}: type /invite @triage there, or correct its id in triage.yml."
 
     def _changed_otherwise(self, settings: Settings) -> list[str]:
         """Return the keys whose values wait for a restart."""
         names = Settings.model_fields.keys() - TAKEN_OVER
-        return sorted(name for name in names if getattr(self._settings, name) != getattr(settings, name))
+        return sorted(name for name in names if getattr(self._at_start, name) != getattr(settings, name))
+
+
+def _words_of_rest(before: Settings, now: Settings) -> Iterator[str]:
+    """Yield what is said of other codebases, of what is shared, and of who may approve."""
+    if now.all_codebases != before.all_codebases:
+        yield f" Codebases now: {', '.join(name or str(one.path) for name, one in now.all_codebases.items())}."
+    if now.share != before.share:
+        yield f" Shared with other teams now: {', '.join(now.share) or 'nothing'}."
+    if now.approvers != before.approvers:
+        listed = ", ".join(f"`{one}`" for one in now.approvers or ())  # no mention, which would ring
+        yield f" Approvers now: {'everybody in this channel' if now.approvers is None else listed or 'nobody'}."
 
 
 def rename_refused(old: str, new: str) -> str:

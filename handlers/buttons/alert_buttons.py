@@ -62,7 +62,7 @@ class AlertButtons:
             ids.ACKNOWLEDGE: on.decides(
                 lambda click, one: self._change(click, one, partial(actions.findings.acknowledge, by=click.user))
             ),
-            ids.SNOOZE: on.decides(self._snooze, read=self._read_snooze),
+            ids.SNOOZE: on.decides(self._snooze),
             ids.FIXED: on.decides(
                 lambda click, one: self._change(click, one, partial(actions.findings.fix, by=click.user))
             ),
@@ -80,12 +80,9 @@ class AlertButtons:
         return self._actions.wake(self._on.permitted(click, self._read_session).session.id, Wake.ON_DEMAND)
 
     def _read(self, value: object) -> FindingClick:
-        session_id, digest = ids.decode_finding(value)
-        return FindingClick(session=self._actions.sessions.get(session_id), digest=digest)
-
-    def _read_snooze(self, value: object) -> FindingClick:
-        words, session_id, digest = ids.decode_snooze(value)
-        return FindingClick(session=self._actions.sessions.get(session_id), digest=digest, snooze=words)
+        found = ids.FINDING.decode(value)
+        session = self._actions.sessions.get(found.session_id)
+        return FindingClick(session=session, digest=found.digest, snooze=found.snooze)
 
     def _read_session(self, value: object) -> FindingClick:
         return FindingClick(session=self._actions.sessions.get(check_session_id(str(value))))

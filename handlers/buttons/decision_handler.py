@@ -99,15 +99,13 @@ class DecisionHandler(Generic[Subject]):
         self._read, self._refusal, self._owner, self._explain = read, refusal, owner, explain
         self._on_permitted = on_permitted
 
-    def decides(
-        self, decide: Callable[[Click, Subject], str | None], *, read: Callable[[object], Subject] | None = None
-    ) -> Listener:
+    def decides(self, decide: Callable[[Click, Subject], str | None]) -> Listener:
         """Return the listener of a button; `decide` returns what to say, if anything, and raises TriageError."""
 
         def listener(ack: Ack, body: Body, action: Body, client: WebClient) -> None:  # noqa: ARG001 - as all buttons'
             ack()
             click = Click.of(body, action)
-            self._decide(click, lambda subject: decide(click, subject), read=read)
+            self._decide(click, lambda subject: decide(click, subject))
 
         return listener
 
@@ -202,12 +200,11 @@ class DecisionHandler(Generic[Subject]):
         click: Click,
         decide: Callable[[Subject], str | None],
         *,
-        read: Callable[[object], Subject] | None = None,
         typed: str | None = None,
     ) -> None:
         """Decide if whoever clicked may, and answer; what was typed in vain goes back to them."""
         try:
-            subject = self.permitted(click, read)
+            subject = self.permitted(click)
             self._on_permitted(click, subject)
             said = decide(subject)
         except TriageError as error:

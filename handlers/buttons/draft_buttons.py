@@ -60,7 +60,7 @@ class ClickReplies:
 
     def _question_of(self, click: Click) -> str:
         """Return the question that a click is about; nothing to who may not read it."""
-        thread_id = ids.clicked_thread(click.body)
+        thread_id = ids.clicked_thread(click.value)
         if thread_id is None or not self._approvers.probably(*click.who):
             return ""
         state = self._store.latest(thread_id)

@@ -7,7 +7,6 @@ The dialogue opens empty and is filled once permission is certain, as that of th
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 from slack_sdk.models.views import View
 
@@ -24,34 +23,25 @@ BELOW = "The diff is too long for this window: it is whole, as a file, in the ca
 NOT_BELOW = "The diff is too long for this window, and Slack did not take it as a file now. Try again in a minute."
 
 
-class PatchClick(NamedTuple):
-    """Which patch a button is about."""
-
-    thread_id: str
-    patch_hash: str
-
-
 class FixButtons:
     """The listeners of a patch's buttons."""
 
     def __init__(self, fixes: Fixes, approvers: Approvers, *, say: Say, known_secrets: Collection[str]) -> None:
         self._fixes, self._known_secrets = fixes, known_secrets
-        self._on = on = DecisionHandler(
-            approvers, say, read=lambda value: PatchClick(*ids.decode_patch(value)), refusal=NOT_YOURS
-        )
+        self._on = on = DecisionHandler(approvers, say, read=ids.THREAD_PART.decode, refusal=NOT_YOURS)
         self.views: Mapping[str, Listener] = {}
         self.actions: Mapping[str, Listener] = {
             ids.VIEW_DIFF: on.opens(lambda *_: loading_diff(), fill=self._diff),
             ids.OPEN_FIX: on.decides(self._open),
         }
 
-    def _open(self, click: Click, one: PatchClick) -> str:
+    def _open(self, click: Click, one: ids.ThreadPart) -> str:
         """Have a draft pull request opened."""
-        return self._fixes.open(one.thread_id, one.patch_hash, by=click.user, team=click.team, name=click.name)
+        return self._fixes.open(one.thread_id, one.digest, by=click.user, team=click.team, name=click.name)
 
-    def _diff(self, _: Click, one: PatchClick) -> View:
+    def _diff(self, _: Click, one: ids.ThreadPart) -> View:
         """Show the diff, or where the whole of it stands."""
-        state, patch = self._fixes.proposed(*one)
+        state, patch = self._fixes.proposed(one.thread_id, one.digest)
         if diff_fits(patch):
             return diff_modal(patch, self._known_secrets)
         try:

@@ -42,8 +42,8 @@ class NoteButtons:
     def remember_this(self, ack: Ack, body: Body, client: WebClient) -> None:
         """Open the dialogue on a message that somebody chose the shortcut of."""
         channel, message = body.get("channel") or {}, body.get("message") or {}
-        value = ids.encode_message(self._team, str(channel.get("id")), str(message.get("ts")))
-        self._open_message(ack=ack, body=body, action={"value": value}, client=client)
+        place = ids.MessageValue(self._team, str(channel.get("id")), str(message.get("ts")))
+        self._open_message(ack=ack, body=body, action={"value": ids.MESSAGE.encode(place)}, client=client)
 
     def _proposal(self, click: Click, source: NoteSource) -> View:
         return note_modal(ids.SAVE_NOTE_VIEW, _metadata(click), self._notes.proposed(source.thread_id or ""))
@@ -67,4 +67,4 @@ class NoteButtons:
 
 def _metadata(click: Click) -> str:
     """Return the value of what was clicked, which says whether that was on App Home."""
-    return ids.encode_dialogue(ids.decode_click(click.value), from_home=click.is_from_home)
+    return ids.encode_dialogue(ids.CLICK.decode(click.value), from_home=click.is_from_home)

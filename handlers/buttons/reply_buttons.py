@@ -33,7 +33,8 @@ class FeedbackButtons:
         def listener(ack: Ack, body: Body, action: Body) -> None:
             click = Click.of(body, action)
             try:
-                said = self._votes.vote(*ids.decode_feedback(click.value), by=click.user, is_helpful=is_helpful)
+                voted = ids.THREAD_PART.decode(click.value)
+                said = self._votes.vote(voted.thread_id, voted.digest, by=click.user, is_helpful=is_helpful)
             except TriageError as error:
                 said = for_a_person(error)
             ack()

@@ -11,8 +11,6 @@ import logging
 import time
 from collections.abc import Callable, Collection
 
-from slack_sdk import WebClient
-
 from blocks.cards.alert_card import (
     alert_blocks,
     alert_text,
@@ -23,10 +21,10 @@ from blocks.cards.alert_card import (
 )
 from bot.domain.heartbeats.alerts import Alert, Place
 from bot.errors import ProviderError
-from handlers.cards.publisher import Card, CardPublisher, MessageRef
+from handlers.cards.publisher import Card, MessageRef, publish, update
 from handlers.transport.poster import Part, Poster, PostInFlight
 from handlers.transport.rate_limits import LINE
-from handlers.transport.slack_clients import Members, open_place, send_to_each
+from handlers.transport.slack_clients import Members, send_to_each
 
 log = logging.getLogger(__name__)
 
@@ -37,17 +35,8 @@ class SlackAlerts:
     `wait` takes seconds: a card that may yet come is waited for, at most ten, for the beat that it tells of was paid.
     """
 
-    def __init__(
-        self,
-        client: WebClient,
-        poster: Poster,
-        publisher: CardPublisher,
-        *,
-        members: Members,
-        wait: Callable[[float], object] = time.sleep,
-    ) -> None:
-        self._client, self._poster, self._publisher = client, poster, publisher
-        self._members, self._wait = members, wait
+    def __init__(self, poster: Poster, *, members: Members, wait: Callable[[float], object] = time.sleep) -> None:
+        self._poster, self._members, self._wait = poster, members, wait
 
     def send(self, to: str, alert: Alert) -> list[MessageRef]:
         """Post an alert, or find it where a run before this one posted it; the finding's earlier cards are retired.
@@ -62,7 +51,7 @@ class SlackAlerts:
         return placed
 
     def _send_one(self, to: str, alert: Alert) -> MessageRef:
-        channel = open_place(self._client, to)
+        channel = self._poster.open_place(to)
         try:
             return self._publish(channel, alert)
         except PostInFlight as error:
@@ -72,7 +61,8 @@ class SlackAlerts:
     def _publish(self, channel: str, alert: Alert) -> MessageRef:
         """Post the alert, unless it was posted since the card the finding is known by."""
         known = dict(alert.finding.places).get(channel) if alert.finding else None
-        return self._publisher.publish(
+        return publish(
+            self._poster,
             channel,
             self._card(alert),
             recorded_at=min((each.first_at for each in alert.findings), default=None),
@@ -90,7 +80,7 @@ class SlackAlerts:
             ProviderError: Slack refused it.
         """
         card, said = MessageRef(*at), closing_blocks(alert)
-        if self._publisher.update(card, self._card(alert)) and said:
+        if update(self._poster, card, self._card(alert)) and said:
             part = Part(mark=str(said[0].block_id), text=closing_text(alert), blocks=said)
             self._poster.post_series(
                 [part], channel=card.channel, thread_ts=card.ts, what="say what is resolved", rank=LINE
@@ -105,6 +95,6 @@ class SlackAlerts:
         for place in known:
             if place == first or place[0] in told:
                 try:
-                    self._publisher.update(MessageRef(*place), old)
+                    update(self._poster, MessageRef(*place), old)
                 except ProviderError:
                     log.warning("an alert is out of date", extra={"action": "alert_stale"}, exc_info=True)

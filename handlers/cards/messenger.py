@@ -1,34 +1,28 @@
 """Port Messenger over Slack: posts replies, and shows and finds the cards of threads.
 
 Every reply carries a mark made from its question, so that whichever process posted it, it is recognised before
-anything is posted again. Replies of older versions are recognised by their metadata, or else by their text.
+anything is posted again.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
-from typing import Any
-
-from slack_sdk import WebClient
-from slack_sdk.models.blocks import Block
+from dataclasses import replace
 
 from blocks import ids
 from blocks.cards.draft_card import CardFacts, card_blocks, card_text, draft_fits, draft_with_marks
-from blocks.cards.reply_cards import feedback_buttons, marked, message_text, preview_message, reply_messages, reply_text
+from blocks.cards.reply_cards import feedback_buttons, marked, message_text, preview_message, reply_messages
 from blocks.text.message_size import REFUSED_CONTENT
 from blocks.text.outgoing_text import escape, with_local_times
 from bot.domain.threads import ThreadState, ThreadStatus, hash_draft, reply_mark
-from bot.errors import ProviderError, Unavailable, Unconfirmed
-from handlers.cards.publisher import Card, CardPublisher, MessageRef
-from handlers.transport.poster import Part, Poster, slack_time
+from bot.errors import ProviderError, Unavailable
+from handlers.cards.publisher import Card, MessageRef, keep_first, publish, update
+from handlers.transport.poster import Part, Poster
 from handlers.transport.rate_limits import CARD, LINE, REPLY, UPDATE_BURST
-from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
-REPLY_EVENT = "triage_reply"
 LAST_UPDATE_PATIENCE_S = 3.0
 """How long a closed thread's card waits for its turn: its buttons are dead already."""
 
@@ -41,18 +35,15 @@ class SlackMessenger:
 
     def __init__(
         self,
-        client: WebClient,
         poster: Poster,
-        publisher: CardPublisher,
         *,
         ops_channel: str,
         bot_user_id: str,
         facts: CardFacts,
         asks_feedback: bool = False,
     ) -> None:
-        self._client, self._poster, self._publisher = client, poster, publisher
-        self._ops_channel, self._bot_user_id, self._facts = ops_channel, bot_user_id, facts
-        self._asks_feedback = asks_feedback
+        self._poster, self._ops_channel, self._bot_user_id = poster, ops_channel, bot_user_id
+        self._facts, self._asks_feedback = facts, asks_feedback
         self._whole: dict[tuple[str, str, str], str] = {}
 
     def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
@@ -94,8 +85,7 @@ class SlackMessenger:
             Unavailable: Slack cannot be reached.
         """
         try:
-            with translate_slack_errors("delete a card"):
-                self._client.chat_delete(channel=str(state.card_channel), ts=str(state.card_ts))
+            self._poster.delete(str(state.card_channel), str(state.card_ts), what="delete a card")
         except Unavailable:
             raise
         except ProviderError as error:
@@ -109,15 +99,15 @@ class SlackMessenger:
         spare = UPDATE_BURST // 2 if progress is not None or state.is_at_work else 0
         if at is not None:
             card = self._card(state, progress, refused, self._whole_at(state, at, refused))
-            if self._publisher.update(at, card, patience_s=patience_s, spare=spare) or not card.is_waiting:
+            if update(self._poster, at, card, patience_s=patience_s, spare=spare) or not card.is_waiting:
                 return at
         card = self._card(state, progress, refused, None)
-        posted = self._publisher.publish(self._ops_channel, card)
-        stands = self._publisher.keep_first(posted, card, since=_asked_at(state))
+        posted = publish(self._poster, self._ops_channel, card)
+        stands = keep_first(self._poster, posted, card, since=_asked_at(state))
         if (whole_at := self._whole_at(state, stands, refused)) is not None:
             placed = state.evolve(card_channel=stands.channel, card_ts=stands.ts)
             card = self._card(placed, progress, refused, whole_at)
-            self._publisher.update(stands, card, patience_s=patience_s, spare=spare)
+            update(self._poster, stands, card, patience_s=patience_s, spare=spare)
         return stands
 
     def _card(self, state: ThreadState, progress: str | None, refused: str | None, whole_at: str | None) -> Card:
@@ -165,76 +155,47 @@ class SlackMessenger:
         Raises:
             Unavailable: it stands nowhere, and may yet come.
         """
-        return self._publisher.find(
+        found = self._poster.find(
             self._ops_channel,
             ids.card_block_id(state.thread_id),
-            name="the card",
+            what="look for the card",
             recorded_at=state.started_at,
             since=max(_asked_at(state), float(after or 0)),
             by_others=True,
         )
+        return MessageRef.on_file(self._ops_channel, found)
 
     def post_reply(self, state: ThreadState, text: str) -> str:
         """Post an approved reply in the thread and return its ts; of a long one in several messages the last one's.
 
+        The last message bears the mark by which the reply is found again, so that the whole stands where it is found.
+
         Raises:
             ProviderError: Slack refused it; nothing was posted.
-            Unconfirmed: nobody can tell.
+            Unconfirmed: nobody can tell, or a part stands and the rest is to be sent again.
         """
-        *earlier, last = reply_messages(text)
-        if earlier:
-            self._post_earlier(state, earlier, hash_draft(text))
-        answer = self._posted_last(state, text, last, is_only=not earlier)
-        return str(answer["ts"])
-
-    def _post_earlier(self, state: ThreadState, messages: Sequence[Sequence[Block]], draft_hash: str) -> None:
-        """Post all messages of a long reply but the last one, those that do not stand in the thread yet."""
-        parts = []
-        for number, blocks in enumerate(messages, 1):
-            mark = ids.reply_block_id(state.thread_id, draft_hash, number)
-            parts.append(Part(mark=mark, text=message_text(blocks), blocks=marked(blocks, mark)))
-        self._poster.post_series(
-            parts, channel=state.chat_id, thread_ts=state.thread_ts, what="post the reply", rank=REPLY
+        messages, draft_hash, what = reply_messages(text), hash_draft(text), "post the reply"
+        marks = [ids.reply_block_id(state.thread_id, draft_hash, number) for number in range(1, len(messages))]
+        marks.append(f"{reply_mark(state)}:{draft_hash}")
+        *earlier, last = (
+            Part(mark=mark, text=message_text(blocks), blocks=marked(blocks, mark))
+            for mark, blocks in zip(marks, messages, strict=True)
         )
-
-    def _posted_last(self, state: ThreadState, text: str, blocks: Sequence[Block], *, is_only: bool) -> dict[str, Any]:
-        """Post the message by which a reply is found again: the only one, or the last, so that the whole stands."""
-        metadata = {"event_type": REPLY_EVENT, "event_payload": _payload(state, text)}
-        asked = [feedback_buttons(state)] if self._asks_feedback else []
-        try:
-            return self._poster.post(
-                state.chat_id,
-                _last_text(text),
-                [*marked(blocks, f"{reply_mark(state)}:{hash_draft(text)}"), *asked],
-                what="post the reply",
-                rank=REPLY,
-                whole=True,
-                thread_ts=state.thread_ts,
-                metadata=metadata,
-            )
-        except Unconfirmed:
-            raise
-        except ProviderError as error:
-            if is_only:
-                raise
-            said = f"{error}; its first messages are in the thread; the last one will be sent again"
-            raise Unconfirmed(said, retry_after_s=error.retry_after_s) from error
-
-    def find_reply(self, state: ThreadState, text: str) -> str | None:
-        """Return the ts of our reply, if it stands in the thread; a thread that is gone holds none."""
-        try:
-            messages = self._poster.thread(state.chat_id, state.thread_ts, what="look for the reply")
-        except ProviderError as error:
-            if error.code == "thread_not_found":
-                return None
-            raise
-        ours = (message for message in messages if message.get("user") == self._bot_user_id)
-        return next((m["ts"] for m in ours if _is_reply(m, state, text)), None)
+        if self._asks_feedback:
+            last = replace(last, blocks=[*last.blocks, feedback_buttons(state)])
+        if earlier:
+            parts = [*earlier, last]
+            return self._poster.post_series(
+                parts, channel=state.chat_id, thread_ts=state.thread_ts, what=what, rank=REPLY
+            )[-1]
+        answer = self._poster.post(
+            state.chat_id, last.text, last.blocks, what=what, rank=REPLY, whole=True, thread_ts=state.thread_ts
+        )
+        return str(answer["ts"])
 
     def delete_reply(self, state: ThreadState, ts: str) -> None:
         """Delete a reply that was posted beside another one; raises ProviderError where Slack refuses."""
-        with translate_slack_errors("delete the second reply"):
-            self._client.chat_delete(channel=state.chat_id, ts=ts)
+        self._poster.delete(state.chat_id, ts, what="delete the second reply")
 
     def tell_ops(self, text: str) -> None:
         """Say one line in the ops channel."""
@@ -244,27 +205,6 @@ class SlackMessenger:
 def _asked_at(state: ThreadState) -> float:
     """Return the Slack time after which the card of this state was posted."""
     return max(float(state.original_message_id), float(state.opened_by_message_id or 0))
-
-
-def _payload(state: ThreadState, text: str) -> dict[str, Any]:
-    """Return what names one reply: an earlier answer in the same words had another draft version."""
-    return {"thread_id": state.thread_id, "draft_version": state.draft_version, "draft_hash": hash_draft(text)}
-
-
-def _is_reply(message: dict[str, Any], state: ThreadState, text: str) -> bool:
-    metadata = message.get("metadata") or {}
-    if any(str(block.get("block_id")).startswith(f"{reply_mark(state)}:") for block in message.get("blocks") or []):
-        return True
-    if metadata.get("event_type") == REPLY_EVENT:
-        return bool(metadata.get("event_payload") == _payload(state, text))
-    since = slack_time(state.post_intent.at) if state.post_intent else 0.0
-    return message.get("text") == _last_text(text) and float(message["ts"]) >= since
-
-
-def _last_text(text: str) -> str:
-    """Return the text for notifications of a reply's only message, or of its last."""
-    messages = reply_messages(text)
-    return message_text(messages[-1]) if len(messages) > 1 else reply_text(text)
 
 
 def _preview(state: ThreadState, draft: str) -> list[Part]:

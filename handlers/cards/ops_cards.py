@@ -1,30 +1,51 @@
-"""The cards in the ops channel that are not drafts: automatic replies and suggestions.
+"""What stands in the ops channel beside the cards of threads: automatic replies, suggestions, rings, files.
 
-Port AuditChat over Slack. Each card is posted once, updated in place, and shows what is stored. Suggestions are
-changed by clicks, by models and by the terminal; a tick updates their cards, so that a crash or an outage only delays
-a card.
+Ports AuditChat, PageChat, FeedbackChat and CardFiles over Slack. A card is posted once, updated in place, and shows
+what is stored. Suggestions are changed by clicks, by models and by the terminal; a tick updates their cards, so that a
+crash or an outage only delays a card. A ring is a message of its own, because an update of the card notifies nobody.
+All but files are looked for by their mark before they are posted, so that a crash after the post, a restored backup or
+a second process does not post them twice.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Final
 
-from slack_sdk import WebClient
+from slack_sdk.models.blocks import Block
 
 from blocks import ids
+from blocks.cards.page_notice import (
+    LISTED_AT_MOST,
+    escalation_blocks,
+    notice_text,
+    ring_blocks,
+    rings_blocks,
+    rings_text,
+)
 from blocks.cards.playbook_cards import suggestion_blocks, suggestion_text
-from blocks.cards.reply_cards import audit_blocks, audit_text, marked, withdrawal_text
-from blocks.text.outgoing_text import section
+from blocks.cards.reply_cards import (
+    audit_blocks,
+    audit_text,
+    marked,
+    not_helpful_blocks,
+    not_helpful_text,
+    withdrawal_text,
+)
+from blocks.text.outgoing_text import escape, section
 from bot.domain.questions.autonomy_record import AutoReply
+from bot.domain.questions.feedback import Feedback
 from bot.domain.sharing.suggestions import Suggestion
-from bot.domain.threads import REPLY_MARK, hash_draft
+from bot.domain.threads import REPLY_MARK, ThreadState, hash_draft
 from bot.errors import ProviderError
+from bot.ports import PageRing
 from bot.ports.collections import Collection
-from handlers.cards.publisher import GONE, Card, CardPublisher, MessageRef
-from handlers.transport.poster import Part, Poster
-from handlers.transport.rate_limits import REPLY
-from handlers.transport.slack_clients import translate_slack_errors
+from handlers.cards.publisher import GONE, Card, MessageRef, publish, update
+from handlers.transport.poster import Part, Poster, has_block
+from handlers.transport.rate_limits import CARD, LINE, REPLY
+from handlers.transport.slack_clients import Members, send_to_each
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +58,8 @@ CARDS_A_TICK: Final = 3
 class AuditCards:
     """Posts in one ops channel and changes replies that were posted."""
 
-    def __init__(self, client: WebClient, poster: Poster, publisher: CardPublisher, *, ops_channel: str) -> None:
-        self._client, self._poster, self._publisher, self._ops_channel = client, poster, publisher, ops_channel
+    def __init__(self, poster: Poster, *, ops_channel: str) -> None:
+        self._poster, self._ops_channel = poster, ops_channel
 
     def show(self, reply: AutoReply) -> tuple[str, str]:
         """Bring the card in line, or post it; returns where it stands."""
@@ -49,7 +70,7 @@ class AuditCards:
             mark=ids.audit_block_id(reply.id),
         )
         at = MessageRef.on_file(reply.card_channel, reply.card_ts)
-        return self._publisher.publish(self._ops_channel, card, at=at, recorded_at=reply.at)
+        return publish(self._poster, self._ops_channel, card, at=at, recorded_at=reply.at)
 
     def withdraw(self, reply: AutoReply) -> None:
         """Put the withdrawal in the place of the reply, its mark kept; the other messages of a long one are deleted.
@@ -60,13 +81,13 @@ class AuditCards:
         text, digest = withdrawal_text(reply), hash_draft(reply.reply)
         mark = f"{REPLY_MARK}{reply.id}:{digest}"
         note = Card(name="the reply", text=text, blocks=marked([section(text)], mark), mark=None)
-        is_changed = self._publisher.update(MessageRef(reply.chat_id, reply.posted_message_id), note)
+        is_changed = update(self._poster, MessageRef(reply.chat_id, reply.posted_message_id), note)
         thread_ts = reply.thread_id.split(".", 2)[2]
         first = ids.reply_block_id(reply.thread_id, digest, 0).rpartition(":")[0]
         for message in self._poster.thread(reply.chat_id, thread_ts, what="read the thread"):
             if message["ts"] == reply.posted_message_id and not is_changed:
                 self._post_below(reply, thread_ts, text)
-            elif any(str(block.get("block_id")).startswith(f"{first}:") for block in message.get("blocks") or []):
+            elif has_block(message, f"{first}:"):
                 self._delete(reply.chat_id, str(message["ts"]))
 
     def _post_below(self, reply: AutoReply, thread_ts: str, text: str) -> None:
@@ -76,8 +97,7 @@ class AuditCards:
 
     def _delete(self, channel: str, ts: str) -> None:
         try:
-            with translate_slack_errors("take back the reply"):
-                self._client.chat_delete(channel=channel, ts=ts)
+            self._poster.delete(channel, ts, what="take back the reply")
         except ProviderError as error:
             if error.code not in _STAYS:
                 raise
@@ -86,8 +106,8 @@ class AuditCards:
 class SuggestionCards:
     """Shows suggestions."""
 
-    def __init__(self, publisher: CardPublisher, store: Collection[Suggestion], *, ops_channel: str) -> None:
-        self._publisher, self._store, self._ops_channel = publisher, store, ops_channel
+    def __init__(self, poster: Poster, store: Collection[Suggestion], *, ops_channel: str) -> None:
+        self._poster, self._store, self._ops_channel = poster, store, ops_channel
 
     def tick(self) -> None:
         """Bring a few cards up to date; what the chat refuses is tried again."""
@@ -114,7 +134,7 @@ class SuggestionCards:
             is_waiting=suggestion.is_waiting,
         )
         at = MessageRef.on_file(suggestion.card_channel or self._ops_channel, suggestion.card_ts)
-        stands = self._publisher.publish(self._ops_channel, card, at=at, recorded_at=suggestion.at)
+        stands = publish(self._poster, self._ops_channel, card, at=at, recorded_at=suggestion.at)
         self._store.evolve(suggestion.id, card_channel=stands.channel, card_ts=stands.ts, card_shows=suggestion.status)
 
 
@@ -123,3 +143,98 @@ def _is_behind(suggestion: Suggestion) -> bool:
     if suggestion.card_shows == suggestion.status:
         return False
     return suggestion.is_waiting or (suggestion.settled_at is not None and suggestion.card_ts is not None)
+
+
+class PagePosts:
+    """Posts in one ops channel; `pages` returns the users and groups a ring mentions, or `channel`."""
+
+    def __init__(
+        self, poster: Poster, *, ops_channel: str, pages: Callable[[], Sequence[str]], members: Members
+    ) -> None:
+        self._poster, self._ops_channel, self._pages, self._members = poster, ops_channel, pages, members
+
+    def ring(self, rings: Sequence[PageRing]) -> None:
+        """Ring in the ops channel; raises ProviderError if Slack refused it or nobody can tell."""
+        due = [each for each in rings if not self._stands(self._ops_channel, each.state, _ring_mark(each))]
+        for start in range(0, len(due), LISTED_AT_MOST):
+            self._ring_together(due[start : start + LISTED_AT_MOST])
+
+    def _ring_together(self, rings: Sequence[PageRing]) -> None:
+        state, number, waited = rings[0]
+        if len(rings) == 1:
+            text, blocks = notice_text(state, waited), ring_blocks(state, self._pages(), number=number, waited=waited)
+        else:
+            text, blocks = rings_text(rings), rings_blocks(rings, self._pages())
+        marks = tuple(map(_ring_mark, rings))
+        self._poster.post(self._ops_channel, text, blocks, what="ring again", rank=CARD, mark=marks)
+
+    def escalate(self, state: ThreadState, to: str, *, waited: timedelta) -> None:
+        """Tell who comes next; of a group it was told if one of its members was. Raises ProviderError."""
+        mark, text = ids.page_block_id(state, None), notice_text(state, waited)
+        blocks = escalation_blocks(state, waited=waited)
+        send_to_each(to, self._members, lambda one: self._post(self._poster.open_place(one), state, mark, text, blocks))
+
+    def _post(self, channel: str, state: ThreadState, mark: str, text: str, blocks: Sequence[Block]) -> None:
+        """Post a notice unless it stands in the channel."""
+        if not self._stands(channel, state, mark):
+            self._poster.post(channel, text, blocks, what="ring again", rank=CARD, mark=mark)
+
+    def _stands(self, channel: str, state: ThreadState, mark: str) -> bool:
+        """Whether a notice stands in a channel since the question was asked; raises ProviderError."""
+        since = max(float(state.original_message_id), float(state.opened_by_message_id or 0))
+        found = self._poster.find(
+            channel, mark, what="look for a page", recorded_at=state.started_at, since=since, by_others=True
+        )
+        return found is not None
+
+
+def _ring_mark(ring: PageRing) -> str:
+    return ids.page_block_id(ring.state, ring.number)
+
+
+class FeedbackPosts:
+    """Speaks below cards."""
+
+    def __init__(self, poster: Poster) -> None:
+        self._poster = poster
+
+    def is_told(self, state: ThreadState, feedback: Feedback) -> bool:
+        """Whether it stands below the card; raises ProviderError."""
+        mark = ids.feedback_block_id(feedback.id)
+        found = self._poster.standing(str(state.card_channel), str(state.card_ts), {mark}, what="look below the card")
+        return mark in found
+
+    def tell(self, state: ThreadState, feedback: Feedback) -> None:
+        """Say below the card that a reply did not help; raises ProviderError, Unconfirmed where nobody can tell."""
+        self._poster.post(
+            str(state.card_channel),
+            not_helpful_text(feedback),
+            not_helpful_blocks(state, feedback),
+            what="tell of a reply that did not help",
+            rank=LINE,
+            mark=ids.feedback_block_id(feedback.id),
+            thread_ts=str(state.card_ts),
+        )
+
+
+class SlackCardFiles:
+    """Posts files; `require_private` raises where the ops channel is not private any more."""
+
+    def __init__(self, poster: Poster, require_private: Callable[[], None]) -> None:
+        self._poster, self._require_private = poster, require_private
+
+    def show(self, state: ThreadState, *, filename: str, title: str, text: str, said: str) -> None:
+        """Post a file below a thread's card, with a line above it."""
+        if state.card_channel is None or state.card_ts is None:
+            return
+        self._require_private()
+        self._poster.upload(
+            state.card_channel,
+            text.encode("utf-8", "replace"),
+            filename=filename,
+            title=title,
+            alt_text=title,
+            what="post a file below the card",
+            thread_ts=state.card_ts,
+            initial_comment=escape(said),
+        )

@@ -1,4 +1,4 @@
-"""Posts one card for one stored thing: once, changed in place, found again after a crash.
+"""Publishes one card for one stored thing: posted once, changed in place, found again after a crash.
 
 If no place is stored, the card is looked for by its mark (the id of its first block), and only then posted. What Slack
 refuses is decided here, for every kind of card:
@@ -7,6 +7,8 @@ refuses is decided here, for every kind of card:
     its blocks are too long or not valid      shortened, and says so; an error for a card that must be whole
     the channel is gone or closed to us       ProviderError: the operator must act
     too fast, or Slack is down                Unavailable: the same works later
+
+All raise Unconfirmed where nobody can tell whether a card was posted.
 """
 
 from __future__ import annotations
@@ -17,21 +19,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from slack_sdk import WebClient
 from slack_sdk.models.blocks import Block
 
 from bot.errors import ProviderError
-from handlers.transport.poster import PATIENCE_S, Poster, shorter_if_refused, slack_time
-from handlers.transport.rate_limits import CARD, RateLimiter, rate_limited
-from handlers.transport.slack_clients import translate_slack_errors
+from handlers.transport.poster import Poster
+from handlers.transport.rate_limits import CARD
+from handlers.transport.slack_clients import PATIENCE_S
 
 log = logging.getLogger(__name__)
 
 GONE: Final = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 """Slack's words for a message that can be changed no more."""
-
-_ALL_CARDS: Final = "chat.update"
-"""Slack counts updates for the whole workspace."""
 
 
 class MessageRef(NamedTuple):
@@ -61,103 +59,65 @@ class Card:
     """Whether blocks that Slack refuses are an error, and not shortened."""
 
 
-class CardPublisher:
-    """Posts with `poster` and changes with `client`, at the pace of `updates`.
+def publish(
+    poster: Poster,
+    channel: str,
+    card: Card,
+    *,
+    at: MessageRef | None = None,
+    recorded_at: datetime | None = None,
+    since: float | None = None,
+) -> MessageRef:
+    """Bring a card in line where it stands, or post it in `channel`; return where it stands then.
 
-    Every method raises ProviderError where Slack refuses, Unavailable where the same will work later, and Unconfirmed
-    where nobody can tell whether a card was posted.
+    Args:
+        at: Where it stands, as far as is on file.
+        recorded_at: When what it shows was first on file; None where it was looked for already, or never can be.
+        since: The Slack time after which it was posted; by default that of `recorded_at`.
+
+    Raises:
+        PostInFlight: it stands nowhere, and may yet come.
     """
+    if at is None and recorded_at is not None and card.mark is not None:
+        what = f"look for {card.name}"
+        found = poster.find(channel, card.mark, what=what, recorded_at=recorded_at, since=since)
+        at = MessageRef.on_file(channel, found)
+    if at is not None and (update(poster, at, card) or not card.is_waiting):
+        return at
+    what = f"post {card.name}"
+    answer = poster.post(channel, card.text, card.blocks, what=what, rank=CARD, mark=card.mark, whole=card.is_whole)
+    return MessageRef(channel, str(answer["ts"]))
 
-    def __init__(self, client: WebClient, poster: Poster, updates: RateLimiter) -> None:
-        self._client, self._poster, self._updates = client, poster, updates
 
-    def publish(
-        self,
-        channel: str,
-        card: Card,
-        *,
-        at: MessageRef | None = None,
-        recorded_at: datetime | None = None,
-        since: float | None = None,
-    ) -> MessageRef:
-        """Bring the card in line where it stands, or post it in `channel`; returns where it stands then.
+def update(poster: Poster, at: MessageRef, card: Card, *, patience_s: float = PATIENCE_S, spare: int = 0) -> bool:
+    """Change a card in place; False if it is there no more.
 
-        Args:
-            at: Where it stands, as far as is on file.
-            recorded_at: When what it shows was first on file; None where it was looked for already, or never can be.
-            since: The Slack time after which it was posted; by default that of `recorded_at`.
+    `patience_s` and `spare` are those of `RateLimiter.wait_turn`: one that is put off is shown by who asked for it.
+    """
+    what = f"update {card.name}"
+    try:
+        poster.update(*at, card.text, card.blocks, what=what, whole=card.is_whole, patience_s=patience_s, spare=spare)
+    except ProviderError as error:
+        if error.code not in GONE:
+            raise
+        log.info("%s is gone: %s", card.name, error.code, extra={"action": "card_gone"})
+        return False
+    return True
 
-        Raises:
-            PostInFlight: it stands nowhere, and may yet come.
-        """
-        if at is None and recorded_at is not None and card.mark is not None:
-            at = self.find(channel, card.mark, name=card.name, recorded_at=recorded_at, since=since)
-        if at is not None and (self.update(at, card) or not card.is_waiting):
-            return at
-        what = f"post {card.name}"
-        answer = self._poster.post(
-            channel, card.text, card.blocks, what=what, rank=CARD, mark=card.mark, whole=card.is_whole
-        )
-        return MessageRef(channel, str(answer["ts"]))
 
-    def update(self, at: MessageRef, card: Card, *, patience_s: float = PATIENCE_S, spare: int = 0) -> bool:
-        """Change a card in place; False if it is there no more.
+def keep_first(poster: Poster, posted: MessageRef, card: Card, *, since: float) -> MessageRef:
+    """Return the one card that stays where another process posted the same in the same moment: the older one.
 
-        `patience_s` and `spare` are those of `RateLimiter.wait_turn`: one that is put off is shown by who asked for it.
-        """
-        what = f"update {card.name}"
-
-        def send(blocks: Sequence[Block]) -> None:
-            with (
-                rate_limited(self._updates, _ALL_CARDS, what, patience_s=patience_s, spare=spare),
-                translate_slack_errors(what),
-            ):
-                self._client.chat_update(channel=at.channel, ts=at.ts, text=card.text, blocks=blocks)
-
-        try:
-            send(card.blocks) if card.is_whole else shorter_if_refused(send, card.blocks)
-        except ProviderError as error:
-            if error.code not in GONE:
-                raise
-            log.info("%s is gone: %s", card.name, error.code, extra={"action": "card_gone"})
-            return False
-        return True
-
-    def find(
-        self,
-        channel: str,
-        mark: str,
-        *,
-        name: str,
-        recorded_at: datetime,
-        since: float | None = None,
-        by_others: bool = False,
-    ) -> MessageRef | None:
-        """Return where a card stands that was posted and of which nothing is on file; arguments as of `Poster.find`.
-
-        Raises:
-            PostInFlight: it stands nowhere, and may yet come.
-        """
-        since = slack_time(recorded_at) if since is None else since
-        what = f"look for {name}"
-        found = self._poster.find(channel, mark, what=what, recorded_at=recorded_at, since=since, by_others=by_others)
-        return None if found is None else MessageRef(channel, found)
-
-    def keep_first(self, posted: MessageRef, card: Card, *, since: float) -> MessageRef:
-        """Return the one card that stays where another process posted the same in the same moment: the older one.
-
-        Where that can be changed no more, the card is posted again, for somebody has to decide on it.
-        """
-        first = None
-        try:
-            with translate_slack_errors("look for a second card"):
-                first = self._poster.first(posted.channel, str(card.mark), since=since)
-            if first is None or float(first) >= float(posted.ts):
-                return posted
-            with translate_slack_errors("delete the second card"):
-                self._client.chat_delete(channel=posted.channel, ts=posted.ts)
-        except ProviderError:
-            log.warning("a second card may stand", extra={"action": "second_card"}, exc_info=True)
+    Where that can be changed no more, the card is posted again, for somebody has to decide on it.
+    """
+    try:
+        marked = poster.marked(posted.channel, str(card.mark), what="look for a second card", since=since)
+        first = min(marked, key=float, default=posted.ts)
+        if float(first) >= float(posted.ts):
             return posted
-        older = MessageRef(posted.channel, first)
-        return older if self.update(older, card) else self.publish(posted.channel, card)
+        poster.delete(*posted, what="delete the second card")
+    except ProviderError:
+        log.warning("a second card may stand", extra={"action": "second_card"}, exc_info=True)
+        return posted
+    older = MessageRef(posted.channel, first)
+    return older if update(poster, older, card) else publish(poster, posted.channel, card)

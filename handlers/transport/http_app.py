@@ -1,20 +1,25 @@
-"""HTTP mode as a WSGI application: checks a request's signature before anything of its body is read.
+"""HTTP mode as an ASGI application: checks a request's signature before anything of its body is read.
 
 A signature counts once: the same signed request again is a replay, and refused as long as its timestamp would pass.
+Bolt's own adapter finds the path and writes the answer; Bolt itself gets only what passed the check.
 Source: https://docs.slack.dev/authentication/verifying-requests-from-slack
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Executor
+from typing import Any, Final
 
-from slack_bolt import App, BoltRequest
+from slack_bolt import App, BoltRequest, BoltResponse
+from slack_bolt.adapter.asgi import SlackRequestHandler
+from slack_bolt.adapter.asgi.http_request import AsgiHttpRequest
+from slack_bolt.adapter.asgi.http_response import AsgiHttpResponse
 from slack_bolt.request.internals import parse_body
 from slack_sdk.signature import Clock as SdkClock
 from slack_sdk.signature import SignatureVerifier
@@ -23,11 +28,9 @@ from bot.errors import StoreError
 from bot.ports import Clock
 from handlers.transport.bolt_requests import is_well_shaped
 
-if TYPE_CHECKING:
-    from wsgiref.types import StartResponse, WSGIEnvironment
-
 log = logging.getLogger(__name__)
 
+MAX_BODY: Final = 1024 * 1024
 
 REMEMBERED_S: Final = 600.0
 """Twice the window of 5 min: a timestamp may lie that far in the future and then that far in the past."""
@@ -40,25 +43,16 @@ _SIGNATURE: Final = re.compile(r"v0=[0-9a-f]{64}")
 
 EVENTS_PATH: Final = "/slack/events"
 HEALTH_PATH: Final = "/healthz"
-_KEPT_HEADERS: Final = {
-    "CONTENT_TYPE": "content-type",
-    "HTTP_X_SLACK_SIGNATURE": "x-slack-signature",
-    "HTTP_X_SLACK_REQUEST_TIMESTAMP": "x-slack-request-timestamp",
-    "HTTP_X_SLACK_RETRY_NUM": "x-slack-retry-num",
-    "HTTP_X_SLACK_RETRY_REASON": "x-slack-retry-reason",
-}
+_KEPT_HEADERS: Final = frozenset(
+    {
+        "content-type",
+        "x-slack-signature",
+        "x-slack-request-timestamp",
+        "x-slack-retry-num",
+        "x-slack-retry-reason",
+    }
+)
 """What Bolt gets to see: among its own headers are some that steer it, and no header is signed."""
-
-Answer = tuple[str, str, str]
-"""Status line, content type, body."""
-
-_TEXT: Final = "text/plain; charset=utf-8"
-_HEALTHY: Final[Answer] = ("200 OK", _TEXT, "ok\n")
-_TAKEN: Final[Answer] = ("200 OK", _TEXT, "")
-_NOT_FOUND: Final[Answer] = ("404 Not Found", _TEXT, "not found\n")
-_REFUSED: Final[Answer] = ("401 Unauthorized", _TEXT, "not signed by Slack, too old, or seen before\n")
-_NOT_STORED: Final[Answer] = ("503 Service Unavailable", _TEXT, "not stored\n")
-_UNREADABLE: Final[Answer] = ("400 Bad Request", _TEXT, "unreadable\n")
 
 
 class Signatures:
@@ -112,67 +106,77 @@ class _SameClock(SdkClock):
         return self._clock.now().timestamp()
 
 
-class RequestReceiver(Protocol):
-    """Who wants to know what was heard."""
+class HttpApp(SlackRequestHandler):
+    """The ASGI application: `/slack/events` for what Slack signed, `/healthz` for whoever watches, nothing else.
 
-    def heard(self) -> None:
-        """Slack sent something, not given to Bolt yet; a StoreError refuses it."""
+    `heard` is called before Bolt gets a genuine request, and a StoreError of it refuses that; `refused` after one could
+    not be stored. Both run on `executor`, as Bolt does, so that none of them holds up the server.
+    """
 
-    def refused(self) -> None:
-        """It could not be taken."""
-
-
-class HttpApp:
-    """The WSGI application: `/slack/events` for what Slack signed, `/healthz` for whoever watches, nothing else."""
-
-    def __init__(self, app: App, signatures: Signatures, receiver: RequestReceiver) -> None:
-        self._app, self._signatures, self._receiver = app, signatures, receiver
+    def __init__(
+        self,
+        app: App,
+        signatures: Signatures,
+        executor: Executor,
+        *,
+        heard: Callable[[], None],
+        refused: Callable[[], None],
+    ) -> None:
+        super().__init__(app, EVENTS_PATH)
+        self._signatures, self._executor, self._heard, self._refused = signatures, executor, heard, refused
         self._turned_away = 0
 
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    async def __call__(
+        self, scope: Any, receive: Callable[..., Awaitable[Any]], send: Callable[..., Awaitable[None]]
+    ) -> None:
         """Answer one request."""
-        status, content_type, body = self._answer(environ)
-        start_response(status, [("Content-Type", content_type), ("Cache-Control", "no-store")])
-        return [] if environ["REQUEST_METHOD"] == "HEAD" else [body.encode()]
+        if scope["path"] != HEALTH_PATH or scope["method"] not in ("GET", "HEAD"):
+            await super().__call__(scope, receive, send)
+            return
+        answer = AsgiHttpResponse(200, {"content-type": ["text/plain; charset=utf-8"]}, "ok\n")
+        await send(answer.get_response_start())
+        await send(answer.get_response_body())
 
-    def _answer(self, environ: WSGIEnvironment) -> Answer:
-        method, path = environ["REQUEST_METHOD"], environ.get("PATH_INFO", "")
-        if path == HEALTH_PATH and method in ("GET", "HEAD"):
-            return _HEALTHY
-        if path != EVENTS_PATH or method != "POST":
-            return _NOT_FOUND
-        body = environ["wsgi.input"].read()
-        headers = {ours: str(environ[theirs]) for theirs, ours in _KEPT_HEADERS.items() if theirs in environ}
+    async def dispatch(self, request: AsgiHttpRequest) -> BoltResponse:
+        """Return the answer to a request at `/slack/events`, whoever sent it."""
+        given = {name.decode("latin-1"): value.decode("latin-1") for name, value in request.raw_headers}
+        headers = {name: value for name, value in given.items() if name in _KEPT_HEADERS}
+        body = await _body_of(request, int(given.get("content-length", 0)))
+        if body is None:
+            return BoltResponse(status=413, body="too large\n")
         if not self._signatures.accept(body, headers):
             self._turn_away()
-            return _REFUSED
-        answer = self._take(body.decode(), headers)
-        if not answer[0].startswith("2"):
-            self._signatures.forget(headers)  # not taken, so Slack may send the very same again
-        if answer[0].startswith("5"):
-            self._receiver.refused()
-        return answer
-
-    def _take(self, body: str, headers: dict[str, str]) -> Answer:
+            return BoltResponse(status=401, body="not signed by Slack, too old, or seen before\n")
+        taken = asyncio.get_running_loop().run_in_executor(self._executor, self._take, body.decode(), headers)
         try:
-            self._receiver.heard()
+            return await taken
+        except asyncio.CancelledError:  # the server stops, and waits no longer: Slack sends it again
+            return BoltResponse(status=503, body="stopping\n")
+
+    def _take(self, body: str, headers: dict[str, str]) -> BoltResponse:
+        """Take a genuine request; what is not taken Slack may send again, the very same."""
+        try:
+            self._heard()
+            answer = self._give_to_bolt(body, headers)
         except StoreError:
             log.exception("an event must wait: what may be missing could not be noted", extra={"action": "refused"})
-            return _NOT_STORED
-        return self._dispatch(body, headers)
+            answer = BoltResponse(status=503, body="not stored\n")
+        if answer.status >= 400:
+            self._signatures.forget(headers)
+        if answer.status >= 500:
+            self._refused()
+        return answer
 
-    def _dispatch(self, body: str, headers: dict[str, str]) -> Answer:
-        """Hand a genuine request to Bolt; what it could not read goes no further, as with Socket Mode's envelopes."""
+    def _give_to_bolt(self, body: str, headers: dict[str, str]) -> BoltResponse:
+        """Hand it to Bolt; what Bolt could not read goes no further, as with Socket Mode's envelopes."""
         try:
             parsed = parse_body(body, headers.get("content-type", "").partition(";")[0].strip())
         except (ValueError, RecursionError):
-            return _UNREADABLE
+            return BoltResponse(status=400, body="unreadable\n")
         if not is_well_shaped(parsed):
             log.warning("ignored a payload of the wrong shape", extra={"action": "payload_misshapen"})
-            return _TAKEN
-        response = self._app.dispatch(BoltRequest(body=body, headers=dict(headers)))
-        content_type = response.headers.get("content-type", [_TEXT])[0]
-        return f"{response.status} {HTTPStatus(response.status).phrase}", content_type, response.body or ""
+            return BoltResponse(status=200)
+        return self.app.dispatch(BoltRequest(body=body, headers=dict(headers)))
 
     def _turn_away(self) -> None:
         """Count; say so the 1st, 2nd, 4th, 8th … time, so that nobody can fill the log."""
@@ -184,3 +188,15 @@ class HttpApp:
                 self._turned_away,
                 extra={"action": "request_refused"},
             )
+
+
+async def _body_of(request: AsgiHttpRequest, announced: int) -> bytes | None:
+    """Return what was sent; None as soon as it exceeds `MAX_BODY`, or where the client went away."""
+    body, has_more = bytearray(), announced <= MAX_BODY
+    while has_more:
+        message: dict[str, Any] = await request.receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += message["body"]
+        has_more = message["more_body"] and len(body) <= MAX_BODY
+    return bytes(body) if max(announced, len(body)) <= MAX_BODY else None

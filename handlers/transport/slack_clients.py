@@ -1,9 +1,8 @@
 """Builds the Slack clients, translates their errors, and waits for Slack at the start.
 
-Reads and updates may be repeated, so their client retries broken connections. A post may not: its client retries only
-what Slack says it refused (429, after a Retry-After of seconds); a broken connection is Unconfirmed. At the start the
-bot waits until Slack answers, because a supervisor would only start it again; what Slack refuses for good (a token, a
-scope, an unknown channel) ends it.
+Reads and updates may be repeated, so their client retries broken connections. A post may not: its client repeats
+nothing, and a broken connection is Unconfirmed. At the start the bot waits until Slack answers, because a supervisor
+would only start it again; what Slack refuses for good (a token, a scope, an unknown channel) ends it.
 Measured: slack_sdk's default handler re-sends chat.postMessage when the server hangs up after reading it.
 """
 
@@ -26,7 +25,6 @@ from slack_sdk.http_retry import HttpRequest, HttpResponse, RetryHandler, RetryS
 from slack_sdk.http_retry.builtin_handlers import ConnectionErrorRetryHandler
 
 from bot.errors import ProviderError, Unavailable, Unconfirmed
-from handlers.transport.rate_limits import hold_back
 from handlers.transport.tls import tls_context
 
 log = logging.getLogger(__name__)
@@ -35,8 +33,8 @@ TIMEOUT_S = 20
 PATIENCE_S: Final = 8.0
 """How long one call may wait for Slack's leave to try again, in all; whoever clicked sees nothing happen meanwhile."""
 
-_NOT_WORTH_A_WAIT: Final = ("/chat.update", "/reactions.add", "/reactions.remove")
-"""A newer state supersedes what was refused, so it is put off by who asked for it, not waited for."""
+_AT_THE_POSTERS_PACE: Final = ("/chat.update", "/reactions.add", "/reactions.remove")
+"""For these the poster decides whether a refusal is waited for."""
 
 _LAYOUT = "Slack does not take how the message is laid out; the bot's log names it, please report that"
 _THREADS = "the channel's posting permissions forbid this; ask a workspace admin to allow the bot to post and to reply"
@@ -132,7 +130,7 @@ class RateLimitRetry(RetryHandler):
     ) -> bool:
         if response is None or response.status_code != HTTPStatus.TOO_MANY_REQUESTS:
             return False
-        if request.url.endswith(_NOT_WORTH_A_WAIT):
+        if request.url.endswith(_AT_THE_POSTERS_PACE):
             return False
         return _waited_s(state) + _asked_s(response) <= self._patience_s
 
@@ -148,7 +146,6 @@ class RateLimitRetry(RetryHandler):
         asked_s = _asked_s(response)
         state.custom_values = {"waited_s": _waited_s(state) + asked_s}
         state.next_attempt_requested = True
-        hold_back(asked_s)
         self._wait(asked_s)
         state.increment_current_attempt()
 
@@ -177,8 +174,8 @@ def repeatable_client(token: str, api_url: str) -> WebClient:
 
 
 def posting_client(token: str, api_url: str) -> WebClient:
-    """Return a client for calls that must not happen twice."""
-    return _client(token, api_url, [RateLimitRetry()])
+    """Return a client for calls that must not happen twice; it repeats none."""
+    return _client(token, api_url, [])
 
 
 def history_client(token: str, api_url: str) -> WebClient:
@@ -253,14 +250,6 @@ def _pause_s(failures: int, advised_s: float | None) -> float:
     """Return how long to wait after so many earlier failures, and Slack's own advice if it gave one."""
     ours_s = min(MAX_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(failures, 10))
     return max(ours_s, advised_s or 0.0)
-
-
-def open_place(client: WebClient, to: str) -> str:
-    """Return the channel to post in: a person's direct messages, else `to` itself; raises ProviderError."""
-    if to[:1] not in ("U", "W"):
-        return to
-    with translate_slack_errors("open a direct message"):
-        return str(client.conversations_open(users=to)["channel"]["id"])
 
 
 def send_to_each(to: str, members: Members, send: Callable[[str], Sent]) -> list[Sent]:

@@ -1,39 +1,49 @@
-"""Socket Mode: the connection to one Bolt app, and its state in slack/connection.json.
+"""Socket Mode: the SDK's client, made to connect again at a decent pace, and what its sessions mean for the line.
 
-Everything that arrives on a new session waits until `on_session` has noted that something may have been missed. A
-payload that is not shaped like Slack's is acknowledged and dropped: Bolt fails on it before any middleware runs, and
-unacknowledged it would come again. Slack delivers no click or command twice; repeated messages the watcher recognises.
+Everything that arrives on a new session waits until it is noted that something may have been missed. A payload that is
+not shaped like Slack's is acknowledged and dropped: Bolt fails on it before any middleware runs, and unacknowledged it
+would come again. Slack delivers no click or command twice; repeated messages the watcher recognises.
+Source: slack_sdk's builtin client (read in 3.48) pings each `ping_interval`, ends a session after four pings without an
+answer, and waits out a rate limit inside the call.
 """
 
 from __future__ import annotations
 
-import json
 import logging
+import socket
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from http import HTTPStatus
+from typing import Any, Final
 
 from slack_bolt import App, BoltRequest, BoltResponse
 from slack_bolt.adapter.socket_mode.internals import build_headers, send_response
 from slack_sdk import WebClient
+from slack_sdk.errors import SlackClientError
+from slack_sdk.socket_mode.builtin import SocketModeClient
 from slack_sdk.socket_mode.client import BaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
-from bot.errors import StoreError
+from bot.errors import ProviderError, StoreError, Unavailable
 from bot.ports import Clock
+from bot.ports.collections import SingleDocument
 from handlers.transport.bolt_requests import is_well_shaped
-from handlers.transport.presence_record import PresenceRecord
-from handlers.transport.socket_supervisor import PING_INTERVAL_S, SocketClient, SocketSupervisor
+from handlers.transport.connection import Connection, OnGap
+from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
 LONG_DOWN = timedelta(minutes=3)
-HANDLERS = 10
-HELLO_CHARS = 2_000
-"""A session's first message is short, and begins with its type in one order of keys or another."""
+PING_INTERVAL_S: Final = 2
+HANDLERS: Final = 10
+FIRST_PAUSE_S: Final = 1.0
+MAX_PAUSE_S: Final = 60.0
+STOP_LIMIT_S: Final = 5.0
+CONNECT_TIMEOUT_S: Final = 10
+"""For the client that asks for an address: who looks after the line waits that long, and tells nobody meanwhile."""
 
 
 def acknowledge_envelope(app: App, request: SocketModeRequest) -> BoltResponse:
@@ -44,10 +54,22 @@ def acknowledge_envelope(app: App, request: SocketModeRequest) -> BoltResponse:
     return BoltResponse(status=200, body="")
 
 
-def socket_client(app: App, app_token: str, web_client: WebClient) -> SocketClient:
-    """Return a client for one connection of an app; whoever has it decides when to connect again."""
+class SocketClient(SocketModeClient):
+    """The SDK's client, but it neither waits nor insists when Slack refuses an address."""
+
+    def issue_new_wss_url(self) -> str:
+        """Ask once where to connect; raises ProviderError, or Unavailable with Slack's Retry-After."""
+        with translate_slack_errors("open the Socket Mode connection"):
+            url: Any = self.web_client.apps_connections_open(app_token=self.app_token)["url"]
+            if not isinstance(url, str):
+                raise TypeError("no address")
+            return url
+
+
+def socket_client(app: App, web_client: WebClient) -> SocketClient:
+    """Return a client for an app; `web_client` has the app's token, and asks once."""
     return SocketClient(
-        app_token,
+        str(web_client.token),
         logger=app.logger,
         web_client=web_client,
         auto_reconnect_enabled=False,
@@ -56,139 +78,142 @@ def socket_client(app: App, app_token: str, web_client: WebClient) -> SocketClie
     )
 
 
-class SlackConnection:
-    """Connects a Bolt app.
-
-    `on_session(away_since)` is told of each new session, None at the very first start.
-    """
+class SocketConnection(Connection):
+    """Connects a Bolt app by a client that is its own."""
 
     def __init__(
         self,
         app: App,
         client: SocketClient,
-        *,
-        presence: PresenceRecord,
+        stored: SingleDocument,
         clock: Clock,
-        on_session: Callable[[datetime | None], None],
+        on_gap: OnGap,
+        *,
+        own: SingleDocument | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._app, self._presence, self._clock, self._on_session = app, presence, clock, on_session
-        self._lock = threading.Lock()
-        self._before = presence.last_connected()
-        self._sessions, self._complained = 0, False
-        self._refused_since: datetime | None = None
-        self._day_reconnects: tuple[str, int] = ("", 0)
-        self._said: tuple[object, ...] = ()
-        self._line = SocketSupervisor(client, monotonic=monotonic, on_session=self._new_session)
+        super().__init__(stored, clock, on_gap, own=own)
+        self._app, self._monotonic = app, monotonic
+        self._session: str | None = None
+        self._today = clock.now().date()
+        self._failures, self._try_at = 0, 0.0
+        self._asked_at: float | None = None
+        self._has_complained = False
+        self._client = client
+        client.message_listeners.append(_log_count)
         client.socket_mode_request_listeners.append(self._take)
-        client.on_message_listeners.append(_log_count)
 
     def open(self) -> None:
-        """Connect; raises ProviderError if Slack refuses the app's token."""
-        self._line.open()
+        """Connect now, or by and by while Slack is down; raises ProviderError if Slack refuses the app's token."""
+        with suppress(Unavailable):
+            self._connect()
         self.check()
-
-    def check(self) -> None:
-        """Look after the connection and write down how it is, at most every 10 s unless that changed."""
-        self._line.check()
-        with suppress(StoreError):
-            self._note_refused()
-        with self._lock:
-            self._note_state(self._clock.now())
-            seen = self._presence.now
-            said = (seen.connected_since, seen.down_since, seen.problem, seen.clock_ahead_s)
-            if said != self._said or self._presence.is_due:
-                self._said = said
-                self._presence.write()
-
-    def note_clock(self, ahead: timedelta) -> None:
-        """Take note of how far this machine's clock is ahead of Slack's; the next check writes it down."""
-        with self._lock:
-            self._presence.note_clock(ahead)
-
-    def close(self) -> None:
-        """Hear nothing more, and say so."""
-        self._line.close()
-        with self._lock:
-            self._presence.write(stopped_at=self._clock.now())
 
     def _take(self, client: BaseSocketModeClient, request: SocketModeRequest) -> None:
         """Give one envelope to Bolt and answer; what is not answered Slack delivers again."""
         started = time.time()
         try:
-            self._line.heard()
-            self._note_refused()
+            self._heard()
         except StoreError:
             log.exception("an event must wait: what may be missing could not be noted", extra={"action": "refused"})
             return
-        with self._lock:
-            self._presence.note(last_event_at=self._clock.now())
         answer = acknowledge_envelope(self._app, request)
         if answer.status != HTTPStatus.OK:
-            with self._lock:
-                self._refused_since = self._refused_since or self._clock.now()
+            self._refused()
         send_response(client, request, answer, started)
 
-    def _note_refused(self) -> None:
-        """Have read back what could not be stored, should Slack tire of sending it; raises StoreError."""
-        with self._lock:
-            if self._refused_since is not None:
-                self._on_session(self._refused_since)
-                self._refused_since = None
+    def _look(self) -> None:
+        if not self._client.is_connected():
+            with self._lock:
+                self._note_down(self._now.problem)
+            if self._monotonic() >= self._try_at:
+                with suppress(ProviderError):
+                    self._connect()
+        with self._lock, suppress(StoreError):  # noted at the next look, or before the next message counts
+            self._forget_yesterday()
+            self._complain_if_long_down()
+            if self._client.is_connected():
+                self._note_gap()
 
-    def _new_session(self) -> None:
-        """Note a (re)connect, first where what was missed is remembered; raises StoreError."""
-        with self._lock:
-            seen = self._presence.now
-            away_since = seen.down_since if self._sessions else self._before
-            self._on_session(away_since or seen.started_at)  # not from now: it may have been refused since
-            now = self._clock.now()
-            if self._sessions:
-                day, count = self._day_reconnects
-                self._day_reconnects = (f"{now:%F}", count + 1 if day == f"{now:%F}" else 1)
-            self._sessions += 1
-            self._presence.note(connected_since=now, down_since=None, problem=None)
-            log.info("connected to Slack", extra={"action": "connected", "session": self._sessions})
+    def _connect(self) -> None:
+        """Make a session; raises ProviderError if Slack gives no address, Unavailable if it cannot be reached."""
+        self._asked_at = self._monotonic()
+        try:
+            self._reach()
+        except ProviderError as error:
+            ours_s = min(MAX_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(self._failures, 10))
+            pause_s = max(error.retry_after_s or 0, ours_s)
+            self._failures, self._try_at = self._failures + 1, self._monotonic() + pause_s
+            log.warning("no connection; next try in %g s: %s", pause_s, error, extra={"action": "connect_failed"})
+            with self._lock:
+                self._note(problem=str(error))
+            raise
+        self._failures = 0
+        if self._is_closed:  # meanwhile
+            self._client.disconnect()
 
-    def _note_state(self, now: datetime) -> None:
-        up = self._line.is_up()
-        day, count = self._day_reconnects
-        changes: dict[str, object] = {
-            "reconnects_today": count if day == f"{now:%F}" else 0,
-            "problem": None if up else self._line.problem,
-        }
-        if up:
-            self._complained = False
-        elif self._presence.now.down_since is None:
-            changes |= {"connected_since": None, "down_since": now - timedelta(seconds=self._line.silent_s())}
-        self._presence.note(**changes)
-        down_since, problem = self._presence.now.down_since, self._presence.now.problem
-        if down_since is not None and now - down_since >= LONG_DOWN and not self._complained:
-            self._complained = True
-            log.error("no connection to Slack since %s: %s", down_since, problem, extra={"action": "deaf"})
+    def _reach(self) -> None:
+        """Connect to a new address; raises as `_connect`, whatever the server there answers the handshake with."""
+        try:
+            self._client.connect_to_new_endpoint()
+        except (SlackClientError, OSError, ValueError, IndexError) as error:
+            raise Unavailable("Slack's Socket Mode address did not answer as one") from error
+        if not self._client.is_connected():
+            raise Unavailable("Slack's Socket Mode address could not be reached")
+
+    def _note_gap(self, session_age: timedelta = timedelta()) -> None:
+        """Note what was missed, before a new session too, whoever made it; raises StoreError, and tries again.
+
+        What was written since the session was asked for may arrive on it, and was not missed.
+        """
+        session = self._client.session_id()
+        is_new = session is not None and session != self._session
+        if is_new:
+            self._missed_since = self._missed_since or self._clock.now()
+            session_age = self._session_age()
+        super()._note_gap(session_age)
+        if is_new:
+            log.info("connected to Slack", extra={"action": "connected", "session": session})
+            again = self._session is not None
+            self._note(reconnects_today=self._now.reconnects_today + again)
+            self._note_up()
+            self._session, self._asked_at, self._has_complained = session, None, False
+
+    def _session_age(self) -> timedelta:
+        """Return how long ago the new session was asked for; nothing, where the SDK made it by itself."""
+        return timedelta() if self._asked_at is None else timedelta(seconds=self._monotonic() - self._asked_at)
+
+    def _forget_yesterday(self) -> None:
+        if self._clock.now().date() != self._today:
+            self._today = self._clock.now().date()
+            self._note(reconnects_today=0)
+
+    def _complain_if_long_down(self) -> None:
+        """Log an outage once; nothing can be said of it in Slack."""
+        down_since = self._now.down_since
+        if down_since is None or self._has_complained or self._clock.now() - down_since < LONG_DOWN:
+            return
+        self._has_complained = True
+        log.error("no connection to Slack since %s: %s", down_since, self._now.problem, extra={"action": "deaf"})
+
+    def _end(self) -> None:
+        """Close the client, which waits for its threads: wake those that wait, and give them some seconds at most."""
+        session = self._client.current_session
+        if session is not None and session.sock is not None:
+            with suppress(OSError):
+                session.sock.shutdown(socket.SHUT_RDWR)
+        closing = threading.Thread(target=self._client.close, daemon=True)
+        closing.start()
+        self._client.message_queue.put(None)
+        closing.join(STOP_LIMIT_S)
 
 
-def _log_count(message: str) -> None:
-    """Log how many connections of the app there are, where this is not the only one."""
-    count = _connections_counted(message)
-    if count is not None and count > 1:
-        text = "Slack counts %d connections of this app; each process with its tokens receives part of the messages"
-        log.info(text, count, extra={"action": "connections_counted"})
-
-
-def _connections_counted(message: str) -> int | None:
-    """Return how many connections of the app Slack counts, if this is the message that begins a session.
+def _log_count(_: BaseSocketModeClient, message: dict[str, Any], __: str | None) -> None:
+    """Log how many connections of the app there are, where a session's first message says that there are others.
 
     Source: https://docs.slack.dev/apis/events-api/using-socket-mode (`hello`, `num_connections`)
-
-    >>> _connections_counted('{"type": "hello", "num_connections": 2}'), _connections_counted('{"type": "disconnect"}')
-    (2, None)
     """
-    if '"hello"' not in message[:HELLO_CHARS]:
-        return None
-    try:
-        found = json.loads(message)
-    except (ValueError, RecursionError):
-        return None
-    count = found.get("num_connections") if isinstance(found, dict) and found.get("type") == "hello" else None
-    return count if isinstance(count, int) else None
+    count = message.get("num_connections") if message.get("type") == "hello" else None
+    if isinstance(count, int) and count > 1:
+        text = "Slack counts %d connections of this app; each process with its tokens receives part of the messages"
+        log.info(text, count, extra={"action": "connections_counted"})

@@ -14,7 +14,7 @@ from bot.adapters.storage.files.file_engine import FileEngine, FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.casework.ops_channel import ProcessLines
-from bot.composition.process_services import open_storage
+from bot.composition.process import open_storage
 from bot.errors import StoreError
 from bot.heartbeat.sessions.session_registry import SessionMemory
 from bot.ports.collections import GAPS, OVERRIDES, SUGGESTIONS, Collection, SingleDocument

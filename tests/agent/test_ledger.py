@@ -150,3 +150,12 @@ def test_a_citation_of_a_billion_lines_is_answered_at_once() -> None:
     assert ledger.record_read("README.md", 41, 999_999_999_999, commit=COMMIT, text="…").covers(
         "README.md", 1, 999_999_999_999
     )
+
+
+def test_a_file_that_is_read_is_cited_by_its_path() -> None:
+    """Its text is shown as it is, and is not kept a second time; a search is kept, for its lines may be cited."""
+    ledger = Ledger()
+    assert ledger.note_answer("read_file", "{}", "1| LIMIT = 5") == "1| LIMIT = 5"
+    assert ledger.note_answer("search_code", "{}", "LIMIT = 5").endswith("\n1: LIMIT = 5")
+    read, search = ledger.queries
+    assert (read.call, read.result, search.call, search.result) == (1, None, 2, "LIMIT = 5")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunProgress
 from bot.agent.tools.base import ToolProblem
 from bot.errors import ProviderError
@@ -228,3 +229,28 @@ def test_runs_at_once_share_nothing() -> None:
     for number, result in enumerate(results, start=1):
         assert (result.answer, result.tool_calls) == (Answer(text=f"answer {number}"), number)
     assert sorted(place.calls) == sorted(f"{number}-{turn}" for number in range(1, 7) for turn in range(number))
+
+
+def test_every_call_is_numbered_and_kept_as_it_is_shown() -> None:
+    """The numbers go on over failures, whatever ends the lines; a failed call proves nothing."""
+
+    def answer(query: Query) -> str:
+        if query.query == "away":
+            raise ProviderError("git is away")
+        return "one\r\ntwo\n"
+
+    ledger = Ledger()
+    with playing(look("a"), look("away"), look("b"), FINAL) as server:
+        place = bench(server)
+        place.run(tool=answer, ledger=ledger)
+    shown = [body["messages"][-1]["content"][0]["content"] for body in place.asked[1:]]
+    assert shown == [
+        "call 1, lines are cited as 1:start-end\n1: one\n2: two",
+        "look failed; narrow the call or use another tool",
+        "call 3, lines are cited as 3:start-end\n1: one\n2: two",
+    ]
+    assert [(one.call, one.query, one.is_answered) for one in ledger.queries] == [
+        (1, '{"query":"a"}', True),
+        (2, 'failed: {"query":"away"}', False),
+        (3, '{"query":"b"}', True),
+    ]

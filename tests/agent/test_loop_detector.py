@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.loop_detector import LoopDetector, signature
+from bot.agent.watchdog import LoopDetector, signature
 from tests.tables import each_row
 
 

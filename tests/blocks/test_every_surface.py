@@ -32,7 +32,6 @@ from blocks.cards.reply_cards import (
     not_helpful_blocks,
     not_helpful_text,
     reply_messages,
-    reply_text,
 )
 from blocks.elements import text_input
 from blocks.text.outgoing_text import given_back
@@ -142,7 +141,7 @@ def replies(text: str) -> Iterator[Any]:
     """Yield a draft as it is posted, and what follows a reply."""
     auto, feedback = filled(AUTO, text), filled(some_feedback(), text)
     yield from reply_messages(text)
-    yield from (reply_text(text), *map(message_text, reply_messages(text)))
+    yield from map(message_text, reply_messages(text))
     yield from (
         audit_blocks(auto),
         audit_text(auto),

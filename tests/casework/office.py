@@ -25,7 +25,7 @@ from bot.casework.question_pages import QuestionPages
 from bot.casework.recovery.crash_recovery import CrashRecovery
 from bot.casework.recovery.thread_rebuild import ThreadRebuild
 from bot.casework.rounds import Rounds
-from bot.casework.thread_service import ThreadService
+from bot.casework.thread_service import ChannelCodebases, ThreadService
 from bot.casework.twins import Twins
 from bot.config.settings import Settings
 from bot.domain.events import Event, thread_key
@@ -174,6 +174,7 @@ class Office:
             attachments=self.attachments,
             memory=self.memory,
             replies=self.log,
+            codebases=ChannelCodebases(self.settings.watched_chats),
             clock=self.clock,
             asker=Acknowledgements(
                 self.store,

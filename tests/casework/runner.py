@@ -1,4 +1,4 @@
-"""A Runner in memory: plays scripted answers, calls tools on the way, keeps every request."""
+"""A runner of models in memory: plays scripted answers, calls tools on the way, keeps every request."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Step = Mapping[str, Any] | BaseException | Callable[[RunRequest], Mapping[str, A
 
 
 class ScriptedRunner:
-    """Runner whose steps are answers, errors, or functions from the request to an answer; the last one repeats."""
+    """A runner whose steps are answers, errors, or functions from the request to an answer; the last one repeats."""
 
     def __init__(self, *script: Step, usage: Usage = COST) -> None:
         self.script, self.usage = list(script), usage

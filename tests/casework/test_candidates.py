@@ -50,7 +50,7 @@ def buttons(state: ThreadState) -> list[DraftClick]:
     """Return what each Use this of a thread's card carries."""
     blocks = [block.to_dict() for block in card_blocks(state, CardFacts(link_to=lambda _: None))]
     offered = [block["accessory"] for block in blocks if "accessory" in block]
-    return [ids.decode_click(one["value"]) for one in offered if one["action_id"] == ids.USE_THIS]
+    return [ids.CLICK.decode(one["value"]) for one in offered if one["action_id"] == ids.USE_THIS]
 
 
 def test_one_click_makes_it_the_draft(tmp_path: Path) -> None:
@@ -65,6 +65,7 @@ def test_one_click_makes_it_the_draft(tmp_path: Path) -> None:
     assert (after.evidence_refs, after.investigator_return.candidates) == ((SECOND,), (FIRST, THIRD))
     assert after.investigator_return.claims == tuple(quoting_claims(SECOND))
     assert office.messenger.posts == []
+    assert [one.chosen_by for one in after.rounds] == [None, BEN]
 
 
 def test_the_way_back_is_another_click(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def _ask(office: Office, count: int) -> None:
 def test_questions_that_waited_are_named_by_links_and_dropped(office: Office) -> None:
     """Ten of them; of the others the number is told."""
     _ask(office, MAX_LINKS + 3)
-    end = end_team(office.service, in_memory(FIXES), WHY)
+    end = end_team(office.service, in_memory(FIXES), "pay")
     assert (end.closed, end.dropped, office.jobs.unclaimed()) == (0, MAX_LINKS + 3, [])
     [said] = office.messenger.told
     assert said.startswith(f"Nobody looks into 13 questions that waited, because {WHY}: https://acme.slack.com/")
@@ -44,10 +44,10 @@ def test_while_slack_is_away_they_stay_in_the_queue(office: Office) -> None:
     _ask(office, 1)
     office.messenger.line_refused = Unavailable("Slack could not be reached")
     with pytest.raises(Unavailable):
-        end_team(office.service, in_memory(FIXES), WHY)
+        end_team(office.service, in_memory(FIXES), "pay")
     assert len(office.jobs.unclaimed()) == 1
     office.messenger.line_refused = ProviderError("Slack could not tell the ops channel: is_archived")
-    assert end_team(office.service, in_memory(FIXES), WHY).dropped == 1
+    assert end_team(office.service, in_memory(FIXES), "pay").dropped == 1
     assert office.jobs.unclaimed() == []
 
 
@@ -65,7 +65,7 @@ def test_a_draft_pr_that_is_not_open_yet_is_given_up(office: Office, is_open: bo
     stands = wanted.evolve(thread_id="T1.C1.1700000000.000009", status=FixStatus.OPEN)
     for fix in (wanted.evolve(pushed=("2" * 40,)), stands):
         fixes.add(fix.id, fix)
-    end_team(office.service, fixes, WHY)
+    end_team(office.service, fixes, "pay")
     given_up = fixes.get(wanted.id)
     assert given_up.status is FixStatus.REFUSED
     assert given_up.refusal is not None

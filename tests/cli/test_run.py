@@ -71,10 +71,25 @@ def test_the_bot_listens_during_the_first_index_and_ends_with_it(
     wait_until_nobody_builds(database)
     with closing(sqlite3.connect(database)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert database.stat().st_mode & 0o777 == 0o600  # whatever the umask of whoever started it
     done = count_files(database)
     assert done > 0  # all of them, where this process got no turn meanwhile
     report = SqlitePassageIndex(GitRepo(large), database).refresh()
     assert (report.files, report.read) == (FILES, FILES - done)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_program_is_still_loaded_ends_it_without_a_word(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """Raised in the middle of an import, KeyboardInterrupt would come out as an error of a library."""
+    with (tmp_path / "log").open("w+") as out:
+        process = subprocess.Popen([sys.executable, "-m", "bot", "run"], stdout=out, stderr=out)
+        until(lambda: process.poll() is not None or ignores_or_takes(process.pid, signal.SIGTERM))
+        process.send_signal(number)
+        assert process.wait(120) == 128 + number
+        out.seek(0)
+        assert out.read() == ""
 
 
 def test_a_request_to_read_the_file_again_waits_until_the_bot_is_built(slack: LocalSlack, tmp_path: Path) -> None:

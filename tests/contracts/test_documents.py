@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
+import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -18,6 +21,7 @@ from typing import Final
 import pytest
 
 from bot.adapters.storage.files.file_documents import FILES, FileDocuments
+from bot.adapters.storage.files.tinydb_storage import SETTLED_NS
 from bot.errors import Conflict, StoreError
 from bot.ports import ArchivedDocument, Document, Documents
 from bot.ports.collections import BRIEFS, PAUSE, SingleDocument
@@ -199,6 +203,39 @@ class TestOnDisk:
         documents.put(BRIEFS, BRIEFS, {"n": 1}, version=0)
         (tmp_path / "brief.json").write_text('{"n": 2, "version": 1}')
         assert stored(documents, BRIEFS, BRIEFS) == (1, {"n": 2})
+
+    def test_a_list_after_a_write_looks_at_what_was_written_alone(self, tmp_path: Path) -> None:
+        """And at no other file of its folder, however many are there; nothing that others wrote is missed for that."""
+        here, there = FileDocuments(tmp_path), FileDocuments(tmp_path)
+        for number in range(100):
+            here.put("threads", f"T1.{number:02d}", {"n": 0}, version=0)
+        folder, quiet_ns = tmp_path / "state", time.time_ns() - 2 * SETTLED_NS
+        os.utime(folder, ns=(quiet_ns, quiet_ns))
+        here.list("threads")
+        here.put("threads", "T1.50", {"n": 1}, version=1)
+        looks: Counter[str] = Counter()
+        sys.setprofile(lambda _, kind, called: looks.update([called.__name__] if kind == "c_call" else []))
+        try:
+            found = here.list("threads")
+        finally:
+            sys.setprofile(None)
+        assert [one.value for one in found] == [{"n": int(number == 50)} for number in range(100)]
+        assert (looks["scandir"], looks["lstat"]) == (0, 2)
+        stamp = folder.stat()
+        there.put("threads", "T1.60", {"n": 2}, version=1)
+        os.utime(folder, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # as in the same tick of the file system's clock
+        assert here.list("threads")[60].value == {"n": 2}
+
+    def test_a_process_that_died_in_a_write_leaves_no_list_behind_that_is_believed(self, tmp_path: Path) -> None:
+        """Until the next write, each look reads the folder."""
+        here = FileDocuments(tmp_path)
+        here.put("threads", "T1", {"n": 0}, version=0)
+        (tmp_path / ".state.lock").write_bytes(bytes(16))
+        for number in range(3):
+            stamp = (tmp_path / "state").stat()
+            (tmp_path / "state" / f"U{number}.json").write_text("{}")
+            os.utime(tmp_path / "state", ns=(stamp.st_atime_ns, stamp.st_mtime_ns - 2 * SETTLED_NS))
+            assert len(here.list("threads")) == number + 2
 
     def test_a_refusing_disk_changes_nothing(self, tmp_path: Path) -> None:
         """Neither the file nor what is remembered of it; the next write gets through."""

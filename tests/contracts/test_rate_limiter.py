@@ -73,9 +73,22 @@ def time(request: pytest.FixtureRequest) -> Time:
     return TIMES[request.param]()
 
 
-def pacer(time: Time, *, burst: int = 1, wait: Callable[[float], object] | None = None) -> RateLimiter:
-    rate = Rate("posts", 1 / INTERVAL_S, burst)
-    return RateLimiter(rate, time.shared, monotonic=time.monotonic, wait=wait or time.wait)
+class Pacer:
+    """One process and one rate."""
+
+    def __init__(self, time: Time, burst: int, wait: Callable[[float], object]) -> None:
+        self.rate = Rate("posts", 1 / INTERVAL_S, burst)
+        self.limiter = RateLimiter(time.shared, monotonic=time.monotonic, wait=wait)
+
+    def wait_turn(self, key: str, *, rank: int = 0, patience_s: float = 0.0, spare: int = 0) -> None:
+        self.limiter.wait_turn(self.rate, key, rank=rank, patience_s=patience_s, spare=spare)
+
+    def hold(self, key: str, seconds: float) -> None:
+        self.limiter.hold(self.rate, key, seconds)
+
+
+def pacer(time: Time, *, burst: int = 1, wait: Callable[[float], object] | None = None) -> Pacer:
+    return Pacer(time, burst, wait or time.wait)
 
 
 def near(*waits_s: float) -> object:

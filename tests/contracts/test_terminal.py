@@ -9,11 +9,12 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from bot.adapters.process.terminals import DetachedTerminal, TmuxTerminal, choose_terminal
+from bot.adapters.process.terminals import SessionTerminal, choose_terminal
 from bot.errors import ProviderError
 from bot.ports import Terminal
 from demo.control import Control
@@ -47,8 +48,8 @@ def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
         pytest.skip("tmux is not installed")
     fake = MemoryTerminal()
     openers: dict[str, Open] = {
-        "tmux": lambda: TmuxTerminal(tmp_path / "tmux.sock"),
-        "detached": lambda: DetachedTerminal(tmp_path / "terminal"),
+        "tmux": lambda: SessionTerminal(tmp_path, tmux="tmux"),
+        "detached": lambda: SessionTerminal(tmp_path, tmux=None),
         "memory": lambda: fake,
     }
     yield openers[request.param]
@@ -190,7 +191,7 @@ def test_a_stranger_with_our_process_id_is_not_ours(tmp_path: Path) -> None:
     """The id on file counts only while the file is locked: after a reboot it may be anybody's."""
     stranger = subprocess.Popen(SLEEP, start_new_session=True)
     try:
-        terminal = DetachedTerminal(tmp_path / "terminal")
+        terminal = SessionTerminal(tmp_path, tmux=None)
         (tmp_path / "terminal" / f"{ONE}.lock").write_text(f"{stranger.pid}\n")
         assert terminal.sessions() == frozenset()
         (tmp_path / "terminal" / f"{ONE}.lock").write_text(f"{stranger.pid}\n")
@@ -203,36 +204,49 @@ def test_a_stranger_with_our_process_id_is_not_ours(tmp_path: Path) -> None:
 
 def test_tmux_is_chosen_where_it_can_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it, or where its socket's path would be too long, plain processes do."""
-    found = shutil.which("tmux") is not None
-    assert isinstance(choose_terminal(tmp_path / "h"), TmuxTerminal if found else DetachedTerminal)
-    assert isinstance(choose_terminal(tmp_path / ("long" * 25)), DetachedTerminal)
+    started = []
+    for home in (tmp_path / "h", tmp_path / ("long" * 25)):
+        terminal = choose_terminal(home)
+        started.append(terminal.start(ONE, SLEEP, log=tmp_path / "one.log", env=ENV))
+        terminal.end(ONE)
+    assert started == [ONE if shutil.which("tmux") else None, None]
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert isinstance(choose_terminal(tmp_path / "h"), DetachedTerminal)
+    assert choose_terminal(tmp_path / "h").start(ONE, SLEEP, log=tmp_path / "one.log", env=ENV) is None
+    choose_terminal(tmp_path / "h").end(ONE)
 
 
 def test_a_tmux_that_does_not_work_is_said(tmp_path: Path) -> None:
     """A program that fails, and none at all."""
     for program in ("false", str(tmp_path / "none")):
-        terminal = TmuxTerminal(tmp_path / "tmux.sock", program=program)
+        terminal = SessionTerminal(tmp_path, tmux=program)
         with pytest.raises(ProviderError, match="tmux"):
             terminal.start(ONE, SLEEP, log=tmp_path / "one.log", env=ENV)
-    (tmp_path / "tmux.sock").write_text("")
-    with pytest.raises(ProviderError, match="does not say what runs"):
-        TmuxTerminal(tmp_path / "tmux.sock", program="false").sessions()
+        assert terminal.sessions() == frozenset()
 
 
 def test_a_server_that_was_killed_has_no_sessions(tmp_path: Path) -> None:
     """Its socket stays behind; the next start works all the same."""
     if shutil.which("tmux") is None:
         pytest.skip("tmux is not installed")
-    terminal = TmuxTerminal(tmp_path / "tmux.sock")
+    terminal = SessionTerminal(tmp_path, tmux="tmux")
     terminal.start(ONE, SLEEP, log=tmp_path / "one.log", env=ENV)
     subprocess.run(["tmux", "-S", str(tmp_path / "tmux.sock"), "kill-server"], check=True)
     assert (tmp_path / "tmux.sock").exists()
-    assert terminal.sessions() == frozenset()
+    wait_for(lambda: not terminal.sessions(), "the end of the session")
     terminal.start(ONE, SLEEP, log=tmp_path / "one.log", env=ENV)
     assert terminal.sessions() == {ONE}
     terminal.end(ONE)
+
+
+def test_a_session_whose_bot_died_while_it_started_is_not_started_twice(reopen: Open, tmp_path: Path) -> None:
+    """The next bot may ask before the first start has taken its lock: one of both runs, and its end is seen."""
+    terminal, runs = real_only(reopen), tmp_path / "runs"
+    code = "import pathlib, sys, time; pathlib.Path(sys.argv[1]).open('a').write('x'); time.sleep(600)"
+    argv = [sys.executable, "-c", code, str(runs)]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda one: one.start(ONE, argv, log=tmp_path / "one.log", env=ENV), (terminal, reopen())))
+    wait_for(lambda: runs.exists() and runs.read_text(), "the run")
+    assert (runs.read_text(), terminal.sessions()) == ("x", {ONE})
 
 
 def _is_running(pid: int) -> bool:

@@ -14,7 +14,20 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 CHANGES: Final = frozenset(
-    {"write", "fsync", "rename", "replace", "link", "unlink", "remove", "mkdir", "rmdir", "truncate", "ftruncate"}
+    {
+        "write",
+        "pwrite",
+        "fsync",
+        "rename",
+        "replace",
+        "link",
+        "unlink",
+        "remove",
+        "mkdir",
+        "rmdir",
+        "truncate",
+        "ftruncate",
+    }
 )
 """Functions of `os`, and methods of open files, that change a disk."""
 

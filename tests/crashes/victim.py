@@ -15,7 +15,7 @@ import sys
 import threading
 from typing import Any, Final, NoReturn
 
-import bot.app
+import bot.composition.process
 from bot.config.environment import Environment
 from bot.ports.replicas import Role
 from tests.crashes.effects import EffectCounter
@@ -27,7 +27,7 @@ TOO_FEW: Final = 99
 """The exit code where the operation has ended, and had fewer effects inside."""
 
 OPENS_ENGINE: Final = "open_engine"
-"""The function of `bot.app` that returns the engine: the one place where the bot gets one."""
+"""The function of `build_process` that returns the engine: the one place where the bot gets one."""
 
 
 class Executioner:
@@ -91,7 +91,7 @@ def die() -> NoReturn:
 
 def watch(executioner: Executioner) -> None:
     """Have the bot open its engine under watch, and the process tell of what leaves it."""
-    names = vars(bot.app)
+    names = vars(bot.composition.process)
     open_engine = names[OPENS_ENGINE]
 
     def opens_watched(environment: Environment, role: Role) -> WatchedEngine:

@@ -55,7 +55,7 @@ _CITATIONS = (
 
 def _remember() -> View:
     words = "# Timeouts of the warehouse\n\n45 s for pick lists, else 10 s.\n\nSources:\n- config/warehouse.toml:3-7"
-    return note_modal(ids.REMEMBER_VIEW, ids.encode_click(click_of(_STATE)), words)
+    return note_modal(ids.REMEMBER_VIEW, ids.CLICK.encode(click_of(_STATE)), words)
 
 
 DIALOGUES = Chapter(

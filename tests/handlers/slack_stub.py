@@ -15,9 +15,8 @@ from slack_sdk import WebClient
 from slack_sdk.http_retry.builtin_interval_calculators import FixedValueRetryIntervalCalculator
 
 from bot.ports import Clock
-from handlers.cards.publisher import CardPublisher
 from handlers.transport.poster import Poster
-from handlers.transport.rate_limits import RateLimits
+from handlers.transport.rate_limits import RateLimiter
 from handlers.transport.slack_clients import posting_client, repeatable_client
 from tests.fakes import FakeClock
 
@@ -118,17 +117,13 @@ def slack_stub() -> Iterator[SlackStub]:
         serving.join()
 
 
-def a_poster(url: str, *, posts_per_second: float = 1.0, clock: Clock | None = None) -> Poster:
-    """Return the door for posts, over the stub."""
-    pacing = RateLimits(posts_per_second=posts_per_second)
-    reader = WebClient(token="xoxb-1", base_url=url)
-    return Poster(posting_client("xoxb-1", url), pacing.posts, reader=reader, clock=clock or FakeClock())
-
-
-def a_publisher(url: str, poster: Poster) -> CardPublisher:
-    """Return what posts and changes cards, over the stub."""
+def a_poster(
+    url: str, *, posts_per_second: float = 1.0, clock: Clock | None = None, limiter: RateLimiter | None = None
+) -> Poster:
+    """Return what posts and changes messages, over the stub."""
     client = without_pauses(repeatable_client("xoxb-1", url))
-    return CardPublisher(client, poster, RateLimits(posts_per_second=1.0).updates)
+    limiter = limiter or RateLimiter(posts_per_second=posts_per_second)
+    return Poster(client, posting=posting_client("xoxb-1", url), limiter=limiter, clock=clock or FakeClock())
 
 
 def without_pauses(client: WebClient) -> WebClient:

@@ -9,10 +9,10 @@ import pytest
 from bot.domain.acknowledgement import Reaction
 from bot.errors import ProviderError, Unavailable
 from handlers.answers import SlackAskerChat
-from handlers.transport.rate_limits import REACTION_BURST, RateLimits
+from handlers.transport.rate_limits import REACTION_BURST
 from handlers.transport.slack_clients import repeatable_client
 from tests.builders import QUESTION_TS, a_thread
-from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub
+from tests.handlers.slack_stub import Answer, SlackStub, a_poster, refusal, slack_stub
 
 PLACE = ("C1", QUESTION_TS)
 
@@ -25,7 +25,7 @@ def slack() -> Iterator[SlackStub]:
 
 @pytest.fixture
 def chat(slack: SlackStub) -> SlackAskerChat:
-    return SlackAskerChat(repeatable_client("xoxb-1", slack.url), RateLimits(posts_per_second=1).reactions)
+    return SlackAskerChat(repeatable_client("xoxb-1", slack.url), a_poster(slack.url))
 
 
 def test_a_reaction_is_set_on_the_message_and_taken_away(slack: SlackStub, chat: SlackAskerChat) -> None:

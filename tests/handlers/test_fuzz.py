@@ -37,7 +37,7 @@ from bot.heartbeat.alerts.finding_responses import FindingResponses
 from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 from bot.intake.normalise import Identity
-from bot.intake.watcher import IntakeStores, Watcher
+from bot.intake.watcher import Watcher
 from bot.ports.collections import OVERRIDES, SUGGESTIONS
 from bot.ports.threads import Threads
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
@@ -107,7 +107,7 @@ class World:
         self.office.work()
         self.waiting = self.office.store.get(THREAD)
         assert self.waiting is not None
-        self.value = ids.encode_click(self.office.click())
+        self.value = ids.CLICK.encode(self.office.click())
         self.folder, self.slack = folder, slack
         self.told: list[tuple[str, str, str]] = []
         self.decided = 0
@@ -124,9 +124,10 @@ class World:
             self.office.settings,
             ME,
             sorter=a_sorter(),
-            stores=IntakeStores(
-                events=self.events, classified=self.classified, threads=self.office.store, jobs=self.office.jobs
-            ),
+            events=self.events,
+            classified=self.classified,
+            threads=self.office.store,
+            jobs=self.office.jobs,
             clock=self.office.clock,
             on_follow_up=lambda _: None,
         )

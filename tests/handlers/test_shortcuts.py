@@ -15,7 +15,7 @@ from blocks import ids
 from bot.config.settings import Settings
 from bot.domain.events import Sender
 from bot.domain.threads import ThreadStatus
-from bot.intake.watcher import IntakeStores, Watcher
+from bot.intake.watcher import Watcher
 from bot.ports import ChatMessage, Person
 from handlers.shortcuts import Shortcuts
 from handlers.transport.bolt_requests import is_well_shaped
@@ -41,7 +41,10 @@ class Edge:
             Settings.model_validate({"codebase": str(folder), "ops_channel": "C0OPS"}),
             ME,
             sorter=a_sorter(),
-            stores=IntakeStores(events=self.events, classified=MemoryJournal(), threads=self.store, jobs=self.jobs),
+            events=self.events,
+            classified=MemoryJournal(),
+            threads=self.store,
+            jobs=self.jobs,
             clock=clock,
             on_follow_up=lambda _: None,
         )

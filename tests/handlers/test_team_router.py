@@ -153,9 +153,9 @@ THREAD = "T1.C0PLAT.1.2"
 @each_row(
     "name, value",
     [
-        (THREAD, ids.encode_click(DraftClick(thread_id=THREAD, version=3, draft_hash="00112233aabbccdd", seen=1))),
-        ("infra", ids.encode_finding("infra", "0123456789abcdef")),
-        ("infra", f"1h!{ids.encode_finding('infra', '0123456789abcdef')}"),
+        (THREAD, ids.CLICK.encode(DraftClick(thread_id=THREAD, version=3, draft_hash="00112233aabbccdd", seen=1))),
+        ("infra", ids.FINDING.encode(ids.FindingValue("infra", "0123456789abcdef"))),
+        ("infra", ids.FINDING.encode(ids.FindingValue("infra", "0123456789abcdef", "1 h"))),
         ("infra", "infra"),
     ],
 )

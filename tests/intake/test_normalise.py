@@ -40,6 +40,7 @@ def test_a_message_becomes_an_event_with_every_field() -> None:
         "mentions": [],
         "event_id": "Ev0001",
         "client_msg_id": "3f2a1b7e-0000-4000-8000-000000000001",
+        "edited_ts": None,
         "images": [],
         "alert": None,
     }

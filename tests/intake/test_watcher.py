@@ -14,7 +14,7 @@ from bot.domain.jobs import AlertArrived, FollowUpArrived, Job, MessageWork, Wor
 from bot.domain.threads import Resolution
 from bot.errors import StoreError
 from bot.intake.normalise import Identity
-from bot.intake.watcher import IntakeStores, Watcher
+from bot.intake.watcher import Watcher
 from tests.builders import NOW, a_sorter, a_thread
 from tests.fakes import FakeClock, MemoryJobQueue, MemoryJournal, MemoryThreads
 from tests.payloads import payload
@@ -44,7 +44,10 @@ class Post:
             self.settings,
             ME,
             sorter=a_sorter(),
-            stores=IntakeStores(events=self.events, classified=self.classified, threads=self.store, jobs=self.jobs),
+            events=self.events,
+            classified=self.classified,
+            threads=self.store,
+            jobs=self.jobs,
             clock=self.clock,
             on_follow_up=self.follow_ups.append,
         )

@@ -98,7 +98,9 @@ class BeatOffice(Office):
         before = len(self.envelopes(place))
         self.wake(place, wake)
         envelope = self.envelope(place, before + 1)
-        self.control.wait_for(lambda: not self.bot.team.shared.jobs.holds(place.id), f"the end of {place.id}'s beat")
+        self.control.wait_for(
+            lambda: not self.bot.team.core.service.jobs.holds(place.id), f"the end of {place.id}'s beat"
+        )
         assert result in (None, envelope["result"]), envelope
         return envelope
 

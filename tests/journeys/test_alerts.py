@@ -128,7 +128,7 @@ def test_an_alert_that_pages_rings_until_its_tool_says_that_it_is_over(
         office.changes(repeats[-1], RESOLVED, was=FIRING)
         office.card(first, "Resolved*")
         assert len(waits(office, clock, 1)) == 1
-        office.bot.team.casework.upkeep.pages.tick()
+        office.bot.team.questions.pages.tick()
         assert len(waits(office, clock, 1)) == 1
         assert "Page:" not in shown_text(office.card(first))
         office.tells(FIRING)
@@ -154,7 +154,7 @@ def test_several_alerts_have_a_card_each_and_what_asks_nothing_of_anybody_has_no
             office.card(ts, f"orders-{number}")
         office.card(taken, "Acknowledged in the alert tool*")
         clock.advance(60 * 60)
-        office.bot.team.casework.upkeep.pages.tick()
+        office.bot.team.questions.pages.tick()
         assert notices(control, OPS.channel_id) == []
         assert [office.cards(ts) for ts in quiet] == [[], [], []]
 

@@ -29,7 +29,7 @@ def briefs(control: Control) -> list[str]:
 
 def told(office: Office, count: int = 1) -> list[str]:
     """Return the briefs once so many stand: one that is due is said now, or just then by the bot's own clock."""
-    office.bot.team.casework.upkeep.briefs.tick()
+    office.bot.team.questions.briefs.tick()
     return office.control.wait_for(lambda: found if len(found := briefs(office.control)) >= count else None, "a brief")
 
 
@@ -55,16 +55,16 @@ def test_a_brief_is_said_at_its_time_and_once_whatever_restarts(
     brief = {"morning": f"{due:%H:%M}", "timezone": "UTC"}
     with at_work(slack, control, home, shop, clock, brief=brief) as office:
         office.draft(office.ask(SESSIONS))
-        office.bot.team.casework.upkeep.briefs.tick()
+        office.bot.team.questions.briefs.tick()
         assert briefs(control) == []
         clock.advance(timedelta(hours=3).total_seconds())
         [said] = told(office)
         assert "*1 draft* waits" in said
         assert SESSIONS[:20] in said
-        office.bot.team.casework.upkeep.briefs.tick()
+        office.bot.team.questions.briefs.tick()
     with at_work(slack, control, home, shop, clock, brief=brief) as office:
         clock.advance(60)
-        office.bot.team.casework.upkeep.briefs.tick()
+        office.bot.team.questions.briefs.tick()
         assert len(briefs(control)) == 1
         clock.advance(timedelta(days=1).total_seconds())
         assert len(told(office, 2)) == 2

@@ -181,10 +181,10 @@ def test_a_patch_becomes_a_draft_pull_request_and_is_merged(open_office: Open, h
 
 def look_again(office: FixOffice) -> None:
     """Have the code host asked at the next tick, as it is after five minutes."""
-    store = office.bot.team.shared.fixes.store
+    store = office.bot.team.core.fixes
     for fix in store.all():
         store.change(fix.id, lambda now: now.evolve(looked_at=None))
-    office.bot.team.casework.fixes.updates.follow()
+    office.bot.team.questions.patches.updates.follow()
 
 
 def test_without_a_token_the_patch_is_a_file_with_what_to_type(open_office: Open, host: CodeHost) -> None:

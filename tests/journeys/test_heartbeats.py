@@ -216,7 +216,7 @@ def test_a_page_ends_when_whoever_was_rung_writes_below_it(open_office: Open, tm
     )
     known = [event["message_id"] for event in Journal(office.home / "events.ndjson").records()]
     assert known == [said]
-    assert office.bot.team.shared.store.open_threads() == []
+    assert office.bot.team.core.service.store.open_threads() == []
     before = len(office.alerts())
     shop.becomes("bad, still")
     office.beat(shop)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from blocks import ids
 from demo.control import Control, Json
@@ -26,6 +30,20 @@ from tests.journeys.test_acknowledge import bears
 from tests.payloads import payload
 
 MARK = "do-not-write-me-down"
+
+DRIPPING = 500
+"""Connections that never finish a request; a fifth of each kind below."""
+
+STARTS = (
+    b"",
+    b"POST /slack/events HT",
+    b"POST /slack/events HTTP/1.1\r\nHost: x\r\nX-Note: ",
+    b"POST /slack/events HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n{",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n",
+)
+"""Silence, half a line, half a head, half a body, and an answered request whose connection is kept."""
+
+DRIP_S = 1.0
 
 
 class HttpOffice(Office):
@@ -153,3 +171,53 @@ def test_a_recorded_click_is_refused(office: HttpOffice) -> None:
     signed = sign(body, time.time())
     assert send(office.url, body, kind, signed).status_code == 200
     assert send(office.url, body, kind, signed).status_code == 401
+
+
+@contextmanager
+def dripping(address: str) -> Iterator[None]:
+    """Keep `DRIPPING` connections open, each of which sends a byte every second; one that is closed comes anew."""
+    host, _, port = address.partition(":")
+    done, lines = threading.Event(), []
+
+    def connect(start: bytes) -> socket.socket:
+        line = socket.create_connection((host, int(port)), timeout=60)
+        line.sendall(start)
+        return line
+
+    def drip() -> None:
+        while not done.wait(DRIP_S):
+            for number, line in enumerate(lines):
+                try:
+                    line.sendall(b"x")
+                except OSError:
+                    line.close()
+                    with suppress(OSError):
+                        lines[number] = connect(STARTS[number % len(STARTS)])
+
+    lines += [connect(STARTS[number % len(STARTS)]) for number in range(DRIPPING)]
+    thread = threading.Thread(target=drip)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+        for line in lines:
+            line.close()
+
+
+def test_five_hundred_slow_connections_leave_health_and_events_answered(office: HttpOffice) -> None:
+    """Half-sent heads and bodies, a byte each second, and idle ones: each answer comes within a second."""
+    session = requests.Session()
+    session.trust_env = False
+    with dripping(office.bot.connection.address):
+        until, took = time.monotonic() + 4 * DRIP_S, []
+        while time.monotonic() < until:
+            began = time.monotonic()
+            assert session.get(office.url.replace("/slack/events", "/healthz"), timeout=20).status_code == 200
+            took.append(time.monotonic() - began)
+            ts = office.ask("Thanks, that was it")
+            began = time.monotonic()
+            assert office.deliver(*as_json(office.event_of(ts, "Thanks, that was it"))) == 200
+            took.append(time.monotonic() - began)
+        assert max(took) < 1.0

@@ -117,7 +117,7 @@ def test_an_instruction_that_is_no_question_is_answered_to_one_and_changes_nothi
     ts = office.ask(f"{AT_TRIAGE} {words}".strip())
     told(office, CHLOE.user_id, says)
     assert office.cards(ts) == []
-    assert not office.bot.team.shared.pausing.is_paused
+    assert not office.bot.team.core.pausing.is_paused
     assert office.posted(ts) == []
 
 

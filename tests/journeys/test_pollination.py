@@ -285,14 +285,14 @@ def test_a_decision_that_a_crash_cut_short_is_carried_out_once(open_office: Open
     office = open_office(garden)
     typed(office, "pollinate run", "Sent: 1 suggestion.")
     card(office, offering=ids.ACCEPT_SUGGESTION)
-    office.bot.team.heartbeats.suggestions.suggestions.change(
+    office.bot.team.heartbeats.sessions.suggestions.suggestions.change(
         OFFER,
         lambda now: now.decided(SuggestionStatus.ACCEPTED, DecidedBy(ANA.user_id, "ana"), datetime.now(UTC), None),
     )
     office = open_office(garden)
     card(office, f"accepted by <@{ANA.user_id}>")
     assert (garden.count(), len(decisions(office))) == (1, 2)
-    office.bot.team.heartbeats.suggestions.suggestions.change(OFFER, lambda now: now.evolve(settled_at=None))
+    office.bot.team.heartbeats.sessions.suggestions.suggestions.change(OFFER, lambda now: now.evolve(settled_at=None))
     office = open_office(garden)
     assert (garden.count(), len(decisions(office))) == (1, 2)
     assert stored(office).settled_at is not None

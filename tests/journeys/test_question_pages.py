@@ -36,7 +36,7 @@ def waits(office: Office, clock: FakeClock, rings: int) -> list[Json]:
     What is due is said now, or just then by the bot's own clock.
     """
     clock.advance(15 * 60)
-    office.bot.team.casework.upkeep.pages.tick()
+    office.bot.team.questions.pages.tick()
     return office.control.wait_for(
         lambda: said if len(said := notices(office.control, OPS.channel_id)) >= rings else None, f"{rings} rings"
     )
@@ -54,7 +54,7 @@ def test_a_question_that_pages_rings_until_somebody_answers_whatever_dies(
         [ring] = waits(office, clock, 1)
         assert "<!channel>" in str(ring["blocks"])
         assert DOWN in shown_text(ring)
-        office.bot.team.casework.upkeep.pages.tick()
+        office.bot.team.questions.pages.tick()
         assert len(notices(control, OPS.channel_id)) == 1
     store, thread_id = Threads(FileDocuments(home)), f"{DEMO.team_id}.{HELP.channel_id}.{ts}"
     state = store.get(thread_id)

@@ -48,7 +48,8 @@ def test_replicas_are_listed_and_share_their_pace(
     one, other = bots
 
     assert not is_refused(other)
-    one.process.slack.poster._pacer.hold(HELP.channel_id, 600)
+    limiter = one.process.slack.poster._limiter
+    limiter.hold(limiter.posts, HELP.channel_id, 600)
     assert is_refused(other)
     one.stop()
     checked = [

@@ -81,7 +81,7 @@ def test_a_shared_check_waits_for_the_other_team(
         company.bot.teams.share()
         control.command(BEN.user_id, ENG.channel_id, "pollinate run")
         company.told(ENG, "Sent: 0 suggestions", user=BEN.user_id)
-        offered = company.bot.teams.by_name()["platform"].heartbeats.suggestions.suggestions.all()
+        offered = company.bot.teams.by_name()["platform"].heartbeats.sessions.suggestions.suggestions.all()
         [waiting] = [one for one in offered if DISK in one.task]
         assert not any(LOAD in one.task for one in offered)
         control.command(BEN.user_id, ENG.channel_id, f"pollinate accept {waiting.id}")

@@ -110,16 +110,17 @@ class Clone:
         self._sweep()
         refs = (f"+{self._source}:{self._branch}", "+refs/tags/*:refs/tags/*")
         options = ("--progress", "--prune", "--no-recurse-submodules", "--no-write-fetch-head")
-        self._network.run(self._git, *_STRICT, "fetch", *options, "origin", *refs, on_progress=on_progress)
+        self._network.run(self.path, *_STRICT, "fetch", *options, "origin", *refs, on_progress=on_progress)
 
     def repack(self) -> None:
         """Pack what many fetches left, if they are many; raises ProviderError."""
         if sum(1 for _ in self.path.glob("objects/pack/*.pack")) > MAX_PACKS:
-            self._network.run(self._git, "gc", "--no-prune", stall_s=LIMIT_S)
+            self._network.run(self.path, "gc", "--no-prune", stall_s=LIMIT_S)
 
     def ask_remote(self) -> None:
         """Ask the remote whether the branch is there, and change nothing; raises ProviderError, ConfigError."""
-        self._network.run(GitProcess(Path("/")), "ls-remote", "--exit-code", "--", self._url, self._source)
+        options = ("--exit-code", "--", self._url, self._source)
+        self._network.run(Path("/"), "ls-remote", *options, is_bare=False)
 
     def _sweep(self) -> None:
         """Remove what a git that was killed has left."""

@@ -1,36 +1,29 @@
-"""Runs git commands that reach another machine: with the operator's credentials, without prompts, with a time limit.
+"""Runs git commands that reach another machine: with the operator's credentials, without prompts, until `close`.
 
 The operator's git configuration is used, because it names credential helpers and proxies; our hardening options
-override it. Git runs in a session without a terminal, so neither git nor ssh can prompt. Git's output is redacted
-before it leaves this module.
+override it. Git's output is redacted before it leaves this module.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import selectors
-import signal
-import subprocess
 import threading
-import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Final
 
-from bot.agent.git.git_process import GitProcess
+from bot.agent.git.git_process import GitFailed, GitProcess, Patience
 from bot.config.network_variables import NETWORK_VARIABLES
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line, strip_hidden
-from bot.errors import ConfigError, ProviderError
+from bot.errors import ProviderError
 
 STALL_S: Final = 300.0
 """How long git may print nothing; it reports its progress every second while something arrives."""
 
 LIMIT_S: Final = 6 * 3600.0
 WORDS_CHARS: Final = 240
-_POLL_S: Final = 0.2
-_KEPT_BYTES: Final = 8_192
 _PASSED_ON: Final = frozenset(
     {"PATH", "LANG", "TMPDIR", "HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"}
     | {"DBUS_SESSION_BUS_ADDRESS", "GIT_ASKPASS", "GIT_CONFIG_GLOBAL"}
@@ -59,23 +52,22 @@ class GitNetwork:
     """Runs git commands that reach other machines; safe to use from any thread, until `close`."""
 
     def __init__(self, secrets: Collection[str] = (), *, stall_s: float = STALL_S, limit_s: float = LIMIT_S) -> None:
-        self._secrets, self._stall_s, self._limit_s = secrets, stall_s, limit_s
-        self._running: set[subprocess.Popen[bytes]] = set()
-        self._lock = threading.Lock()
-        self._is_closed = False
+        self._secrets, self._patience = secrets, Patience(limit_s, stall_s, threading.Event())
 
     def run(
         self,
-        git: GitProcess,
+        root: Path,
         *args: str,
+        is_bare: bool = True,
         on_progress: Callable[[str], None] | None = None,
         stall_s: float | None = None,
     ) -> None:
-        """Run git and return at its end.
+        """Run git at `root`, which is a bare repository, and return at its end.
 
         Args:
-            git: Where git runs.
+            root: Where git runs.
             args: The command line after `git`; what comes from outside cannot be an option in it.
+            is_bare: Whether there is a repository at all.
             on_progress: Gets git's newest line of progress, often.
             stall_s: How long git may be silent, where it is not as usual.
 
@@ -83,73 +75,24 @@ class GitNetwork:
             ConfigError: git is not installed.
             ProviderError: it failed, was silent for too long or ran for too long; with git's words, shortened.
         """
-        with self._started(git.argv(*args)) as process:
-            said, why = self._follow(process, on_progress, stall_s or self._stall_s)
-        if why is not None or process.returncode != 0:
-            raise ProviderError(why or self._words(said) or f"git ended with exit code {process.returncode}")
+        git = GitProcess(root, is_bare=is_bare, environment=network_environment)
+        patience = self._patience._replace(silence_s=stall_s or self._patience.silence_s)
+
+        def note(said: bytes) -> None:
+            if on_progress is not None and (line := _newest_progress(said)):
+                on_progress(line)
+
+        try:
+            for _ in git.stream(*args, patience=patience, on_words=note):
+                pass
+        except GitFailed as error:
+            words = self._words(error.said) if error.code is not None else ""
+            raise ProviderError(words or error.reason) from error
 
     def close(self) -> None:
         """End what runs, for good; git leaves nothing half done that anybody reads."""
-        with self._lock:
-            self._is_closed = True
-            for process in self._running:
-                _end(process)
-
-    @contextmanager
-    def _started(self, argv: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-        with self._lock:
-            if self._is_closed:
-                raise ProviderError("triage is stopping")
-            try:
-                process = subprocess.Popen(  # noqa: S603 - argv, no shell
-                    argv,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE,
-                    env=network_environment(),
-                    start_new_session=True,
-                )
-            except FileNotFoundError as error:
-                raise ConfigError("git is not installed; install it (`apt-get install git`)") from error
-            self._running.add(process)
-        try:
-            yield process
-        finally:
-            with self._lock:
-                _end(process)
-                self._running.discard(process)
-            assert process.stderr is not None
-            process.stderr.close()
-
-    def _follow(
-        self, process: subprocess.Popen[bytes], on_progress: Callable[[str], None] | None, stall_s: float
-    ) -> tuple[bytes, str | None]:
-        """Return the end of what git printed, and why it was not waited for any longer.
-
-        Its end counts, not that of its output, which a helper that it left behind may keep open.
-        """
-        assert process.stderr is not None
-        said, began_s = b"", time.monotonic()
-        heard_s = began_s
-        with selectors.DefaultSelector() as output:
-            output.register(process.stderr, selectors.EVENT_READ)
-            while True:
-                part = os.read(process.stderr.fileno(), _KEPT_BYTES) if output.select(_POLL_S) else None
-                now_s = time.monotonic()
-                if part:
-                    said, heard_s = (said + part)[-_KEPT_BYTES:], now_s
-                    if on_progress and (line := _newest_progress(said)):
-                        on_progress(line)
-                elif part == b"" or process.poll() is not None:
-                    break
-                elif now_s - heard_s > stall_s:
-                    return said, f"nothing came for {stall_s:g} s"
-                if now_s - began_s > self._limit_s:
-                    return said, f"it took over {self._limit_s:g} s"
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(stall_s)
-            return said, None
-        return said, f"git did not end within {stall_s:g} s"
+        assert self._patience.stop is not None
+        self._patience.stop.set()
 
     def _words(self, said: bytes) -> str:
         """Return git's own words on a failure as one line: its first `error:` or `fatal:`, and what came before it."""
@@ -164,11 +107,3 @@ def _newest_progress(said: bytes) -> str | None:
     lines = re.split(rb"[\r\n]+", said)
     shown = (line.decode("utf-8", "replace").strip() for line in reversed(lines) if b"%" in line)
     return next((one_line(strip_hidden(line)[0], 100) for line in shown), None)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process that has not ended, with all that it started."""
-    if process.poll() is None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()

@@ -25,7 +25,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp_types import CallToolResult, ContentBlock, EmbeddedResource, ResourceLink, TextContent, TextResourceContents
 from mcp_types import Tool as Offered
 
-from bot.adapters.mcp.mcp_connection import ConnectionLost, McpConnection, McpServer, headers
+from bot.adapters.mcp.mcp_connection import ConnectionLost, McpServer, headers
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.config.model_settings import McpServerSettings
 from bot.domain.secrets import redact
@@ -116,11 +116,13 @@ class McpServers:
         known_secrets: Collection[str] = (),
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        self._config, self._timeout_s = config, timeout_s
+        self._config = config
         self._environ = os.environ if environ is None else environ
         _check_variables(config, self._environ)
         self._known_secrets = frozenset(known_secrets) | self.secrets()
-        self._servers = [McpServer(name, one, partial(self._link, one)) for name, one in config.items()]
+        self._servers = [
+            McpServer(name, one, self._environ, self._open_portal, timeout_s=timeout_s) for name, one in config.items()
+        ]
         self._lock = threading.Lock()
         self._stack = ExitStack()
         self._portal: BlockingPortal | None = None
@@ -142,19 +144,19 @@ class McpServers:
 
     def close(self) -> None:
         """End every connection and child process; calls after that are refused."""
-        with self._lock:
-            self._is_closed = True
         for server in self._servers:
             server.close()
+        with self._lock:
+            self._is_closed = True
         self._stack.close()
 
-    def _link(self, settings: McpServerSettings) -> McpConnection:
+    def _open_portal(self) -> BlockingPortal:
         with self._lock:
             if self._is_closed:
                 raise ConnectionLost("the bot is shutting down")
             if self._portal is None:
                 self._portal = self._stack.enter_context(start_blocking_portal(name="mcp"))
-            return McpConnection(self._portal, settings, self._environ, timeout_s=self._timeout_s)
+            return self._portal
 
     def _tools_of(self, server: McpServer) -> Iterator[Tool]:
         try:

@@ -1,13 +1,14 @@
 """A program that runs a command, copies its output to a file and to its own output, and ends with it.
 
-Started by path (`python -I tee.py LOG COMMAND…`), so that neither the current folder nor the environment chooses what
-Python imports; it therefore imports nothing of ours. Only the owner may read the file. When it ends, it ends the
-command too.
+Started by path (`python -I tee.py LOCK LOG COMMAND…`), so that neither the current folder nor the environment chooses
+what Python imports; it therefore imports nothing of ours. It holds the lock on LOCK as long as it lives, its process id
+in there. Only the owner may read the files. When it ends, it ends the command too.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import signal
@@ -19,8 +20,14 @@ _LINGER_S = 0.2
 """How long output is awaited after the command's end: a grandchild may hold the pipe open for ever."""
 
 
-def main(log: str, *argv: str) -> int:
-    """Return the command's exit code; 127 if it cannot be started."""
+def main(lock: str, log: str, *argv: str) -> int:
+    """Return the command's exit code; 127 if it cannot be started, 75 if another process has the lock."""
+    held = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)  # the command does not inherit it
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return 75
+    os.write(held, f"{os.getpid()}\n".encode())
     handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
     try:
         process = subprocess.Popen(  # noqa: S603 - argv, no shell

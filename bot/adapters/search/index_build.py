@@ -108,8 +108,8 @@ def _store_commits(connection: sqlite3.Connection, commit: str, repo: GitRepo, s
     if not follows:
         rows.forget_commits(connection)
     try:
-        found = GitHistory(repo).messages(commit, since=old if follows else None, limit=MAX_COMMITS)
-        rows.put_commits(connection, iter(found), secrets)
+        found = GitHistory(repo).each_commit(commit, since=old if follows else None, limit=MAX_COMMITS)
+        rows.put_commits(connection, found, secrets)
         rows.set_state(connection, history=commit)
     except ProviderError:
         rows.forget_commits(connection)

@@ -10,13 +10,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Final, NamedTuple
 
 from bot.adapters.search.index_rows import FILE_BITS
 from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.search.files import path_weight
-from bot.domain.search.passages import CommitHit
 from bot.domain.search.ranking import Ranked, WordCounts, rank
 from bot.domain.search.settings import Setting
 from bot.domain.search.spelling import slips, slips_allowed, trigrams
@@ -139,30 +137,28 @@ def definitions(connection: sqlite3.Connection, name: str) -> list[Definition]:
 
 
 def settings(connection: sqlite3.Connection, words: str, limit: int) -> list[Setting]:
-    """Return what is given a value and is called by the words of a question, best first.
+    """Return what is given a value and is told of in the words of a question, best first.
 
-    By how many of the words its name and scope hold and how rare these are, and by what kind of file it stands in.
+    By how many of the words its name, its scope and the text beside it hold, how rare these are, and the kind of file.
     """
     found = connection.execute(
-        "SELECT name, scope, path, line, rank FROM setting JOIN file ON file.id = setting.rowid >> ?"
-        " WHERE setting MATCH ? AND rank MATCH 'bm25(4.0, 1.0, 4.0, 1.0)' ORDER BY rank LIMIT ?",
+        "SELECT setting.name, scope, path, line, start, last, rank FROM told JOIN setting ON setting.id = told.rowid"
+        " JOIN file ON file.id = told.rowid >> ? WHERE told MATCH ? AND rank MATCH 'bm25(3.0, 1.0)'"
+        " ORDER BY rank LIMIT ?",
         (FILE_BITS, _any_of(question_words(words)), LOOKED_AT),
     )
     ranked = sorted(found, key=lambda row: row[-1] * path_weight(row[2], words))
     return [Setting(*row[:-1]) for row in ranked[:limit]]
 
 
-def commits(connection: sqlite3.Connection, words: str, limit: int) -> list[CommitHit]:
-    """Return the commits whose messages hold the words of a question, best first; of two alike the newer one."""
+def commits(connection: sqlite3.Connection, words: str, limit: int) -> dict[str, float]:
+    """Return the commits whose messages hold the words of a question, best first, the newer of two alike."""
     found = connection.execute(
-        "SELECT sha, author, at, made.subject, -rank FROM message JOIN made ON made.id = message.rowid"
+        "SELECT sha, -rank FROM message JOIN made ON made.id = message.rowid"
         " WHERE message MATCH ? AND rank MATCH 'bm25(2.0, 1.0)' ORDER BY rank, at DESC LIMIT ?",
         (_any_of(question_words(words)), limit),
     )
-    return [
-        CommitHit(id=sha.hex(), author=author, authored_at=datetime.fromisoformat(at), subject=subject, score=score)
-        for sha, author, at, subject, score in found
-    ]
+    return {sha.hex(): score for sha, score in found}
 
 
 def near_names(connection: sqlite3.Connection, name: str, limit: int) -> list[str]:

@@ -2,8 +2,8 @@
 
 A file is skipped for its path (secrets, generated), its size, or its content (binary, minified). Credentials are
 blacked out once, before anything is stored. The text of a passage is not stored but read from git again, with the lines
-in place that were changed for it. The full-text tables hold only words and their rows are never deleted: an id whose
-file is gone is ignored. Every function works inside the connection's open transaction.
+in place that were changed for it; so is that of a commit message. The full-text tables hold only words and their rows
+are never deleted: an id whose file is gone is ignored. Every function works inside the connection's open transaction.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
-from bot.agent.git.git_history import Message
-from bot.agent.git.git_repo import EntryKind, TreeEntry, is_pointer
+from bot.agent.git.git_history import Commit
+from bot.agent.git.git_repo import EntryKind, TreeEntry
+from bot.agent.git.lfs import is_pointer
 from bot.domain.search.definitions import Definition, definitions_in
 from bot.domain.search.files import file_lines, is_indexed, is_prose, may_hold_text, path_weight
 from bot.domain.search.passages import GAP_WORDS, Chunk, IndexGaps, split_into_chunks
@@ -25,7 +27,7 @@ from bot.domain.secrets import redact_lines
 
 MAX_FILE_BYTES: Final = 1_000_000
 MAX_LINE_CHARS: Final = 2_000
-MAX_BODY_CHARS: Final = 1_000
+MAX_MESSAGE_CHARS: Final = 1_000
 """Of a longer message the whole lines up to there; what follows is mostly a discussion that was copied."""
 
 MIN_WEIGHT_OF_SETTINGS: Final = 0.5
@@ -35,7 +37,7 @@ FILE_BITS: Final = 20
 """Bits of the id of a passage, definition or setting for its number or line; the file's id stands above them."""
 
 # `file.state`: waiting, searched or skipped, or the gap that it is. hashsize: the bytes of words that FTS5 holds before
-# it writes them; its own choice of 1 MiB costs more merging.
+# it writes them; automerge: the parts of the tables that it lets be. Its own choice of 1 MiB and 4 costs more merging.
 SCHEMA: Final = """
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE file (
@@ -44,21 +46,22 @@ CREATE TABLE file (
 );
 CREATE INDEX file_state ON file (state);
 CREATE VIRTUAL TABLE words USING fts5 (names, path, body, parts, tokenize = 'porter unicode61', content = '');
-INSERT INTO words (words, rank) VALUES ('hashsize', 16777216);
+INSERT INTO words (words, rank) VALUES ('hashsize', 16777216), ('automerge', 16);
 CREATE TABLE definition (
     name TEXT COLLATE NOCASE NOT NULL, id INTEGER NOT NULL, scope TEXT NOT NULL, kind INTEGER NOT NULL,
     last INTEGER NOT NULL, PRIMARY KEY (name, id)
 ) WITHOUT ROWID;
-CREATE VIRTUAL TABLE setting USING fts5 (
-    name, scope, name_parts, scope_parts, line UNINDEXED, tokenize = 'porter unicode61'
+CREATE TABLE setting (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, scope TEXT NOT NULL, line INTEGER NOT NULL, start INTEGER NOT NULL,
+    last INTEGER NOT NULL
 );
+CREATE VIRTUAL TABLE told USING fts5 (name, beside, tokenize = 'porter unicode61', content = '');
+INSERT INTO told (told, rank) VALUES ('hashsize', 16777216), ('automerge', 16);
 CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT UNIQUE COLLATE NOCASE NOT NULL);
 CREATE VIRTUAL TABLE grams USING fts5 (text, tokenize = 'trigram', content = '');
 CREATE TRIGGER name_grams AFTER INSERT ON name
 BEGIN INSERT INTO grams (rowid, text) VALUES (new.id, ' ' || new.text || ' '); END;
-CREATE TABLE made (
-    id INTEGER PRIMARY KEY, sha BLOB NOT NULL, author TEXT NOT NULL, at TEXT NOT NULL, subject TEXT NOT NULL
-);
+CREATE TABLE made (id INTEGER PRIMARY KEY, sha BLOB NOT NULL, at INTEGER NOT NULL);
 CREATE VIRTUAL TABLE message USING fts5 (subject, body, tokenize = 'porter unicode61', content = '');
 """
 
@@ -145,17 +148,27 @@ def put_file(
         [((file << FILE_BITS) + at, *_searched(path, lines, one)) for at, one in enumerate(chunks)],
     )
     has_settings = path_weight(path, "") >= MIN_WEIGHT_OF_SETTINGS
-    _put_names(connection, file, defined, settings_in(path, lines, defined) if has_settings else ())
+    _put_names(connection, file, defined, settings_in(path, lines, defined) if has_settings else (), lines)
 
 
 def _searched(path: str, lines: Sequence[str], one: Chunk) -> tuple[str, str, str, str]:
     """Return what a passage is found by: what it defines, its path, its text; parts of names and what encloses it."""
-    names, scope, text = " ".join(one.names), " ".join(one.scope), "\n".join(lines[one.start - 1 : one.end])
-    return f"{names} {extra_words(names)}", path, text, f"{extra_words(text)} {scope} {extra_words(scope)}"
+    text = "\n".join(lines[one.start - 1 : one.end])
+    parts = f"{extra_words(text)} {_with_parts(' '.join(one.scope))}"
+    return _with_parts(" ".join(one.names)), path, text, parts
+
+
+@lru_cache(maxsize=4096)  # what encloses one setting encloses others
+def _with_parts(names: str) -> str:
+    return f"{names} {extra_words(names)}"
 
 
 def _put_names(
-    connection: sqlite3.Connection, file: int, defined: Sequence[Definition], assigned: Sequence[Setting]
+    connection: sqlite3.Connection,
+    file: int,
+    defined: Sequence[Definition],
+    assigned: Sequence[Setting],
+    lines: Sequence[str],
 ) -> None:
     first = file << FILE_BITS
     connection.executemany(
@@ -163,9 +176,13 @@ def _put_names(
         [(one.name, first + one.line, one.scope, one.kind, one.end) for one in defined],
     )
     connection.executemany(
-        "INSERT INTO setting (rowid, name, scope, name_parts, scope_parts, line) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?)",
+        [(at, one.name, one.scope, one.line, one.start, one.end) for at, one in enumerate(assigned, first)],
+    )
+    connection.executemany(
+        "INSERT INTO told (rowid, name, beside) VALUES (?, ?, ?)",
         [
-            (at, one.name, one.scope, extra_words(one.name), extra_words(one.scope), one.line)
+            (at, _with_parts(one.name), "\n".join([_with_parts(one.scope), *lines[one.start - 1 : one.end]]))
             for at, one in enumerate(assigned, first)
         ],
     )
@@ -173,27 +190,31 @@ def _put_names(
     connection.executemany("INSERT OR IGNORE INTO name (text) VALUES (?)", zip(names, strict=True))
 
 
-def put_commits(connection: sqlite3.Connection, found: Iterable[Message], known: Collection[str]) -> None:
+def put_commits(connection: sqlite3.Connection, found: Iterable[Commit], known: Collection[str]) -> None:
     """Store what commits say, their newest first; as many at a time as credentials are looked for in at once."""
     while batch := list(islice(found, 50)):
-        texts = [[one.subject, *_whole_lines(one.body)] for one in batch]
-        shown = iter(redact_lines([line for text in texts for line in text], known))
-        for one, text in zip(batch, texts, strict=True):
-            subject, *body = islice(shown, len(text))
+        for one, message in zip(batch, shown_messages(batch, known), strict=True):
             row = connection.execute(
-                "INSERT INTO made (sha, author, at, subject) VALUES (?, ?, ?, ?)",
-                (bytes.fromhex(one.sha), one.author, one.authored_at.isoformat(), subject),
+                "INSERT INTO made (sha, at) VALUES (?, ?)", (bytes.fromhex(one.sha), int(one.authored_at.timestamp()))
             )
-            words = "\n".join([*body, extra_words(" ".join([subject, *body]))])
+            subject, _, body = message.partition("\n")
+            words = f"{body}\n{extra_words(message)}"
             connection.execute(
                 "INSERT INTO message (rowid, subject, body) VALUES (?, ?, ?)", (row.lastrowid, subject, words)
             )
 
 
-def _whole_lines(body: str) -> list[str]:
-    """Return the lines of a message up to MAX_BODY_CHARS; half a line might hold half a credential."""
-    lines = body[: MAX_BODY_CHARS + 1].split("\n")
-    return lines if len(body) <= MAX_BODY_CHARS else lines[:-1]
+def shown_messages(found: Iterable[Commit], known: Collection[str]) -> list[str]:
+    """Return what commits say as it may be shown, each cut at MAX_MESSAGE_CHARS."""
+    texts = [_whole_lines(one.message) for one in found]
+    shown = iter(redact_lines([line for text in texts for line in text], known))
+    return ["\n".join(islice(shown, len(text))) for text in texts]
+
+
+def _whole_lines(message: str) -> list[str]:
+    """Return the lines of a message up to MAX_MESSAGE_CHARS; half a line might hold half a credential."""
+    lines = message[: MAX_MESSAGE_CHARS + 1].split("\n")
+    return lines if len(message) <= MAX_MESSAGE_CHARS else lines[:-1]
 
 
 def forget_commits(connection: sqlite3.Connection) -> None:

@@ -9,17 +9,20 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from bot.adapters.search import index_queries as queries
 from bot.adapters.search import index_rows as rows
 from bot.adapters.search.index_build import bring_up_to
 from bot.adapters.search.index_process import IndexProcess
 from bot.adapters.search.passage_store import PassageStore
+from bot.adapters.storage.files.atomic_write import Stamp
+from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.search.definitions import Definition
-from bot.domain.search.passages import CommitHit, IndexReport, Passage
+from bot.domain.search.passages import CommitHit, IndexGaps, IndexReport, Passage
 from bot.domain.search.ranking import Ranked, WordCounts
 from bot.domain.search.settings import Setting
 from bot.ports import Progress
@@ -36,6 +39,13 @@ AT_ONCE = 1_000
 POLL_S = 0.2
 
 _T = TypeVar("_T")
+
+
+class _Whole(NamedTuple):
+    """What a refresh that left nothing to do found, and how the database was then."""
+
+    report: IndexReport
+    stamp: Stamp | None
 
 
 class SqlitePassageIndex:
@@ -60,6 +70,7 @@ class SqlitePassageIndex:
         self._retried_at_s = -AGAIN_S
         self._waits_until_s: dict[str, float] = {}
         self._secrets = secrets
+        self._whole: _Whole | None = None
         self._store = PassageStore(database)
 
     def refresh(self, on_progress: Progress | None = None, *, waits: bool = True) -> IndexReport:
@@ -79,13 +90,15 @@ class SqlitePassageIndex:
         """
         started = time.perf_counter()
         commit = self._repo.head()
+        if self._whole is not None and self._is_as_at(self._whole, commit):
+            return replace(self._whole.report, read=0, seconds=time.perf_counter() - started)
         while (read := self._store.whole(lambda: self._bring_up_to(commit, on_progress))) is None:
             if not (waits and self._may_wait(commit)):
                 break
             time.sleep(POLL_S)
         with self._store.open() as connection:
             files, gaps = rows.counts(connection), rows.gaps(connection)
-        return IndexReport(
+        report = IndexReport(
             commit=commit,
             files=files.get("searched", 0),
             read=read or 0,
@@ -93,6 +106,8 @@ class SqlitePassageIndex:
             seconds=time.perf_counter() - started,
             gaps=gaps,
         )
+        self._whole = None if read is None else _Whole(report, self._store.stamp())
+        return report
 
     def close(self) -> None:
         """End the process that builds the index, if there is one; what it has finished is kept."""
@@ -134,12 +149,24 @@ class SqlitePassageIndex:
         return self._read(lambda connection: queries.places_called(connection, name))
 
     def settings(self, words: str, *, limit: int = 20) -> list[Setting]:
-        """Return what is given a value and is called by the words, best first; raises StoreError."""
+        """Return what is given a value and is told of in the words, best first; raises StoreError."""
         return self._read(lambda connection: queries.settings(connection, words, limit))
 
     def commits(self, words: str, *, limit: int = 10) -> list[CommitHit]:
-        """Return the commits whose messages hold the words, best first, the newer of two alike; raises StoreError."""
-        return self._read(lambda connection: queries.commits(connection, words, limit))
+        """Return the commits whose messages hold the words, best first, the newer of two alike.
+
+        Raises:
+            StoreError: as `search` does.
+            ProviderError: git cannot read the messages.
+        """
+        scores = self._read(lambda connection: queries.commits(connection, words, limit))
+        found = list(GitHistory(self._repo).commits_of(scores))
+        return [
+            CommitHit(
+                sha=one.sha, author=one.author, authored_at=one.authored_at, message=message, score=scores[one.sha]
+            )
+            for one, message in zip(found, rows.shown_messages(found, self._secrets), strict=True)
+        ]
 
     def near_names(self, name: str, *, limit: int = 3) -> list[str]:
         """Return names of the index one slip away, or two from a long name, nearest first; raises StoreError."""
@@ -165,8 +192,10 @@ class SqlitePassageIndex:
         with self._store.open() as connection:
             gaps = rows.gaps(connection)
             is_current = rows.state(connection, "commit") == commit
-        if is_current and not ((gaps.unreadable or gaps.lfs or gaps.history) and self._may_try_again()):
-            return 0
+        if is_current:
+            if not self._tries_again(gaps):
+                return 0
+            self._retried_at_s = self._monotonic_s()
         if self._beside is not None and self._beside.is_running:
             return None  # whoever lists the files again keeps it waiting
         with self._store.building() as is_ours:
@@ -187,13 +216,15 @@ class SqlitePassageIndex:
             self._waits_until_s = {commit: now_s + self._wait_s}
         return now_s < self._waits_until_s[commit]
 
-    def _may_try_again(self) -> bool:
+    def _is_as_at(self, whole: _Whole, commit: str) -> bool:
+        """Whether there is nothing to do since the index was found finished: no database is opened for that."""
+        is_same = (whole.report.commit, whole.stamp) == (commit, self._store.stamp())
+        return is_same and not self._tries_again(whole.report.gaps)
+
+    def _tries_again(self, gaps: IndexGaps) -> bool:
         """Whether what could not be read is worth another look: somebody may have fetched or mended it."""
-        now_s, last_s = self._monotonic_s(), self._retried_at_s
-        if now_s - last_s < AGAIN_S:
-            return False
-        self._retried_at_s = now_s
-        return True
+        is_due = self._monotonic_s() - self._retried_at_s >= AGAIN_S
+        return is_due and bool(gaps.unreadable or gaps.lfs or gaps.history)
 
     def _shown(self, connection: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Passage]:
         """Return the passages with their lines; without those of files that git cannot read any more."""

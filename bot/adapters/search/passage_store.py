@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from bot.adapters.search.index_rows import SCHEMA
-from bot.adapters.storage.files.atomic_write import create_private
+from bot.adapters.storage.files.atomic_write import Stamp, create_private, file_stamp
 from bot.domain.credentials.secret_forms import VERSION as CREDENTIAL_FORMS
 from bot.errors import ConfigError, DiskRefused, StoreError
 
-LAYOUT: Final = 11
+LAYOUT: Final = 16
 VERSION: Final = LAYOUT + 1_000 * CREDENTIAL_FORMS
 """Of the rows: another layout, or other rules for what is blacked out, and the index is built anew."""
 
@@ -41,6 +41,10 @@ class PassageStore:
 
     def __init__(self, database: Path) -> None:
         self._database = database
+
+    def stamp(self) -> Stamp | None:
+        """Return what tells one content of the file from another; None where it is gone. Raises StoreError."""
+        return file_stamp(self._database)
 
     @contextlib.contextmanager
     def open(self) -> Iterator[sqlite3.Connection]:

@@ -7,12 +7,12 @@ its option, after `-e`, or after `--`. External diff drivers and text conversion
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
+from bot.agent.git.git_process import STREAM_S, Patience
 from bot.agent.git.git_repo import GitRepo
-from bot.errors import ProviderError
 
 MAX_BYTES: Final = 2_000_000
 """The most that is taken from one call of git."""
@@ -27,9 +27,6 @@ _LOG: Final = (
     f"--format={_FORMAT}%x00",
 )
 _FIELDS: Final = 7
-_MESSAGES: Final = ("log", "-z", "--no-show-signature", "--no-color", "--no-mailmap", "--no-patch")
-_MESSAGE_FIELDS: Final = 5
-_PART_BYTES: Final = 1 << 16
 _BLAMED: Final = re.compile(r"([0-9a-f]{40,64}) \d+ (\d+)")
 
 
@@ -48,19 +45,14 @@ class Commit(NamedTuple):
     message: str
 
     @property
+    def body(self) -> str:
+        """The message without its first paragraph, which is the subject."""
+        return self.message.partition("\n\n")[2]
+
+    @property
     def date(self) -> str:
         """The day it was written where its author was, yyyy-mm-dd."""
         return self.authored_at.date().isoformat()
-
-
-class Message(NamedTuple):
-    """What a commit says, and who wrote it when (aware); `body` is without the subject."""
-
-    sha: str
-    author: str
-    authored_at: datetime
-    subject: str
-    body: str
 
 
 class Patch(NamedTuple):
@@ -96,26 +88,19 @@ class GitHistory:
             *("--end-of-options", commit, "--", *([path] if path else [])),
             max_bytes=MAX_BYTES,
         )
-        return list(_commits(out))
+        return list(_commits([out]))
 
-    def messages(self, commit: str, *, since: str | None, limit: int) -> Iterator[Message]:
-        """Yield what the newest commits up to `commit` say, without those of `since`, the newest first."""
+    def each_commit(self, commit: str, *, since: str | None, limit: int) -> Iterator[Commit]:
+        """Yield the newest commits up to `commit`, without those of `since`, the newest first, however many."""
         asked = f"{since}..{commit}" if since else commit
-        process = self._git.start(
-            *_MESSAGES, f"--max-count={limit}", "--format=%H%x00%an%x00%aI%x00%s%x00%b%x00", asked, "--"
-        )
-        with process:
-            assert process.stdout is not None
-            fields: list[bytes] = []
-            rest = b""
-            while part := process.stdout.read(_PART_BYTES):
-                *whole, rest = (rest + part).split(b"\0")
-                fields += whole
-                for start in range(0, len(fields) - _MESSAGE_FIELDS, _MESSAGE_FIELDS + 1):
-                    yield _message(fields[start : start + _MESSAGE_FIELDS])
-                del fields[: len(fields) // (_MESSAGE_FIELDS + 1) * (_MESSAGE_FIELDS + 1)]
-        if process.returncode:
-            raise ProviderError(f"git log failed in {self._git.root}: {process.returncode}")
+        options = ("--no-patch", f"--max-count={limit}")
+        yield from _commits(self._git.stream(*_LOG, *options, asked, "--", patience=Patience(STREAM_S)))
+
+    def commits_of(self, commits: Collection[str]) -> Iterator[Commit]:
+        """Yield some commits in their order, without those that are gone; for up to a hundred of them."""
+        if commits:
+            options = ("--no-patch", "--no-walk=unsorted", "--ignore-missing")
+            yield from _commits(self._git.stream(*_LOG, *options, *commits, "--", patience=Patience(STREAM_S)))
 
     def line_commits(
         self, commit: str, path: str, start: int, end: int, *, limit: int, timeout_s: float
@@ -127,29 +112,11 @@ class GitHistory:
             max_bytes=MAX_BYTES,
             timeout_s=timeout_s,
         )
-        return list(_commits(out))
+        return list(_commits([out]))
 
-    def word_commits(self, commit: str, words: Sequence[str], *, timeout_s: float) -> tuple[list[Commit], bool]:
-        """Return the newest commits up to `commit` that changed a line with a word of some, and whether these are all.
-
-        A word stands between characters that are none of a word; capitals do not count. After `timeout_s` those that
-        git has found are returned.
-        """
-        out, complete = self._git.run_capped(
-            *(*_LOG, "--no-ext-diff", "--no-textconv", "--no-patch", "--regexp-ignore-case"),
-            *(f"-G{_any_word(words)}", "--end-of-options", commit, "--"),
-            max_bytes=MAX_BYTES,
-            timeout_s=timeout_s,
-            may_expire=True,
-        )
-        return list(_commits(out)), complete
-
-    def changed_paths(self, commit: str, *, text: str | None = None, words: Sequence[str] = ()) -> list[str]:
-        """Return the paths a commit changed (against its first parent).
-
-        With `text` those where it adds or removes that, with `words` those where it changes a line with one of them.
-        """
-        pickaxe = [f"-S{text}"] if text else [f"-G{_any_word(words)}", "--regexp-ignore-case"] if words else []
+    def changed_paths(self, commit: str, *, text: str | None = None) -> list[str]:
+        """Return the paths a commit changed against its first parent, with `text` those where it adds or removes it."""
+        pickaxe = [f"-S{text}"] if text else []
         out, _ = self._git.run_capped(*_DIFF, "-z", "--name-only", *pickaxe, commit, "--", max_bytes=MAX_BYTES)
         return [name.decode("utf-8", "surrogateescape") for name in out.split(b"\0") if name]
 
@@ -177,26 +144,16 @@ class GitHistory:
         return list(_hits(out, len(commit) + 1)), complete
 
 
-def _any_word(words: Sequence[str]) -> str:
-    """Return a POSIX extended regular expression that finds any of some words."""
-    found = "|".join("".join(map(_literal, word)) for word in words)
-    return f"(^|[^[:alnum:]_])({found})([^[:alnum:]_]|$)"
-
-
-def _literal(char: str) -> str:
-    return char if char.isalnum() or char in "_ -" else f"\\{char}" if char in "^\\" else f"[{char}]"
-
-
-def _commits(out: bytes) -> Iterator[Commit]:
-    fields = out.decode("utf-8", "replace").split("\0")
-    for start in range(0, len(fields) - _FIELDS, _FIELDS + 1):
-        sha, at, written, author, tags, subject, message = fields[start : start + _FIELDS]
-        yield Commit(sha, _moment(at), _moment(written), author, tags, subject, message.strip("\n"))
-
-
-def _message(fields: Sequence[bytes]) -> Message:
-    sha, author, at, subject, body = (field.decode("utf-8", "replace") for field in fields)
-    return Message(sha, author, _moment(at), subject, body)
+def _commits(parts: Iterable[bytes]) -> Iterator[Commit]:
+    """Yield the commits that `git log` prints in _FORMAT; half of one, where it was cut, is left out."""
+    fields, rest = list[str](), b""
+    for part in parts:
+        *whole, rest = (rest + part).split(b"\0")
+        fields += (field.decode("utf-8", "replace") for field in whole)
+        for start in range(0, len(fields) - _FIELDS, _FIELDS + 1):
+            sha, at, written, author, tags, subject, message = fields[start : start + _FIELDS]
+            yield Commit(sha, _moment(at), _moment(written), author, tags, subject, message.strip("\n"))
+        del fields[: len(fields) // (_FIELDS + 1) * (_FIELDS + 1)]
 
 
 def _moment(written: str) -> datetime:

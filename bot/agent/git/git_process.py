@@ -1,27 +1,37 @@
-"""Runs git: always an argv, never a shell, in a scrubbed environment.
+"""Runs git; nothing else starts it: always an argv, never a shell, in a clean environment, within limits.
 
 Hooks, file-system monitors, pagers, prompts, transports and path-spec magic are off, whatever the checkout configures.
-Transports are off in the environment, which no `protocol.<name>.allow` of a checkout overrules.
+Transports are off in the environment, which no `protocol.<name>.allow` of a checkout overrules. Git has a session of
+its own, so that no terminal can be asked or interrupts it; where it is not waited for any more, it is killed with all
+that it started.
 """
 
 from __future__ import annotations
 
 import os
-import re
+import selectors
+import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import IO, Final, NamedTuple, cast
 
 from bot.errors import ConfigError, ProviderError
 
-TIMEOUT_S: Final = 60
-REJECTED: Final = "rejected"
-_HTTP_STATUS: Final = re.compile(r"The requested URL returned error: (\d{3})")
-_NO_LOGIN: Final = ("fatal: could not read Username for ", "fatal: Authentication failed for ")
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+TIMEOUT_S: Final = 60.0
+STREAM_S: Final = 600.0
+"""For what lists all files or commits of a repository, however many there are."""
+
+MOST_BYTES: Final = 512 * 1024 * 1024
+"""More is never held in memory; whoever expects more reads it part by part."""
+
+KEPT_BYTES: Final = 8_192
+_PART_BYTES: Final = 1 << 16
+_POLL_S: Final = 0.2
 HARDENING: Final = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -34,6 +44,17 @@ HARDENING: Final = (
 )
 
 
+class GitFailed(ProviderError):
+    """Git did not do what it was told: `reason` in its own words, `said` the end of what it printed on stderr.
+
+    `code` is its exit code; None where it was ended: it took too long, or triage stops.
+    """
+
+    def __init__(self, message: str, reason: str, said: bytes, code: str | None) -> None:
+        super().__init__(f"{message}: {reason}", code=code)
+        self.reason, self.said = reason, said
+
+
 class Captured(NamedTuple):
     """What git printed; `complete` is False when there was more than was asked for."""
 
@@ -41,133 +62,16 @@ class Captured(NamedTuple):
     complete: bool
 
 
-class GitProcess:
-    """Git at `root`; of a bare repository only at `root`, else wherever above it git finds one.
+class Patience(NamedTuple):
+    """How long git is waited for: in all, and while it prints nothing, in seconds; until `stop` at the longest."""
 
-    `variables` go over its environment, `settings` over its configuration and the hardening.
-    """
-
-    def __init__(
-        self,
-        root: Path,
-        *,
-        is_bare: bool = False,
-        variables: Mapping[str, str] = _NOTHING,
-        settings: Sequence[str] = (),
-    ) -> None:
-        self.root, self._is_bare, self._variables, self._settings = root, is_bare, variables, settings
-        self._place = ["--git-dir", str(root)] if is_bare else []
-
-    def with_variables(self, variables: Mapping[str, str], *settings: str) -> GitProcess:
-        """Return git at the same place with more of both."""
-        merged, more = {**self._variables, **variables}, (*self._settings, *settings)
-        return GitProcess(self.root, is_bare=self._is_bare, variables=merged, settings=more)
-
-    def argv(self, *args: str) -> list[str]:
-        """Return the whole command line of a git call."""
-        # git compares with the checkout's top, which is above `root` until git has said where it is
-        safe = [f"safe.directory={folder}" for folder in (self.root, *self.root.parents)]
-        options = [part for item in (*HARDENING, *safe, *self._settings) for part in ("-c", item)]
-        return ["git", "--no-pager", "--literal-pathspecs", *options, "-C", str(self.root), *self._place, *args]
-
-    def run(self, *args: str, given: bytes | None = None, timeout_s: float = TIMEOUT_S) -> bytes:
-        """Return all that git prints; it reads `given`.
-
-        Raises:
-            ConfigError: git is not installed.
-            ProviderError: it failed, or took over `timeout_s`; its code is the HTTP status with which a remote refused,
-                REJECTED where it took a push and refused it, else git's exit code; None where it took too long.
-        """
-        try:
-            done = subprocess.run(  # noqa: S603 - argv, no shell
-                self.argv(*args),
-                stdin=subprocess.DEVNULL if given is None else None,
-                input=given,
-                capture_output=True,
-                timeout=timeout_s,
-                env={**environment(), **self._variables},
-                check=False,
-            )
-        except FileNotFoundError as error:
-            raise ConfigError("git is not installed; install it (`apt-get install git`)") from error
-        except subprocess.TimeoutExpired as error:
-            raise ProviderError(self._too_slow(args[0], timeout_s)) from error
-        if done.returncode != 0:
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            remote = [line.removeprefix("remote:").strip() for line in said if line.startswith("remote:")]
-            code = _refused_with(said)
-            is_refused = code and any(remote)  # git's last line then only says that it was
-            why = " ".join(filter(None, remote)) if is_refused else said[-1] if said else done.returncode
-            raise ProviderError(f"git {args[0]} failed in {self.root}: {why}", code=code or str(done.returncode))
-        return done.stdout
-
-    def start(self, *args: str, stdin: int | None = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
-        """Start git with its output on a pipe; raises ConfigError when it is not installed."""
-        try:
-            return subprocess.Popen(  # noqa: S603 - argv, no shell
-                self.argv(*args),
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={**environment(), **self._variables},
-            )
-        except FileNotFoundError as error:
-            raise ConfigError("git is not installed; install it (`apt-get install git`)") from error
-
-    def run_capped(
-        self,
-        *args: str,
-        max_bytes: int,
-        fine: tuple[int, ...] = (0,),
-        timeout_s: float = TIMEOUT_S,
-        may_expire: bool = False,
-    ) -> Captured:
-        """Return the first `max_bytes` that git prints and stop it there; `fine` are the exit codes of success.
-
-        Raises:
-            ConfigError: git is not installed.
-            ProviderError: it failed, or took over `timeout_s`; where it `may_expire`, what it printed is returned.
-        """
-        process = self.start(*args)
-        timer = threading.Timer(timeout_s, process.kill)
-        timer.start()
-        with process:
-            assert process.stdout is not None
-            out = process.stdout.read(max_bytes + 1)
-            if len(out) > max_bytes:
-                process.kill()
-            code = process.wait()
-            expired = timer.finished.is_set()
-            timer.cancel()
-        if len(out) > max_bytes or (expired and may_expire):
-            return Captured(out[:max_bytes], complete=False)
-        if code not in fine:
-            raise ProviderError(
-                self._too_slow(args[0], timeout_s) if expired else f"git {args[0]} failed in {self.root}: {code}"
-            )
-        return Captured(out, complete=True)
-
-    def _too_slow(self, command: str, timeout_s: float) -> str:
-        return f"git {command} took over {timeout_s:g} s in {self.root}"
+    timeout_s: float = TIMEOUT_S
+    silence_s: float | None = None
+    stop: threading.Event | None = None
 
 
-def _refused_with(said: Sequence[str]) -> str | None:
-    """Return how a remote refused, as git tells it: an HTTP status, or REJECTED; None where it did not."""
-    for line in said:
-        if line.startswith(" ! ["):
-            return REJECTED
-        if line.startswith(("fatal: ", "error: ")):
-            if match := _HTTP_STATUS.search(line):
-                return match[1]
-            if line.startswith(_NO_LOGIN):
-                return "401"
-            if line.startswith("fatal: repository ") and line.endswith(" not found"):
-                return "404"
-    return None
-
-
-def environment() -> dict[str, str]:
-    """Return the environment git runs in: no secret of ours, no configuration of anybody's."""
+def local_environment() -> dict[str, str]:
+    """Return the environment of git on this machine: no secret of ours, no configuration of anybody's, no transport."""
     keep = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR") if key in os.environ}
     return {
         **keep,
@@ -182,3 +86,187 @@ def environment() -> dict[str, str]:
         "GIT_TERMINAL_PROMPT": "0",
         "LC_ALL": "C.UTF-8",
     }
+
+
+@dataclass(frozen=True)
+class GitProcess:
+    """Git at `root`; of a bare repository only at `root`, else wherever above it git finds one.
+
+    `variables` go over its `environment`, `settings` over its configuration and the hardening.
+    """
+
+    root: Path
+    is_bare: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
+    settings: Sequence[str] = ()
+    environment: Callable[[], dict[str, str]] = local_environment
+
+    def with_variables(self, variables: Mapping[str, str], *settings: str) -> GitProcess:
+        """Return git at the same place with more of both."""
+        return replace(self, variables={**self.variables, **variables}, settings=(*self.settings, *settings))
+
+    def run(self, *args: str, given: bytes = b"", timeout_s: float = TIMEOUT_S) -> bytes:
+        """Return all that git prints; it reads `given`.
+
+        Raises:
+            ConfigError: git is not installed.
+            GitFailed: it failed, or took over `timeout_s`.
+            ProviderError: it printed more than MOST_BYTES.
+        """
+        out, complete = self.run_capped(*args, max_bytes=MOST_BYTES, given=given, timeout_s=timeout_s)
+        if not complete:
+            raise ProviderError(f"git {args[0]} printed more than {MOST_BYTES >> 20} MiB in {self.root}")
+        return out
+
+    def run_capped(
+        self,
+        *args: str,
+        max_bytes: int,
+        given: bytes = b"",
+        fine: Sequence[int] = (0,),
+        timeout_s: float = TIMEOUT_S,
+    ) -> Captured:
+        """Return the first `max_bytes` that git prints and stop it there; `fine` are the exit codes of success.
+
+        Raises:
+            ConfigError: git is not installed.
+            GitFailed: it failed, or took over `timeout_s`.
+        """
+        out = bytearray()
+        with closing(self.stream(*args, given=given, fine=fine, patience=Patience(timeout_s))) as parts:
+            for part in parts:
+                out += part
+                if len(out) > max_bytes:
+                    return Captured(bytes(out[:max_bytes]), complete=False)
+        return Captured(bytes(out), complete=True)
+
+    def stream(
+        self,
+        *args: str,
+        patience: Patience,
+        given: bytes = b"",
+        fine: Sequence[int] = (0,),
+        on_words: Callable[[bytes], object] = bool,
+    ) -> Generator[bytes]:
+        """Yield what git prints, part by part; where it is left before its end, git is killed.
+
+        Only the time counts in which git is waited for. `on_words` gets the end of what stands on stderr, often.
+
+        Raises:
+            ConfigError: git is not installed.
+            GitFailed: it failed, or was waited for long enough.
+        """
+        said, what = b"", f"git {args[0]} failed in {self.root}"
+        with self._started(args, has_input=bool(given)) as process, _Pipes(process, given, patience) as pipes:
+            try:
+                for pipe, part in pipes.parts():
+                    if pipe is process.stdout:
+                        yield part
+                    else:
+                        said = (said + part)[-KEPT_BYTES:]
+                        on_words(said)
+                code = process.wait(patience.silence_s or patience.timeout_s)
+            except _NotWaitedFor as error:
+                raise GitFailed(what, str(error), said, None) from error
+            except subprocess.TimeoutExpired as error:
+                raise GitFailed(what, "it printed all and did not end", said, None) from error
+        if code not in fine:
+            lines = said.decode("utf-8", "replace").strip().splitlines()
+            raise GitFailed(what, lines[-1] if lines else f"exit code {code}", said, str(code))
+
+    def _argv(self, args: Sequence[str]) -> list[str]:
+        # git compares with the checkout's top, which is above `root` until git has said where it is
+        safe = [f"safe.directory={folder}" for folder in (self.root, *self.root.parents)]
+        options = [part for item in (*HARDENING, *safe, *self.settings) for part in ("-c", item)]
+        place = ["-C", str(self.root), *(["--git-dir", str(self.root)] if self.is_bare else [])]
+        return ["git", "--no-pager", "--literal-pathspecs", *options, *place, *args]
+
+    @contextmanager
+    def _started(self, args: Sequence[str], *, has_input: bool) -> Iterator[subprocess.Popen[bytes]]:
+        """Give a git that runs, and kill it at the end with all that it started unless it has ended."""
+        try:
+            process = subprocess.Popen(  # noqa: S603 - argv, no shell
+                self._argv(args),
+                bufsize=0,
+                stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**self.environment(), **self.variables},
+                start_new_session=True,
+            )
+        except FileNotFoundError as error:
+            raise ConfigError("git is not installed; install it (`apt-get install git`)") from error
+        with process:
+            try:
+                yield process
+            finally:
+                if process.poll() is None:
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.killpg(process.pid, signal.SIGKILL)
+
+
+class _NotWaitedFor(Exception):
+    """Git is not waited for any longer; the text says why."""
+
+
+class _Pipes:
+    """The pipes of a running git: gives it what it reads, and returns what it prints."""
+
+    def __init__(self, process: subprocess.Popen[bytes], given: bytes, patience: Patience) -> None:
+        self._process, self._left, self._patience = process, memoryview(given), patience
+        self._open = selectors.DefaultSelector()
+        self._waited_s = self._silent_s = 0.0
+
+    def __enter__(self) -> _Pipes:
+        for pipe in (self._process.stdout, self._process.stderr):
+            assert pipe is not None
+            self._open.register(pipe, selectors.EVENT_READ)
+        if self._process.stdin is not None:
+            os.set_blocking(self._process.stdin.fileno(), False)
+            self._open.register(self._process.stdin, selectors.EVENT_WRITE)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def parts(self) -> Iterator[tuple[object, bytes]]:
+        """Yield each pipe with what came out of it, until git has ended; raises _NotWaitedFor.
+
+        A helper that git leaves behind may keep the pipes open for longer.
+        """
+        while self._open.get_map():
+            ready = self._wait()
+            if not ready and self._process.poll() is not None:
+                return
+            for pipe, number in ready:
+                if pipe is self._process.stdin:
+                    self._feed(number)
+                elif part := os.read(number, _PART_BYTES):
+                    yield pipe, part
+                else:
+                    self._open.unregister(pipe)
+
+    def _wait(self) -> list[tuple[IO[bytes], int]]:
+        """Return the pipes that are ready, none after a moment, while git may be waited for."""
+        began_s, (timeout_s, silence_s, stop) = time.monotonic(), self._patience
+        ready = [(cast("IO[bytes]", key.fileobj), key.fd) for key, _ in self._open.select(_POLL_S)]
+        passed_s = time.monotonic() - began_s
+        self._waited_s, self._silent_s = self._waited_s + passed_s, 0.0 if ready else self._silent_s + passed_s
+        if stop is not None and stop.is_set():
+            raise _NotWaitedFor("triage is stopping")
+        if silence_s is not None and self._silent_s > silence_s:
+            raise _NotWaitedFor(f"nothing came for {silence_s:g} s")
+        if self._waited_s > timeout_s:
+            raise _NotWaitedFor(f"it took over {timeout_s:g} s")
+        return ready
+
+    def _feed(self, number: int) -> None:
+        """Write what the pipe takes; close it at the end, or where git reads no more."""
+        try:
+            self._left = self._left[os.write(number, self._left[:_PART_BYTES]) :]
+        except BrokenPipeError:
+            self._left = self._left[:0]
+        if not self._left:
+            assert self._process.stdin is not None
+            self._open.unregister(self._process.stdin)
+            self._process.stdin.close()

@@ -1,25 +1,23 @@
 """Reading a git checkout: blobs, trees and commits, and what Git LFS keeps for them.
 
 Every call is an argv (never a shell), in a scrubbed environment, with hooks, file-system monitors, external diff
-drivers and prompts off. Only committed content is read: what lies in the work tree is not evidence. A file of Git LFS
-is read below .git/lfs, and only if it has the digest that the commit's pointer names; no program of LFS is run.
-Source: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
+drivers and prompts off. Only committed content is read: what lies in the work tree is not evidence.
 """
 
 from __future__ import annotations
 
-import hashlib
+import io
 import os
 import re
-import subprocess
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from bot.agent.git.git_process import GitProcess
+from bot.agent.git.git_folder import GitFolder, Stamp
+from bot.agent.git.git_process import STREAM_S, GitProcess, Patience
+from bot.agent.git.lfs import fetched_content, is_pointer
 from bot.agent.git.repositories import Located
 from bot.domain.search.files import file_lines
 from bot.errors import CodebaseUnreadable, ConfigError, NotCloned, ProviderError, TriageError
@@ -27,15 +25,6 @@ from bot.errors import CodebaseUnreadable, ConfigError, NotCloned, ProviderError
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 _FATAL: Final = "128"
 """With what git exits where it cannot do what it was asked, such as for an unknown commit."""
-_LISTING_BYTES: Final = 1 << 16
-
-MAX_POINTER_BYTES: Final = 1_024
-MAX_BYTES: Final = 2_000_000
-"""A longer file is not read: it stays the pointer."""
-
-_POINTER: Final = re.compile(rb"version https://git-lfs\.github\.com/spec/[^\n]{1,20}\n")
-_DIGEST: Final = re.compile(rb"^oid sha256:([0-9a-f]{64})$", re.M)
-_SIZE: Final = re.compile(rb"^size (\d{1,15})$", re.M)
 
 
 class EntryKind(StrEnum):
@@ -64,6 +53,14 @@ class TreeEntry:
     is_missing: bool = False
 
 
+class _KnownHead(NamedTuple):
+    """The commit at HEAD, with the stamps of GitFolder while it was."""
+
+    commit: str
+    refs: tuple[Stamp | None, ...]
+    objects: tuple[Stamp | None, ...]
+
+
 class GitRepo:
     """A git checkout, or a bare repository; read-only.
 
@@ -77,8 +74,10 @@ class GitRepo:
         if not path.is_dir():
             raise ConfigError(f"codebase: {path} is not a folder; give the path of a git checkout")
         self.is_bare = is_bare(path)
+        self._known_head: _KnownHead | None = None
         if self.is_bare:
             self.root = path.resolve()
+            self.folder = GitFolder(self.root, is_bare=True)
             self.process = GitProcess(self.root, is_bare=True)
             return
         process = GitProcess(path.resolve())
@@ -92,25 +91,29 @@ class GitRepo:
             if not (may_be_damaged and isinstance(refusal, CodebaseUnreadable)):
                 raise refusal from error
             self.root = _folders_with_git(path)[0]
+        self.folder = GitFolder(self.root, is_bare=False)
         # git must not go on to a repository around a checkout that was damaged meanwhile
         self.process = GitProcess(self.root, variables={"GIT_CEILING_DIRECTORIES": str(self.root.parent)})
 
     def head(self) -> str:
-        """Return the SHA of HEAD.
+        """Return the SHA of HEAD; git is asked only where its files changed since it was asked last.
 
         Raises:
             ConfigError: the repository has no commit yet.
             CodebaseUnreadable: git cannot read the commit that HEAD names, or what HEAD is.
         """
+        refs, known = self.folder.refs(), self._known_head
+        if known is not None and known == _KnownHead(known.commit, refs, self.folder.objects_of(known.commit)):
+            return known.commit
+        had_commit = self.folder.had_commit()
+        if had_commit is False:
+            raise self._no_commit()
         try:
-            return self._read_head()
+            commit = self._read_head()
         except ProviderError as error:
-            if not self._had_commit():
-                raise self._no_commit() from error
-        try:
-            return self._read_head()  # the first commit may have come meanwhile
-        except ProviderError as error:
-            raise damaged(self.root, str(error)) from error
+            raise (damaged(self.root, str(error)) if had_commit else self._no_commit()) from error
+        self._known_head = _KnownHead(commit, refs, self.folder.objects_of(commit))
+        return commit
 
     def _read_head(self) -> str:
         return self._git("rev-parse", "--verify", "--end-of-options", "HEAD^{commit}").decode().strip()
@@ -139,29 +142,6 @@ class GitRepo:
         """Return the SHA of HEAD by the root; raises as `head` does."""
         return {self.root: self.head()}
 
-    def _had_commit(self) -> bool:
-        """Whether HEAD leads to a commit, or did; a branch where nobody committed has neither ref nor log."""
-        try:
-            if not self._is_there("logs") and self._is_there("packed-refs"):
-                return True  # no branch keeps a log here, so a lost one cannot be told from a new one
-            ref = self._git("symbolic-ref", "--quiet", "HEAD").decode().strip()
-            return self._is_there(ref) or self._is_there(f"logs/{ref}") or self._is_packed(ref)
-        except (ProviderError, OSError):
-            return True  # not even this much can be read
-
-    def _is_packed(self, ref: str) -> bool:
-        packed = self._git_path("packed-refs")
-        if not packed.exists():
-            return False
-        return any(line.endswith(f" {ref}".encode()) for line in packed.read_bytes().splitlines())
-
-    def _is_there(self, name: str) -> bool:
-        return self._git_path(name).exists()
-
-    def _git_path(self, name: str) -> Path:
-        """Return where git keeps a file of its own; in a linked work tree refs and logs stand elsewhere than HEAD."""
-        return self.root / os.fsdecode(self._git("rev-parse", "--git-path", name).removesuffix(b"\n"))
-
     def resolve(self, revision: str) -> str | None:
         """Return the full SHA of `HEAD` or of an abbreviated commit id; None if there is no such commit.
 
@@ -186,8 +166,8 @@ class GitRepo:
         return None if strange else full
 
     def is_shallow(self) -> bool:
-        """Whether the checkout lacks the older commits of its history; raises ProviderError when git fails."""
-        return self._git("rev-parse", "--is-shallow-repository").strip() == b"true"
+        """Whether the checkout lacks the older commits of its history."""
+        return (self.folder.shared / "shallow").is_file()
 
     def tree(self, commit: str) -> list[TreeEntry]:
         """Return every regular file of `commit`: no symbolic links, no submodules. Raises CodebaseUnreadable."""
@@ -208,21 +188,10 @@ class GitRepo:
             raise damaged(self.root, f"the files of commit {commit[:10]} cannot be listed") from error
 
     def _listed_entries(self, commit: str) -> Iterator[TreeEntry]:
-        process = self.process.start("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
-        with process:
-            assert process.stdout is not None
-            rest = b""
-            while part := process.stdout.read(_LISTING_BYTES):
-                whole, _, rest = (rest + part).rpartition(b"\0")
-                yield from _entries(whole)
-        if process.returncode:
-            raise ProviderError(f"git ls-tree failed in {self.root}: {process.returncode}")
-
-    def submodules(self, commit: str) -> list[str]:
-        """Return the path of every submodule of `commit`: a repository of its own, which is not read."""
-        records = self._git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")
-        paths = (record.partition(b"\t")[2] for record in records if record.startswith(b"160000 "))
-        return [path.decode("utf-8", "surrogateescape") for path in paths]
+        rest, options = b"", ("-r", "-z", "-l", "--full-tree")
+        for part in self.process.stream("ls-tree", *options, commit, patience=Patience(STREAM_S)):
+            whole, _, rest = (rest + part).rpartition(b"\0")
+            yield from _entries(whole)
 
     def _tree_without_blobs(self, commit: str) -> list[TreeEntry]:
         listed = self._git("rev-list", "--objects", "--missing=print", "--no-walk", commit).split(b"\n")
@@ -245,7 +214,7 @@ class GitRepo:
     def _sizes(self, blobs: Iterable[str]) -> dict[str, int]:
         """Return the size of each blob that git has, through one process."""
         listed = "".join(f"{blob}\n" for blob in blobs).encode()
-        out = self.process.run("cat-file", "--batch-check=%(objectname) %(objectsize)", given=listed)
+        out = self._git("cat-file", "--batch-check=%(objectname) %(objectsize)", given=listed)
         pairs = (line.split() for line in out.decode().splitlines())
         return {blob: int(size) for blob, size in pairs if size.isdigit()}
 
@@ -270,46 +239,43 @@ class GitRepo:
         entry = self.entry_at(commit, path)
         if entry is None or entry.kind is not EntryKind.FILE:
             return None
-        return next(iter(self.blobs([entry.blob])))[1]
+        return self.blob(entry.blob)
 
     def lines_at(self, commit: str, path: str) -> list[str] | None:
         """Return the lines of `path` at `commit` without line ends; None if it is absent or no text."""
         content = self.blob_at(commit, path)
         return None if content is None else file_lines(content)
 
-    def blobs(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield `(blob id, content)` for each id, in order, through one git process.
+    def blob(self, blob: str) -> bytes:
+        """Return the content of one; raises as `blobs` does."""
+        return self.blobs([blob])[blob]
 
-        For a pointer of Git LFS the content is the file's own, once that was fetched.
+    def blobs(self, ids: Collection[str]) -> dict[str, bytes]:
+        """Return the contents by id, in order, through one git process.
+
+        For a pointer of Git LFS the content is the file's own, once that was fetched. Raises ProviderError where git
+        cannot read one.
         """
-        process = self.process.start("cat-file", "--batch", stdin=subprocess.PIPE)
-        with process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            for blob in ids:
-                process.stdin.write(blob.encode() + b"\n")
-                process.stdin.flush()
-                header = process.stdout.readline().split()
-                size = int(header[2]) if len(header) == 3 else -1
-                content = process.stdout.read(size) if size >= 0 else b""
-                if len(content) != size:
-                    raise ProviderError(f"git cannot read object {blob[:12]} of {self.root}; run `git fsck` there")
-                process.stdout.read(1)
-                yield blob, (is_pointer(content) and fetched(content, self._lfs_store)) or content
-            process.stdin.close()
+        store = self.folder.shared / "lfs" / "objects"
+        out = io.BytesIO(self._git("cat-file", "--batch", given="".join(f"{blob}\n" for blob in ids).encode()))
+        found = {}
+        for blob in ids:
+            header = out.readline().split()
+            size = int(header[2]) if len(header) == 3 else -1
+            content = out.read(size) if size >= 0 else b""
+            if len(content) != size:
+                raise ProviderError(f"git cannot read object {blob[:12]} of {self.root}; run `git fsck` there")
+            out.read(1)
+            found[blob] = (is_pointer(content) and fetched_content(content, store)) or content
+        return found
 
     def readable_blobs(self, ids: Sequence[str]) -> dict[str, bytes]:
         """Return the contents by id; where some are lost or damaged, those of the others."""
         try:
-            return dict(self.blobs(ids))
+            return self.blobs(ids)
         except ProviderError:
             half = len(ids) // 2
             return {**self.readable_blobs(ids[:half]), **self.readable_blobs(ids[half:])} if half else {}
-
-    @cached_property
-    def _lfs_store(self) -> Path:
-        folder = os.fsdecode(self._git("rev-parse", "--git-common-dir").removesuffix(b"\n"))
-        return self.root / folder / "lfs" / "objects"
 
     def promisor(self) -> str | None:
         """Return the remote that keeps the files of a clone made with --filter; None in any other clone."""
@@ -328,8 +294,8 @@ class GitRepo:
             return None
         return re.sub(r"(?<=://)[^/]*@", "", url)
 
-    def _git(self, *args: str) -> bytes:
-        return self.process.run(*args)
+    def _git(self, *args: str, given: bytes = b"") -> bytes:
+        return self.process.run(*args, given=given)
 
 
 def _entries(listing: bytes) -> Iterator[TreeEntry]:
@@ -351,15 +317,6 @@ def _mode_blob_path(record: bytes) -> tuple[str, str, str]:
     meta, _, path = record.partition(b"\t")
     mode, _, blob = meta.decode().split()
     return mode, blob, path.decode("utf-8", "surrogateescape")
-
-
-def split_lines(content: bytes) -> list[str]:
-    r"""Return the lines of a file without their line ends; none of what is no text.
-
-    >>> split_lines(b"a\r\nb\x0cc\n"), split_lines(b"\x00")
-    (['a', 'b\x0cc'], [])
-    """
-    return file_lines(content) or []
 
 
 def _is_path(text: str) -> bool:
@@ -398,21 +355,3 @@ def damaged(path: Path, why: str) -> CodebaseUnreadable:
         f"codebase: the .git of {path} is damaged, or cannot be read ({why}); run `git -C {path} fsck --full`, "
         "restore what it names or clone the repository anew"
     )
-
-
-def is_pointer(content: bytes) -> bool:
-    """Whether a file holds no content of its own, but says where Git LFS keeps it."""
-    return len(content) < MAX_POINTER_BYTES and _POINTER.match(content) is not None
-
-
-def fetched(pointer: bytes, store: Path) -> bytes | None:
-    """Return the file that a pointer stands for from `store`, `.git/lfs/objects`; None where it is not there."""
-    digest, size = _DIGEST.search(pointer), _SIZE.search(pointer)
-    if digest is None or size is None or int(size[1]) > MAX_BYTES:
-        return None
-    name = digest[1].decode()
-    try:
-        content = (store / name[:2] / name[2:4] / name).read_bytes()
-    except OSError:
-        return None
-    return content if hashlib.sha256(content).hexdigest() == name else None

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 from collections.abc import Collection
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bot.agent.git.git_process import REJECTED, GitProcess
+from bot.agent.git.git_process import GitFailed, GitProcess
 from bot.agent.git.git_repo import GitRepo
 from bot.config.network_variables import NETWORK_VARIABLES
 from bot.domain.fixes.patch_files import LineEnds, line_ends, with_line_ends
@@ -27,6 +28,9 @@ TRANSFER_S: Final = 180
 _FORGIVING: Final = ((), ("--recount",), ("--inaccurate-eof",), ("--recount", "--inaccurate-eof"))
 """Models miscount the lines of a hunk, and see no difference where the last line of a file has no end."""
 
+REJECTED: Final = "rejected"
+_HTTP_STATUS: Final = re.compile(r"The requested URL returned error: (\d{3})")
+_NO_LOGIN: Final = ("fatal: could not read Username for ", "fatal: Authentication failed for ")
 _NOT_NOW: Final = frozenset({"408", "425", "429"})
 _OVER_HTTP: Final = (
     "http.followRedirects=false",
@@ -52,13 +56,12 @@ class PatchRepo:
     def __init__(self, codebase: GitRepo, folder: Path) -> None:
         folder.mkdir(mode=0o700)
         self._folder = folder
-        borrowed = codebase.process
-        form = _local(borrowed, "rev-parse", "--show-object-format").decode().strip()
+        borrowed = codebase.folder.shared
+        form = _local(codebase.process, "rev-parse", "--show-object-format").decode().strip()
         _local(GitProcess(folder), "init", "--quiet", "--bare", "--template=", f"--object-format={form}", ".")
-        objects = _git_path(borrowed, "objects")
         (folder / "objects" / "info").mkdir(exist_ok=True)
-        (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(objects) + b"\n")
-        if (shallow := _git_path(borrowed, "shallow")).is_file():
+        (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(borrowed / "objects") + b"\n")
+        if (shallow := borrowed / "shallow").is_file():
             (folder / "shallow").write_bytes(shallow.read_bytes())
         self._git = GitProcess(folder, is_bare=True)
 
@@ -82,8 +85,8 @@ class PatchRepo:
             git = self._index(commit)
             try:
                 git.run("apply", "--cached", "--whitespace=nowarn", *forgiving, "-", given=given)
-            except ProviderError as error:
-                refused = refused or str(error).partition(": ")[2].removeprefix("error: ")
+            except GitFailed as error:
+                refused = refused or error.reason.removeprefix("error: ")
                 continue
             return self._written(git)
         if mixed:
@@ -176,13 +179,11 @@ class PatchRepo:
         """
         try:
             return self._to(remote).run(*args, timeout_s=TRANSFER_S)
-        except ProviderError as error:
-            words, code = str(error).partition(": ")[2] or str(error), error.code or ""
-            if code == REJECTED or (code.startswith(("3", "4")) and code not in _NOT_NOW):
-                raise ProviderError(
-                    "it lets git in with no such token" if code == "401" else words, code=code
-                ) from error
-            raise Unavailable(f"git cannot reach the code host: {words}") from error
+        except GitFailed as error:
+            code, words = _refusal(error)
+            if code is None or code.startswith("5") or code in _NOT_NOW:
+                raise Unavailable(f"git cannot reach the code host: {words}") from error
+            raise ProviderError("it lets git in with no such token" if code == "401" else words, code=code) from error
 
     def _content(self, commit: str, path: str) -> bytes | None:
         with suppress(ProviderError, ValueError):  # a name with a NUL, or one that no file can have
@@ -215,19 +216,38 @@ class PatchRepo:
         return self._git.with_variables({**variables, **header}, *_OVER_HTTP)
 
 
-def _local(git: GitProcess, *args: str, given: bytes | None = None) -> bytes:
+def _local(git: GitProcess, *args: str, given: bytes = b"") -> bytes:
     """Run git on this machine alone; raises StoreError, for nothing of that is the code host's."""
     try:
         return git.run(*args, given=given)
-    except ProviderError as error:
-        words = str(error).partition(": ")[2] or "it took too long"
+    except GitFailed as error:
         raise StoreError(
-            f"git cannot work where patches are checked ({args[0]}): {words}; free space or fix its owner"
+            f"git cannot work where patches are checked ({args[0]}): {error.reason}; free space or fix its owner"
         ) from error
 
 
-def _git_path(git: GitProcess, name: str) -> Path:
-    return git.root / os.fsdecode(_local(git, "rev-parse", "--git-path", name).removesuffix(b"\n"))
+def _refusal(failure: GitFailed) -> tuple[str | None, str]:
+    """Return how a remote refused, and why: an HTTP status, or REJECTED; None where it did not.
+
+    What the remote itself says is told, for git's last line then only says that it refused.
+    """
+    lines = failure.said.decode("utf-8", "replace").strip().splitlines()
+    remote = [line.removeprefix("remote:").strip() for line in lines if line.startswith("remote:")]
+    code = next(filter(None, map(_refused_with, lines)), None)
+    return code, (" ".join(filter(None, remote)) if code else "") or failure.reason
+
+
+def _refused_with(line: str) -> str | None:
+    """Return the HTTP status or REJECTED that a line of git's stands for; None where it is another one."""
+    if line.startswith(" ! ["):
+        return REJECTED
+    if not line.startswith(("fatal: ", "error: ")):
+        return None
+    if match := _HTTP_STATUS.search(line):
+        return match[1]
+    if line.startswith(_NO_LOGIN):
+        return "401"
+    return "404" if line.startswith("fatal: repository ") and line.endswith(" not found") else None
 
 
 def _count(text: bytes) -> int | None:

@@ -1,8 +1,9 @@
 """The type of a tool that a model may call, the types of its arguments, and the form of the text it returns.
 
-A tool never writes and never posts. A ToolProblem is reported to the model as an error result; any other exception is
-our bug and ends the run. In a tool's text every line of a file stands behind its number and every other foreign line
-behind a mark, so no content can pass for a heading or remark of ours; the last line says what was left out.
+A tool never writes and never posts. A ToolProblem, ProviderError or StoreError is reported to the model as an error
+result; any other exception is our bug and ends the run. In a tool's text every line of a file stands behind its number
+and every other foreign line behind a mark, so no content can pass for a heading or remark of ours; the last line says
+what was left out.
 """
 
 from __future__ import annotations

@@ -7,10 +7,9 @@ commits that were HEAD when it was made. With several codebases each tool takes 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
-from typing import Annotated, Any, Final, NamedTuple, TypeVar
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field, create_model
 
@@ -30,13 +29,9 @@ from bot.agent.tools.repository_tools import (
     list_files,
     read_file_tool,
 )
-from bot.agent.tools.search_tools import MAX_PASSAGES, CodeSearch, MemorySearch, SearchCode, SearchMemory
+from bot.agent.tools.search_tools import MAX_PASSAGES, CodeSearch, SearchCode, SearchMemory, search_memory
 from bot.agent.tools.snapshot import Snapshot, folder_path
-from bot.errors import ProviderError, StoreError
 from bot.ports import NoteIndex, NoteStore
-
-log = logging.getLogger(__name__)
-_A = TypeVar("_A", bound=Arguments)
 
 READ = (
     "Read numbered lines of a committed file. Cite them as path:start-end, at most 40 lines at once."
@@ -65,23 +60,13 @@ MAX_NAMED: Final = 60
 """Codebases that a description lists."""
 
 
-def _tool(name: str, description: str, arguments: type[_A], answer: Callable[[_A], str]) -> Tool:
-    """Return a tool; where git or the index fails, the model is told to try something else."""
-
-    def call(given: Any) -> str:
-        try:
-            return answer(given)
-        except (ProviderError, StoreError) as error:
-            log.warning("A tool could not answer", extra={"action": "tool_failed", "tool": name, "why": str(error)})
-            raise ToolProblem(f"{name} failed; narrow the call or use another tool") from error
-
-    return Tool(name=name, description=description, call=call, arguments=arguments)
-
-
 def repository_tools(repo: GitRepo, ledger: Ledger, *, known_secrets: Collection[str]) -> list[Tool]:
     """Return what reads HEAD of any checkout, without an index; raises ConfigError if `repo` has no commit."""
     see = Snapshot(repo, repo.head(), ledger, known_secrets)
-    return [_tool(name, said, arguments, partial(answer, see)) for name, said, arguments, answer in _REPOSITORY_TOOLS]
+    return [
+        Tool(name=name, description=said, arguments=arguments, call=partial(answer, see))
+        for name, said, arguments, answer in _REPOSITORY_TOOLS
+    ]
 
 
 class _View(NamedTuple):
@@ -107,8 +92,16 @@ def investigator_tools(
     views = _Views(codebases, ledger, known_secrets)
     return [
         views.tool("search_code", SEARCH, SearchCode, views.search),
-        *(views.repository_tool(name) for name, *_ in _REPOSITORY_TOOLS),
-        _tool(MEMORY_TOOL, MEMORY, SearchMemory, MemorySearch(views.first.snapshot, memory, notes)),
+        *(
+            views.tool(name, said, arguments, views.show if name == "git_show" else partial(views.answer, answer))
+            for name, said, arguments, answer in _REPOSITORY_TOOLS
+        ),
+        Tool(
+            name=MEMORY_TOOL,
+            description=MEMORY,
+            arguments=SearchMemory,
+            call=partial(search_memory, views.first.snapshot, memory, notes),
+        ),
     ]
 
 
@@ -133,21 +126,16 @@ class _Views:
     def tool(self, name: str, description: str, arguments: type[Arguments], answer: Callable[[Any], str]) -> Tool:
         """Return a tool that also takes `codebase` where there are several."""
         if self._is_one:
-            return _tool(name, description, arguments, answer)
+            return Tool(name=name, description=description, arguments=arguments, call=answer)
         docs = {one.id for one in self._codebases if one.is_docs}
         known = ", ".join(f"{name} (a handbook)" if name in docs else name for name in list(self._views)[:MAX_NAMED])
         which = Annotated[Text, Field(description=f"Which codebase: {known}.")]
         wanted = create_model(f"{arguments.__name__}In", __base__=arguments, codebase=(which, ""))
         said = f"{description} There are several codebases: {known}; cite paths as codebase:path."
-        return _tool(name, said, wanted, answer)
+        return Tool(name=name, description=said, arguments=wanted, call=answer)
 
-    def repository_tool(self, wanted: str) -> Tool:
-        """Return one of the tools over a single repository; all but git_show need the codebase to be named."""
-        name, said, arguments, answer = next(one for one in _REPOSITORY_TOOLS if one[0] == wanted)
-        call = self.show if name == "git_show" else partial(self._answer, answer)
-        return self.tool(name, said, arguments, call)
-
-    def _answer(self, answer: Callable[[Snapshot, Any], str], given: Any) -> str:
+    def answer(self, answer: Callable[[Snapshot, Any], str], given: Any) -> str:
+        """Return what a tool over a single repository says of the codebase that is named."""
         view, rest = self._meant(given)
         if view is None:
             raise ToolProblem(f"say which codebase: {', '.join(self._views)}")

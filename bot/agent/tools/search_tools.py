@@ -134,31 +134,23 @@ class SearchMemory(Arguments):
     query: Annotated[Text, Field(min_length=2, description="The question, or its telling words.")]
 
 
-class MemorySearch:
-    """Searches approved notes and earlier replies; what comes up stands in the ledger by its ref."""
+def search_memory(snapshot: Snapshot, memory: NoteIndex, notes: NoteStore, given: SearchMemory) -> str:
+    """Return the approved notes and earlier replies nearest to a question, each under the ref to cite."""
+    hits = memory.search(given.query, limit=MAX_NOTES)
+    for hit in hits:
+        snapshot.ledger.record_shown(MEMORY_TOOL, hit.ref)
+    return "\n".join(line for hit in hits for line in _hit_lines(hit, notes, snapshot)) or "nothing in memory fits"
 
-    def __init__(self, snapshot: Snapshot, memory: NoteIndex, notes: NoteStore) -> None:
-        self._snapshot, self._memory, self._notes = snapshot, memory, notes
 
-    def __call__(self, given: SearchMemory) -> str:
-        """Return the notes nearest to a question, each under the ref to cite."""
-        hits = self._memory.search(given.query, limit=MAX_NOTES)
-        for hit in hits:
-            self._snapshot.ledger.record_shown(MEMORY_TOOL, hit.ref)
-        return "\n".join(line for hit in hits for line in self._shown(hit)) or "nothing in memory fits"
-
-    def _shown(self, hit: MemoryHit) -> list[str]:
-        text = "\n".join(self._lines(hit))
-        more = (
-            truncated(MAX_NOTE_CHARS, len(text), "characters", "a closer query") if len(text) > MAX_NOTE_CHARS else []
-        )
-        cautioned = [f"caution: {hit.caution}"] if hit.caution else []
-        return [f"ref: {path_text(hit.ref)}", *cautioned, text[:MAX_NOTE_CHARS], *more]
-
-    def _lines(self, hit: MemoryHit) -> list[str]:
-        """Return the lines of a note's words, numbered as in its file; else what the index kept of an earlier reply."""
-        note = next((note for note in self._notes.all() if note.ref == hit.ref), None)
-        if note is None:
-            return [quote_line(line) for line in redact_lines(hit.excerpt.split("\n"), self._snapshot.known_secrets)]
-        lines = redact_lines(note.text.removesuffix("\n").split("\n"), self._snapshot.known_secrets)
-        return [number(line, at) for at, line in enumerate(lines, note.first_line)]
+def _hit_lines(hit: MemoryHit, notes: NoteStore, snapshot: Snapshot) -> list[str]:
+    """Return a note's words with their line numbers, else what the index kept of an earlier reply."""
+    note = next((note for note in notes.all() if note.ref == hit.ref), None)
+    if note is None:
+        lines = [quote_line(line) for line in redact_lines(hit.excerpt.split("\n"), snapshot.known_secrets)]
+    else:
+        words = redact_lines(note.text.removesuffix("\n").split("\n"), snapshot.known_secrets)
+        lines = [number(line, at) for at, line in enumerate(words, note.first_line)]
+    text = "\n".join(lines)
+    more = truncated(min(len(text), MAX_NOTE_CHARS), len(text), "characters", "a closer query")
+    cautioned = [f"caution: {hit.caution}"] if hit.caution else []
+    return [f"ref: {path_text(hit.ref)}", *cautioned, text[:MAX_NOTE_CHARS], *more]

@@ -95,8 +95,7 @@ class Snapshot:
             raise ToolProblem(f"{path_text(path)} is a {entry.kind}; only files are read, and links are not followed")
         if entry.size > MAX_FILE_BYTES:
             raise ToolProblem(f"{path_text(path)} has {entry.size} bytes, too many to read; use search_code")
-        _, content = next(iter(self.repo.blobs([entry.blob])))
-        lines = file_lines(content)
+        lines = file_lines(self.repo.blob(entry.blob))
         if lines is None:
             raise ToolProblem(f"{path_text(path)} is a binary file of {entry.size} bytes; there are no lines to show")
         return lines

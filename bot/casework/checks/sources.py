@@ -162,8 +162,7 @@ def _read_file(place: Located, commit: str) -> CitedFile | Missing:
         return Missing(f"there is no file {one_line(path, 80)!r} at {commit[:12]}")
     if entry.size > MAX_FILE_BYTES:
         return Missing(f"{path} has {entry.size:,} bytes, too many to look into", None)
-    _, content = next(iter(repo.blobs([entry.blob])))
-    lines = file_lines(content)
+    lines = file_lines(repo.blob(entry.blob))
     if lines is None:
         return Missing(f"{path} is binary or in no known encoding, so it has no lines", None)
     return CitedFile(path, lines, Scan(path, lines))

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from bot.agent.git.git_repo import EntryKind, GitRepo, split_lines
+from bot.agent.git.git_repo import EntryKind, GitRepo
 from bot.agent.git.repositories import Repositories
 from bot.domain.citations.citation_lines import quoted_lines
 from bot.domain.notes import NoteCitation, StaleCitations
-from bot.domain.search.files import is_secret_file
+from bot.domain.search.files import file_lines, is_secret_file
 from bot.domain.secrets import redact_lines
 
 MAX_KEPT = 10_000
@@ -31,8 +31,7 @@ def stands_at_head(repo: GitRepo, head: str, path: str, quote: str) -> bool:
 
 @lru_cache(maxsize=MAX_KEPT)
 def _stands(repo: GitRepo, blob: str, quote: str) -> bool:
-    _, content = next(iter(repo.blobs([blob])))
-    lines = split_lines(content)
+    lines = file_lines(repo.blob(blob)) or []
     if quoted_lines(quote, lines) is not None:
         return True
     return "[redacted" in quote and quoted_lines(quote, redact_lines(lines)) is not None

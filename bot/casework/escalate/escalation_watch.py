@@ -7,7 +7,8 @@ only its validation does.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -43,28 +44,21 @@ class EscalationWatch:
 
     def poll(self) -> None:
         """Settle every long run that can be settled now; the rest waits for the next look."""
-        self._safely("all", self._settle)
-
-    def _settle(self) -> None:
-        alive, spending = self._runs.terminal.sessions(), self._runs.spending
-        held = spending.held() if spending is not None else frozenset()
-        waiting = [state for state in self._service.store.open_threads() if state.status is ThreadStatus.ESCALATED]
-        for thread_id in self._runs.held.keys() - {state.thread_id for state in waiting}:
-            self._runs.let_go(thread_id)
-        escalated = [state for state in waiting if self._runs.is_ours(state.thread_id)]
-        for session in sorted(alive - {session_name(state.thread_id) for state in escalated}):
-            log.info("ended a session nobody waits for", extra={"action": "session_ended", "session": session})
-            self._safely(session, lambda session=session: self._runs.terminal.end(session))  # type: ignore[misc]
-        for thread_id in sorted(held - {state.thread_id for state in escalated}):
-            self._release(thread_id)
-        for state in escalated:
-            self._safely(state.thread_id, lambda state=state: self._look_after(state))  # type: ignore[misc]
-
-    def _safely(self, what: str, step: Callable[[], object]) -> None:
-        try:
-            step()
-        except TriageError:
-            log.exception("a long run was not looked after", extra={"action": "watch_failed", "what": what})
+        with _going_on("all"):
+            alive, spending = self._runs.terminal.sessions(), self._runs.spending
+            waiting = [state for state in self._service.store.open_threads() if state.status is ThreadStatus.ESCALATED]
+            for thread_id in self._runs.held.keys() - {state.thread_id for state in waiting}:
+                self._runs.let_go(thread_id)
+            ours = {state.thread_id: state for state in waiting if self._runs.is_ours(state.thread_id)}
+            for session in sorted(alive - set(map(session_name, ours))):
+                log.info("ended a session nobody waits for", extra={"action": "session_ended", "session": session})
+                with _going_on(session):
+                    self._runs.terminal.end(session)
+            for thread_id in sorted(spending.held() - ours.keys()) if spending is not None else ():
+                self._release(thread_id)
+            for thread_id, state in ours.items():
+                with _going_on(thread_id):
+                    self._look_after(state)
 
     def _look_after(self, state: ThreadState) -> None:
         folder, session = self._runs.folder_of(state.thread_id), session_name(state.thread_id)
@@ -78,7 +72,7 @@ class EscalationWatch:
         is_alive = session in self._runs.terminal.sessions()  # asked before `.done`: that is written first
         if folder.is_done():
             self._collect(state, folder)
-        elif not is_alive:
+        elif not is_alive and request.is_locked:
             self._failed(state, folder, "the long investigation ended without an answer")
         elif self._is_late(since):
             self._runs.terminal.end(session)
@@ -89,8 +83,7 @@ class EscalationWatch:
 
     def _show_progress(self, state: ThreadState, folder: EscalationFolder) -> None:
         """Show the run's latest words on the card, unless they stand there."""
-        last = folder.last_line()
-        words = "" if last.is_first else self._safe(last.text)
+        words = self._safe(folder.last_line())
         if words and self._shown.get(state.thread_id) != words:
             self._shown[state.thread_id] = words
             self._service.cards.show_progress(state.thread_id, words)
@@ -121,7 +114,7 @@ class EscalationWatch:
 
     def _failed(self, state: ThreadState, folder: EscalationFolder, what: str, **known: Any) -> None:
         self._recorder.publish_long_run(state.thread_id, run_id_of(state))
-        said = self._safe(folder.last_line().text)
+        said = self._safe(folder.last_line())
         usage = total_usage(state.usage, self._recorder.usage(run_id_of(state)))
         self._release(state.thread_id)
         abandon(self._service, state, f"{what}; its last output: {said}" if said else what, usage=usage, **known)
@@ -140,6 +133,15 @@ class EscalationWatch:
     def _is_late(self, since: datetime) -> bool:
         limit = timedelta(minutes=self._service.settings.escalation.time_limit_min)
         return self._service.clock.now() - since > limit + GRACE
+
+
+@contextmanager
+def _going_on(what: str) -> Iterator[None]:
+    """Log what goes wrong in the block: the next look tries again."""
+    try:
+        yield
+    except TriageError:
+        log.exception("a long run was not looked after", extra={"action": "watch_failed", "what": what})
 
 
 def _is_same(now: ThreadState, state: ThreadState) -> bool:

@@ -98,12 +98,11 @@ class Escalations:
 
     def escalated(self, state: ThreadState, why: str, **known: Any) -> ThreadState:
         """Return the thread escalated; `launch` does the rest."""
-        fresh: dict[str, Any] = {
-            "is_escalated": True,
-            "escalation_tmux_session": None,
-            "escalation_transcript_path": None,
-        }
-        return state.transition(ThreadStatus.ESCALATED, at=self._service.clock.now(), why=why, **fresh, **known)
+        at, unknown = (
+            self._service.clock.now(),
+            dict.fromkeys(("escalation_tmux_session", "escalation_transcript_path")),
+        )
+        return state.transition(ThreadStatus.ESCALATED, at=at, why=why, is_escalated=True, **unknown, **known)
 
     def by_hand(self, state: ThreadState, by: str) -> ThreadState:
         """Return a waiting thread escalated by a human; the investigator's draft is withdrawn, a human's text stays.
@@ -164,6 +163,7 @@ class Escalations:
                 assignment=replace(assignment, feedback=assignment.feedback or _notes(state)),
                 settings=self._service.settings,
                 spend_usd=share,
+                is_locked=True,
             )
         )
         return read

@@ -10,22 +10,23 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from bot.agent.model_run import RunProgress, progress_line
+from bot.agent.model_run import progress_line
 from bot.agent.run_records import RunRecorder
 from bot.casework.investigate.assignment import Assignment, Investigator
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.domain.returns import InvestigatorReturn
 from bot.domain.secrets import redact
-from bot.errors import InputError, TriageError, refusal, refused
+from bot.errors import InputError, TriageError, refused
 
 MAX_RETURN_BYTES: Final = 1_000_000
 _TAIL_BYTES: Final = 8_192
@@ -56,13 +57,8 @@ class EscalationRequest(BaseModel):
     assignment: Assignment
     settings: Settings
     spend_usd: float | None
-
-
-class TranscriptLine(NamedTuple):
-    """A line of a transcript, and whether it is the first: a run's first line is the question, which its card shows."""
-
-    text: str
-    is_first: bool
+    is_locked: bool = False
+    """Whether its session holds a lock; one that an older release started may live without."""
 
 
 class EscalationFolder:
@@ -111,13 +107,13 @@ class EscalationFolder:
 
     def claim(self) -> bool:
         """Take the request, once for all: whoever gets False has come second and must not work on it."""
-        try:
+        with (
+            refused(f"cannot write in {self.path}", "check the disk and the folder's owner"),
+            suppress(FileExistsError),
+        ):
             os.close(os.open(self.path / "claimed", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        except FileExistsError:
-            return False
-        except OSError as error:
-            raise refusal(f"cannot write in {self.path}", error, "check the disk and the folder's owner") from error
-        return True
+            return True
+        return False
 
     def is_claimed(self) -> bool:
         """Whether a run has begun."""
@@ -143,14 +139,12 @@ class EscalationFolder:
         except (OSError, ValidationError):
             return None
 
-    def last_line(self) -> TranscriptLine:
+    def last_line(self) -> str:
         """Return the last words of the transcript; empty where there are none."""
-        try:
+        with suppress(OSError):
             text = _read_file(self.transcript, _TAIL_BYTES, from_end=True).decode("utf-8", "replace")
-        except OSError:
-            return TranscriptLine("", is_first=True)
-        lines = [line.strip() for line in text.split("\n") if line.strip()]
-        return TranscriptLine(lines[-1] if lines else "", is_first=len(lines) < 2)
+            return next((line.strip() for line in reversed(text.split("\n")) if line.strip()), "")
+        return ""
 
     def _write(self, name: str, text: str) -> None:
         """Put a file there whole: temporary file, fsync, rename."""
@@ -186,22 +180,23 @@ def _free_name(path: Path) -> Path:
 def run_environment(environment: Environment, settings: Settings) -> dict[str, str]:
     """Return the variables of a run: its model's, its MCP servers', where things lie."""
     servers = settings.mcp_servers.values()
-    wanted = _PLAIN.union({"TRIAGE_DATABASE_URL"}, *(server.variables() | frozenset(server.env) for server in servers))
-    prefixes = (*_OF_PROVIDER[settings.provider], "PG")  # PGPASSFILE: not all of a database stands in its address
-    return _chosen(environment.variables, wanted, prefixes, environment.home)
+    wanted = {"TRIAGE_DATABASE_URL"}.union(*(server.variables() | frozenset(server.env) for server in servers))
+    return _chosen(environment, settings, wanted, "PG")  # PGPASSFILE: not all of a database stands in its address
 
 
 def harness_environment(environment: Environment, settings: Settings) -> dict[str, str]:
     """Return the variables of another harness: as a run's, without those of the MCP servers and the database."""
-    return _chosen(environment.variables, _PLAIN, _OF_PROVIDER[settings.provider], environment.home)
+    return _chosen(environment, settings, ())
 
 
-def _chosen(
-    variables: Mapping[str, str], names: frozenset[str], prefixes: tuple[str, ...], home: Path
-) -> dict[str, str]:
-    chosen = {name: value for name, value in variables.items() if name in names or name.startswith(prefixes)}
-    kept = {name: value for name, value in chosen.items() if not name.startswith("SLACK_")}
-    return {"PATH": variables.get("PATH") or os.defpath, **kept, "TRIAGE_HOME": str(home)}
+def _chosen(environment: Environment, settings: Settings, more: Collection[str], *prefixes: str) -> dict[str, str]:
+    names, begins = _PLAIN.union(more), (*_OF_PROVIDER[settings.provider], *prefixes)
+    chosen = {
+        name: value
+        for name, value in environment.variables.items()
+        if (name in names or name.startswith(begins)) and not name.startswith("SLACK_")
+    }
+    return {"PATH": environment.variables.get("PATH") or os.defpath, **chosen, "TRIAGE_HOME": str(environment.home)}
 
 
 MakeInvestigator = Callable[[EscalationRequest], tuple[Investigator, RunRecorder]]
@@ -225,29 +220,20 @@ def run_escalation(
     def tell(line: str) -> None:
         say(redact(line, secrets))
 
+    asked = request.assignment
     try:
-        _answer(folder, request, make_investigator, tell)
+        investigator, recorder = make_investigator(request)
+        with recorder.recording(request.run_id, f"round {asked.round}") as run:
+            found = investigator.investigate(
+                asked, run_id=request.run_id, on_progress=lambda progress: tell(progress_line(progress))
+            )
+            run.trace, run.transcript = found.as_trace(), found.as_transcript(asked)
+            run.products = found.as_products()
+        folder.put_return(found.ret)
+        tell(f"answered, confidence {found.ret.confidence}, {len(found.ret.evidence_refs)} citations")
     except TriageError as error:
         tell(f"failed: {error}")
         return False
     finally:
         folder.finish()
     return True
-
-
-def _answer(
-    folder: EscalationFolder, request: EscalationRequest, make_investigator: MakeInvestigator, say: Say
-) -> None:
-    asked = request.assignment
-    say(f"question: {' '.join(asked.question.split())}")
-    investigator, recorder = make_investigator(request)
-
-    def report(progress: RunProgress) -> None:
-        say(progress_line(progress))
-
-    with recorder.recording(request.run_id, f"round {asked.round}") as run:
-        found = investigator.investigate(asked, run_id=request.run_id, on_progress=report)
-        run.trace, run.transcript = found.as_trace(), found.as_transcript(asked)
-        run.products = found.as_products()
-    folder.put_return(found.ret)
-    say(f"answered, confidence {found.ret.confidence}, {len(found.ret.evidence_refs)} citations")

@@ -10,18 +10,22 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.quotes import Excerpt, Quotes
+from bot.casework.investigate.quotes import Excerpt, Quotes, Wanted
 from bot.casework.investigate.report_search import search_text
+from bot.casework.investigate.subjects import Subject, subject_of
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceRef
 from bot.domain.search.passages import Passage
-from bot.domain.search.questions import DEFINITION_WORDS, Question
+from bot.domain.search.questions import DEFINITION_WORDS, VALUE_WORDS, Question
 from bot.domain.search.report_parts import parts_of
 from bot.domain.search.tokens import shared_stems, stem, text_stems
 from bot.ports import PassageIndex
 
 MAX_PASSAGES: Final = 20
-OUTDONE: Final = 0.5
+ORDINARY: Final = 50
+"""So many passages of any other code are counted with those of the codebase, and one of them holds any word: that a few
+files do not hold a word says little.
+"""
 
 
 class Finding(NamedTuple):
@@ -82,6 +86,11 @@ class Search:
         return self.quotes.commit
 
     @cached_property
+    def subject(self) -> Subject:
+        """What the question names."""
+        return subject_of(self.question, self.before, self.index)
+
+    @cached_property
     def is_of_names(self) -> bool:
         """Whether only its names are looked for: code holds no other word of it, or each says only what is wanted."""
         return bool(self.question.names) and not self.question.others(without=DEFINITION_WORDS)
@@ -110,24 +119,31 @@ class Search:
         around = self.before.text if asked == text else f"{self.before.text}\n{text}"
         return self.index.search(asked, limit=MAX_PASSAGES, subject=around)
 
+    def at(
+        self, path: str, line: int, lead: str, *, before: int = 5, behind: int = 6, wanted: Wanted | None = None
+    ) -> Finding | None:
+        """Return a line and those around it as what `lead` says of its place; None where it may not be quoted."""
+        excerpt = self.quotes.around(path, line, before=before, behind=behind, wanted=wanted)
+        return of_lines(f"{lead} `{path}:{line}`.", excerpt) if excerpt else None
+
     def share(self, text: str) -> float:
         """Return the share of the question's words that a text holds, rare ones counting more; one unknown most."""
-        held = shared_stems(self.stems, text)
-        whole, part = (sum(self._weights.get(one, 1.0) for one in stems) for stems in (self.stems, held))
-        return part / whole if whole else 0.0
+        whole = self.weight(self.stems)
+        return self.weight(shared_stems(self.stems, text)) / whole if whole else 0.0
 
-    def is_outdone(self, path: str, text: str) -> bool:
-        """Whether the best passage holds so much more of the question than these lines that it is what is meant."""
-        best = [one for one in self.passages[:1] if one.path != path or text not in one.text]
-        return any(self.share(f"{one.path} {one.text}") > self.share(f"{path} {text}") + OUTDONE for one in best)
+    def weight(self, stems: frozenset[str]) -> float:
+        """Return what some of the question's words tell together, the rarer the more."""
+        return sum(self._weights.get(one, 1.0) for one in stems)
 
     @cached_property
     def _weights(self) -> Mapping[str, float]:
         counts = self.index.word_counts(self.question.asked)
         found: dict[str, int] = {}
         for word, count in counts.found.items():
-            found[stem(word)] = max(found.get(stem(word), 0), count)
-        return {word: math.log(1 + (counts.total + 1) / (count + 0.5)) for word, count in found.items()}
+            least = ORDINARY if word in DEFINITION_WORDS | VALUE_WORDS else 1
+            found[stem(word)] = max(found.get(stem(word), 0), count + least)
+        total = counts.total + ORDINARY
+        return {word: math.log(1 + total / count) for word, count in found.items()}
 
 
 Finder = Callable[[Search], Answer]

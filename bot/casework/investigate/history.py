@@ -16,12 +16,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bot.agent.git.git_history import Commit, GitHistory
-from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
-from bot.casework.investigate.names import Subject, subject_of
-from bot.casework.investigate.quotes import Wanted
+from bot.casework.investigate.findings import NONE, Answer, Finding, Search
+from bot.casework.investigate.subjects import Subject
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.definitions import definition_end
-from bot.domain.search.files import FileKind, file_kind, is_secret_file
 from bot.domain.search.passages import CommitHit, is_quotable
 from bot.domain.search.questions import CHANGES, HISTORY, HISTORY_WORDS
 from bot.domain.search.tokens import shared_stems, stem, text_stems
@@ -36,12 +34,8 @@ MAX_LINE_COMMITS: Final = 500
 MIN_SHARE: Final = 0.4
 """Of the words of what was changed, those few commits hold counting more, that a commit's message holds."""
 
-MAX_PASSAGES: Final = 200
-MIN_SHARE_OF_LINES: Final = 0.5
-"""Of these words that lines of a changelog hold more than, if no commit is found."""
-
 # What the choice of a commit counts besides the share of the words that its message holds.
-SUBJECT, DEED, NEWER, MERGE = 0.3, 0.2, 0.15, 0.5
+DEED, NEWER = 0.2, 0.15
 
 LOOKED_AT: Final = 20
 MAX_MESSAGE_LINES: Final = 8
@@ -66,7 +60,9 @@ _DATE: Final = re.compile(
 )
 
 
-Way = Callable[[Search, Subject], Sequence[Commit]]
+_NUMBER: Final = re.compile(r"(?<![\w.-])\d{1,6}(?![\w-])")
+
+Way = Callable[[Search, Subject], Sequence[Commit | CommitHit]]
 
 
 def history_answer(search: Search) -> Answer:
@@ -74,26 +70,14 @@ def history_answer(search: Search) -> Answer:
     question = search.question
     if not question.wants(HISTORY):
         return NONE
-    subject = subject_of(search)
+    subject = search.subject
     is_last = not question.wants_origin and not _stems(search) - frozenset(question.others(subject.used))
     of_code = (subject.definitions or subject.places) and (question.wants(_LAST) or is_last)
-    ways: Sequence[Way] = (_of_subject, _by_message) if of_code else (_by_message, _of_subject, _by_text)
+    ways: Sequence[Way] = (_of_subject, _by_message) if of_code else (_by_message, _of_subject)
     for way in ways:
         if findings := _findings(way, search, subject):
             return Answer(findings)
-    return _without_commit(f"I found no commit for {_named(search)}.", search)
-
-
-def _without_commit(said: str, search: Search) -> Answer:
-    """Return that no commit was found, with the closest lines of a changelog where they hold enough of the question."""
-    stems = _stems(search)
-    for one in search.index.search(search.question.asked, limit=MAX_PASSAGES):
-        if file_kind(one.path) is FileKind.CHANGELOG:
-            found = search.quotes.best(one.path, one.start, one.end, Wanted(stems))
-            if found and len(shared_stems(stems, found.text)) > MIN_SHARE_OF_LINES * len(stems):
-                closest = of_lines(f"Closest in the changelog: `{found.ref}`.", found)
-                return Answer([closest._replace(sentence=f"{said} {closest.sentence}")], is_certain=False)
-    return Answer(said=said)
+    return Answer(said=f"I found no commit for {_named(search)}.")
 
 
 def change_answer(search: Search) -> Answer:
@@ -101,11 +85,11 @@ def change_answer(search: Search) -> Answer:
     question = search.question
     if not question.wants(CHANGES):
         return NONE
-    subject = subject_of(search)
+    subject = search.subject
     since, words = _since(search)
     paths = [one.path for one in subject.definitions[:1]] or [*subject.places[:1]]
 
-    def commits(search: Search, subject: Subject) -> Sequence[Commit]:
+    def commits(search: Search, subject: Subject) -> Sequence[Commit | CommitHit]:
         if not paths and _stems(search):
             return _by_message(search, subject)
         found = GitHistory(search.repo).commits(search.commit, limit=200, path=paths[0] if paths else None)
@@ -113,7 +97,7 @@ def change_answer(search: Search) -> Answer:
 
     findings = _findings(commits, search, subject)
     if not findings:
-        return _without_commit(f"I found no commit{words} for {_named(search)}.", search)
+        return Answer(said=f"I found no commit{words} for {_named(search)}.")
     what = f"`{paths[0]}`" if paths else "the codebase"
     refs = tuple(one.refs[0] for one in findings)
     shown = "\n".join(f"{_unmarked(ref.supports_claim)} {ref.quote}" for ref in refs)
@@ -153,7 +137,8 @@ def _stems(search: Search) -> frozenset[str]:
     deeds = [word for word in question.words if question.is_deed(word)]
     dated = found[0].split() if (found := _DATE.search(question.text)) else []
     told = question.others([*deeds, *dated], without=HISTORY_WORDS)
-    return frozenset(told).union(*(text_stems(one.name) for one in question.names))
+    numbers = frozenset(_NUMBER.findall(question.text)) - frozenset(" ".join(dated).split())
+    return numbers.union(told, *(text_stems(one.name) for one in question.names))
 
 
 def _named(search: Search) -> str:
@@ -163,27 +148,25 @@ def _named(search: Search) -> str:
     return " ".join(f"`{one_line(word, 60).replace('`', '')}`" for word in words) or "that"
 
 
-def _by_message(search: Search, subject: Subject) -> Sequence[Commit]:  # noqa: ARG001 - a way like the others
+def _by_message(search: Search, subject: Subject) -> Sequence[CommitHit]:  # noqa: ARG001 - a way like the others
     """Return the commits whose messages hold most of what was changed, those first that the index ranks first."""
-    question, history, stems = search.question, GitHistory(search.repo), _stems(search)
-    hits = search.index.commits(" ".join(question.told()), limit=LOOKED_AT) if stems else []
-    found = [(hit, commit) for hit in hits for commit in history.commits(hit.id, limit=1)]
-    ages = sorted(commit.committed_at for _, commit in found)
+    question, stems = search.question, _stems(search)
+    hits = search.index.commits(" ".join((*question.told(), *stems)), limit=LOOKED_AT) if stems else []
+    ages = sorted(one.authored_at for one in hits)
     deeds = frozenset(stem(word.lower()) for word in question.words if question.is_deed(word))
-    counts = Counter(one for _, commit in found for one in _held(stems, commit.message))
-    weights = {one: math.log(1 + (len(found) + 1) / (counts[one] + 0.5)) for one in stems}
+
+    counts = Counter(one for hit in hits for one in _held(stems, hit.message))
+    weights = {one: math.log(1 + (len(hits) + 1) / (counts[one] + 0.5)) for one in stems}
 
     def share(text: str) -> float:
         return sum(weights[one] for one in _held(stems, text)) / sum(weights.values())
 
-    def worth(pair: tuple[CommitHit, Commit]) -> float:
-        hit, one = pair
-        told = hit.score / hits[0].score + share(one.message) + SUBJECT * share(one.subject)
-        told += DEED * bool(_held(deeds, one.subject)) + NEWER * ages.index(one.committed_at) / len(found)
-        return told - MERGE * one.subject.startswith("Merge ")
+    def worth(one: CommitHit) -> float:
+        told = one.score / hits[0].score + share(one.message) + DEED * bool(_held(deeds, one.subject))
+        return told + NEWER * ages.index(one.authored_at) / len(hits)
 
-    telling = [pair for pair in found if share(pair[1].message) >= MIN_SHARE]
-    return [one for _, one in sorted(telling, key=worth, reverse=True)[:MAX_COMMITS]]
+    telling = (one for one in hits if share(one.message) >= MIN_SHARE)
+    return sorted(telling, key=worth, reverse=True)[:MAX_COMMITS]
 
 
 def _held(stems: frozenset[str], text: str) -> frozenset[str]:
@@ -204,19 +187,6 @@ def _of_subject(search: Search, subject: Subject) -> Sequence[Commit]:
     for place in subject.places[:1]:
         return history.commits(search.commit, limit=MAX_COMMITS, path=place)
     return ()
-
-
-def _by_text(search: Search, subject: Subject) -> Sequence[Commit]:
-    """Return the commits that changed lines with a name, in files that may be shown: it may be gone from the code."""
-    names = [one.name for one in search.question.names if is_quotable(one.name)][:1]
-    if not names or subject.definitions:
-        return ()
-    history = GitHistory(search.repo)
-    found, is_complete = history.word_commits(search.commit, names, timeout_s=HISTORY_S)
-    if search.question.wants_origin and is_complete:
-        found = found[::-1]
-    shown = (one for one in found[:20] if not all(map(is_secret_file, history.changed_paths(one.sha, words=names))))
-    return list(shown)[:MAX_COMMITS]
 
 
 def _unmarked(sentence: str) -> str:

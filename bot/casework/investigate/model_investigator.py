@@ -72,6 +72,7 @@ class ModelInvestigator:
             on_progress=on_progress,
             effort="high" if assignment.feedback else None,
             images=images,
+            ledger=ledger,
         )
         assert isinstance(result.answer, InvestigatorAnswer)
         sources = Sources(repo=repos, ledger=ledger, notes=self._notes, known_secrets=self._secrets, heads=heads)

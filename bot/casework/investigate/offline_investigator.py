@@ -19,9 +19,10 @@ from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.findings import NONE, Answer, Finder, Finding, Search
 from bot.casework.investigate.history import change_answer, history_answer
-from bot.casework.investigate.names import definition_answer, setting_answer, use_answer
+from bot.casework.investigate.names import definition_answer, named_answer, use_answer
 from bot.casework.investigate.passage_answer import error_answer, passage_answer, trace_answer
 from bot.casework.investigate.quotes import Quotes
+from bot.casework.investigate.values import value_answer
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.questions.approval_basis import OFFLINE
 from bot.domain.returns import Claim, EvidenceKind, EvidenceRef, InvestigatorReturn, Usage, in_paragraphs
@@ -38,11 +39,12 @@ FINDERS: Final[Sequence[Finder]] = (
     trace_answer,
     history_answer,
     change_answer,
-    setting_answer,
+    value_answer,
     use_answer,
     error_answer,
     definition_answer,
     passage_answer,
+    named_answer,
 )
 CANDIDATES: Final = 2
 MAX_EARLIER_CHARS: Final = 2_000

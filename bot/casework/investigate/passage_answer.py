@@ -29,9 +29,9 @@ MAX_MESSAGE_CHARS: Final = 300
 """Of a line that names an error: what varies is cut out of it, which takes the square of its length."""
 
 MAX_HITS: Final = 60
-MIN_SHARE, MIN_SHARE_OF_FEW = 0.45, 0.5
+MIN_SHARE, MIN_SHARE_OF_FEW = 0.4, 0.65
 FEW: Final = 2
-"""Of a question's words, rare ones counting more, that a passage holds if it is an answer; a few words need more."""
+"""Of a question's words, rare ones counting more, that one quote holds if any is an answer; a few words need more."""
 
 MIN_ALIKE: Final = 5
 """Neighbouring words of a message on one line of code, of one that code puts together."""
@@ -48,9 +48,9 @@ def trace_answer(search: Search) -> Answer:
     """Return the lines around the innermost frames of a stack trace; NONE without a trace of this codebase."""
     found: list[Finding] = []
     for place in trace_places(search.text, search.repo, search.index, search.commit):
-        if place.line and (excerpt := search.quotes.around(place.path, place.line)):
-            lead = "The stack trace leads to" if not found else "A frame further out is"
-            found.append(of_lines(f"{lead} `{place.path}:{place.line}`.", excerpt))
+        lead = "The stack trace leads to" if not found else "A frame further out is"
+        if place.line and (one := search.at(place.path, place.line, lead)):
+            found.append(one)
     return Answer(found[:MAX_FINDINGS]) if found else NONE
 
 
@@ -62,14 +62,8 @@ def error_answer(search: Search) -> Answer:
         if not complete or not 0 < len(shown) <= MAX_HITS:
             continue
         ranked = sorted(shown, key=lambda hit: (-path_weight(hit.path, search.text), hit.path, hit.line))
-        found = (
-            (hit, excerpt)
-            for hit in ranked[: 2 * MAX_FINDINGS]
-            if (excerpt := search.quotes.around(hit.path, hit.line, before=7, behind=4))
-        )
-        findings = [
-            of_lines(f"The text of the message stands in `{hit.path}:{hit.line}`.", excerpt) for hit, excerpt in found
-        ]
+        lead = "The text of the message stands in"
+        findings = [one for hit in ranked[: 2 * MAX_FINDINGS] if (one := search.at(hit.path, hit.line, lead))]
         if findings and path_weight(ranked[0].path, search.text) < 1:
             pieces = list(_put_together(fragment, search))
             return Answer([*pieces, *findings][:MAX_FINDINGS])
@@ -90,8 +84,9 @@ def _put_together(message: str, search: Search) -> Iterator[Finding]:
         for number, line in enumerate(passage.text.split("\n"), passage.start):
             words = [word.lower() for word in _SIMPLE.findall(line[:MAX_LINE_CHARS])]
             alike = SequenceMatcher(None, told, words, autojunk=False).find_longest_match()
-            if alike.size >= MIN_ALIKE and (excerpt := search.quotes.around(passage.path, number, before=7, behind=4)):
-                yield of_lines(f"A part of the message stands in `{passage.path}:{number}`.", excerpt)
+            lead = "A part of the message stands in"
+            if alike.size >= MIN_ALIKE and (one := search.at(passage.path, number, lead)):
+                yield one
                 break
 
 
@@ -107,20 +102,20 @@ def _fragments(text: str) -> Iterator[str]:
 
 
 def passage_answer(search: Search) -> Answer:
-    """Return the passages that hold most of the question, best first; NONE where none holds enough."""
-    question = search.question
+    """Return the lines closest to the question, best first; NONE where no quote holds enough of it."""
+    question, is_answered = search.question, search.is_report
     if question.wants(OF_PEOPLE):
         return NONE
     wanted = Wanted(search.stems, tuple(one.name for one in question.names), question.wants(NUMBER))
     ranked = []
     for passage in search.passages[:RERANKED]:
-        text = f"{passage.path} {passage.text}"
-        least = MIN_SHARE if len(shared_stems(search.stems, text)) > FEW else MIN_SHARE_OF_FEW
-        if search.is_report or search.share(text) >= least:
-            excerpt = search.quotes.best(passage.path, passage.start, passage.end, wanted, head=passage.start)
-            if excerpt:
-                worth = passage.score / search.passages[0].score + search.share(f"{excerpt.path} {excerpt.text}")
-                ranked.append((worth, excerpt))
+        if excerpt := search.quotes.best(passage.path, passage.start, passage.end, wanted, head=passage.start):
+            text = f"{excerpt.path} {excerpt.text}"
+            share, is_few = search.share(text), len(shared_stems(search.stems, text)) <= FEW
+            is_answered |= share >= (MIN_SHARE_OF_FEW if is_few else MIN_SHARE)
+            ranked.append((passage.score / search.passages[0].score + share, excerpt))
     ranked.sort(key=lambda pair: -pair[0])
-    findings = [of_lines(f"Closest: `{one.ref}`.", one) for _, one in ranked[:MAX_FINDINGS]]
-    return Answer(findings, is_certain=False) if findings else NONE
+    leads = ("Closest", *["A close match"] * MAX_FINDINGS)
+    best = [excerpt for _, excerpt in ranked[:MAX_FINDINGS]]
+    findings = [of_lines(f"{lead}: `{one.ref}`.", one) for lead, one in zip(leads, best, strict=False)]
+    return Answer(findings, is_certain=False) if findings and is_answered else NONE

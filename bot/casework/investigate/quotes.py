@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from bot.domain.citations.citation_lines import CitedLines
 from bot.domain.citations.comments import Scan
 from bot.domain.returns import EvidenceKind, EvidenceRef
-from bot.domain.search.definitions import Definition, definition_end
+from bot.domain.search.definitions import Definition, DefinitionKind, definition_end, definitions_in
 from bot.domain.search.files import is_prose
 from bot.domain.search.passages import first_attached, is_import, is_quotable
 from bot.domain.search.tokens import shared_stems
@@ -91,6 +91,7 @@ class Quotes:
         self.commit, self.index, self._refused = commit, index, refused
         self._files: dict[str, Sequence[str]] = {}
         self._scans: dict[str, Scan] = {}
+        self._defined: dict[str, Sequence[int]] = {}
 
     def lines(self, path: str) -> Sequence[str]:
         """Return the lines of a file; none of one that is not searched. Raises ProviderError."""
@@ -110,13 +111,17 @@ class Quotes:
         start = above if wanted.meaning or one.line - above <= MAX_ATTACHED else one.line
         return self.best(one.path, start, definition_end(lines, one.line), wanted, head=start)
 
-    def around(self, path: str, line: int, *, before: int = 4, behind: int = 7) -> Excerpt | None:
-        """Return the lines around one line, which is among them."""
+    def around(
+        self, path: str, line: int, *, before: int = 5, behind: int = 6, wanted: Wanted | None = None
+    ) -> Excerpt | None:
+        """Return the lines around one line, which is among them, without functions that hold nothing that is wanted."""
         lines = self.lines(path)
         if not 0 < line <= len(lines):
             return None
         for reach in range(max(before, behind), -1, -1):
             start, end = max(1, line - min(reach, before)), min(len(lines), line + min(reach, behind))
+            told = [at for at in range(start, end + 1) if at == line or (wanted and wanted.held_by(lines[at - 1]))]
+            start, end = self._alone(path, start, end, told)
             if found := self._cut(path, *_trimmed(lines, start, end, keep=line)):
                 return found
         return None
@@ -150,7 +155,27 @@ class Quotes:
         windows = (_trimmed(lines, at, min(end, at + MAX_LINES - 1)) for at in span if lines[at - 1].strip())
         telling = [one for one in windows if one[0] == head or any(held.get(at) for at in range(one[0], one[1] + 1))]
         ranked = sorted(telling, key=worth, reverse=True)[:MAX_TRIED]
-        return next((found for one in ranked if (found := self._cut(path, *one))), None)
+        told = sorted({head or first, *(at for at in held if held[at])})
+        alone = (_trimmed(lines, *self._alone(path, *one, told)) for one in ranked)
+        return next((found for one in alone if (found := self._cut(path, *one))), None)
+
+    def _alone(self, path: str, start: int, end: int, told: Sequence[int]) -> tuple[int, int]:
+        """Return a run of lines without the functions and types at its ends in which none of the lines `told` stands.
+
+        What is defined inside of what a line tells of stays.
+        """
+        lines = self.lines(path)
+        if path not in self._defined:
+            self._defined[path] = [
+                one.line for one in definitions_in(path, lines) if one.kind is not DefinitionKind.VALUE
+            ]
+        inside = [at for at in told if start <= at <= end]
+        least = min((_indent(lines[at - 1]) for at in inside), default=-1)
+        for line in self._defined[path]:
+            head = first_attached(lines, line - 1) + 1
+            if start < head <= end and _indent(lines[line - 1]) <= least:
+                start, end = (head, end) if head <= inside[0] else (start, head - 1 if head > inside[-1] else end)
+        return start, end
 
     def _cut(self, path: str, start: int, end: int) -> Excerpt | None:
         """Return lines with the rest of a comment or string that they cut, where that is short; None if refused."""
@@ -167,6 +192,10 @@ class Quotes:
                 found = Excerpt(path=path, start=first, end=last, commit=self.commit, text=text)
                 return None if found.ref in self._refused else found
         return None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _trimmed(lines: Sequence[str], start: int, end: int, *, keep: int = 0) -> tuple[int, int]:

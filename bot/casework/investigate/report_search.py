@@ -1,4 +1,4 @@
-"""Searches passages for a message of any length: each part is searched for by itself, and the rankings are joined.
+"""Searches passages for a report of a fault: each part is searched for by itself, and the rankings are joined.
 
 Reads the index and git for frames; writes nothing. A part that was searched for raises files, and so does what frames,
 names and paths point at; each file is shown by the passage that tells most.
@@ -7,7 +7,7 @@ names and paths point at; each file is shown by the passage that tells most.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -25,7 +25,7 @@ TITLE: Final = 1.0
 OPENING: Final = 1.0
 ERRORS: Final = 0.5
 WORDS: Final = 1.5
-"""Of the passages that share the most words with the whole report, whatever they cover of it."""
+"""Of the whole report."""
 
 FRAMES: Final = 3.0
 PATHS: Final = 2.0
@@ -46,7 +46,7 @@ AROUND_LINES: Final = 12
 
 
 def search_text(text: str, repo: GitRepo, index: PassageIndex, *, limit: int = 8) -> list[Passage]:
-    """Return the best passages for a message, one of each file, best first: of a question or of a report with logs.
+    """Return the best passages for a report, one of each file, best first.
 
     Args:
         text: The message.
@@ -75,22 +75,10 @@ def search_text(text: str, repo: GitRepo, index: PassageIndex, *, limit: int = 8
 
 def _searches(parts: ReportParts, index: PassageIndex) -> Iterator[tuple[float, list[Passage]]]:
     """Yield what each part finds with its share; a report is about no kind of file, whatever word for one it holds."""
-
-    def reweighed(found: Sequence[Passage], named: str) -> list[Passage]:
-        asked = "" if parts.is_report else parts.whole
-        return [
-            replace(one, score=one.score * path_weight(one.path, asked) / path_weight(one.path, named)) for one in found
-        ]
-
-    for share, part in ((TITLE, parts.title), (OPENING, parts.opening), (ERRORS, parts.errors)):
-        yield share, reweighed(index.search(part, limit=SEARCHED), part)
-    yield (
-        WORDS,
-        [
-            replace(one, score=one.score * path_weight(one.path, "" if parts.is_report else parts.whole))
-            for one in index.similar(parts.whole, limit=SEARCHED)
-        ],
-    )
+    searched = ((TITLE, parts.title), (OPENING, parts.opening), (ERRORS, parts.errors), (WORDS, parts.whole))
+    for share, part in searched:
+        found = index.similar(part, limit=SEARCHED)
+        yield share, [replace(one, score=one.score * path_weight(one.path, "")) for one in found]
 
 
 def _pointed(

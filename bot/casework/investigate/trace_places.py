@@ -76,7 +76,8 @@ def trace_places(text: str, repo: GitRepo, index: PassageIndex, commit: str | No
         name = frame.path.rpartition("/")[2]
         if name not in called:
             called[name] = [path for path in index.places_called(name) if path.rpartition("/")[2] == name]
-        path = best_path(frame, called[name])
+        inside = _path_in_module(frame, index)
+        path = inside if inside in called[name] else best_path(frame, called[name])
         if path is None:
             place = None if called[name] else _defined(frame, index)
         else:
@@ -87,6 +88,17 @@ def trace_places(text: str, repo: GitRepo, index: PassageIndex, commit: str | No
     own = [one for one in found.values() if file_kind(one.path) is not FileKind.VENDORED]
     ordered = sorted(own or found.values(), key=lambda one: path_weight(one.path, "") < OWN_CODE)
     return ordered[:MAX_PLACES]
+
+
+def _path_in_module(frame: StackFrame, index: PassageIndex) -> str:
+    """Return the path of a frame in this codebase's own module in Go's cache of modules; empty for any other.
+
+    Source: https://go.dev/ref/mod#module-cache, folders are called `module@version`.
+    """
+    if "@" not in frame.path:
+        return ""
+    module = next((line.split()[-1] for line in index.lines("go.mod") if line.startswith("module ")), "@")
+    return frame.path.partition(f"/{module}@")[2].partition("/")[2]
 
 
 def _defined(frame: StackFrame, index: PassageIndex) -> TracePlace | None:

@@ -14,11 +14,12 @@ from pathlib import Path
 from bot.adapters.git.clones import Clone, clone_path
 from bot.adapters.git.network import GitNetwork
 from bot.adapters.search.index_rows import is_oversized
-from bot.agent.git.git_repo import MAX_POINTER_BYTES, GitRepo, is_pointer
+from bot.agent.git.git_repo import EntryKind, GitRepo
+from bot.agent.git.lfs import MAX_POINTER_BYTES, is_pointer
 from bot.casework.reports.code_standings import CloneStanding, CodebaseStanding, read_clones, read_index_standing
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, well, wrong
+from bot.composition.code_hosts import token_variable
 from bot.composition.codebases import checkout_path
-from bot.composition.fix_services import token_variable
 from bot.config.codebase_settings import CodebaseSettings
 from bot.config.environment import host_token_name, process_home
 from bot.domain.citations.links import CodeHost, CodeRepository, code_repository
@@ -166,12 +167,13 @@ def _refetch(repo: GitRepo, codebase: Path) -> str:
 def find_gaps(repo: GitRepo) -> IndexGaps:
     """Return what of HEAD cannot be searched: unreadable files, pointers of Git LFS, submodules, large files."""
     head = repo.head()
-    tree = repo.tree(head)
+    entries = list(repo.each_entry(head))
+    tree = [one for one in entries if one.kind is EntryKind.FILE]
     small = dict.fromkeys(one.blob for one in tree if not one.is_missing and one.size < MAX_POINTER_BYTES)
     read = repo.readable_blobs(list(small))
     return IndexGaps(
         unreadable=tuple(one.path for one in tree if one.is_missing or (one.blob in small and one.blob not in read)),
         lfs=tuple(one.path for one in tree if one.blob in read and is_pointer(read[one.blob])),
-        submodules=tuple(repo.submodules(head)),
+        submodules=tuple(one.path for one in entries if one.kind is EntryKind.SUBMODULE),
         oversized=tuple(one.path for one in tree if is_oversized(one)),
     )

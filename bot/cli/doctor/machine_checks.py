@@ -14,7 +14,7 @@ from bot.adapters.process.terminals import has_room_for_socket
 from bot.adapters.storage.files.atomic_write import is_no_folder, list_files
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, NotReady, well, wrong
-from bot.composition.process_services import REPLACEABLE_FOLDERS
+from bot.composition.process import REPLACEABLE_FOLDERS
 from bot.config.environment import process_home
 from bot.config.session_settings import SessionSettings, unreachable
 from bot.config.settings import find_config

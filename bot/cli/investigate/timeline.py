@@ -131,9 +131,9 @@ def _history(state: ThreadState, names: Names) -> Iterator[str]:
         yield from _line(_clock(step.at), f"→ {step.to}: {names.text(step.why)}")
         if step.round in rounds and step.round not in shown:
             shown.add(step.round)
-            yield from _round_lines(rounds[step.round])
+            yield from _round_lines(rounds[step.round], names)
     for number in sorted(set(rounds) - shown):
-        yield from _round_lines(rounds[number])
+        yield from _round_lines(rounds[number], names)
 
 
 def _alert(alert: ThreadAlert | None) -> Iterator[str]:
@@ -165,13 +165,14 @@ def _auto(state: ThreadState, names: Names) -> Iterator[str]:
         yield from _line("", f"{MARKS[one.holds]} {names.text(one.said)}")
 
 
-def _round_lines(each: Round) -> Iterator[str]:
+def _round_lines(each: Round, names: Names) -> Iterator[str]:
     ret, verdict = each.investigator_return, each.validator_return
     oks = [check.ok for check in each.checks]
     checks = f"{oks.count(True)} ok, {oks.count(False)} failed, {oks.count(None)} open" if oks else "none made"
     judged = f"{verdict.verdict} by {_judge(verdict)}" if verdict else "not judged"
     refs = counted(len(ret.evidence_refs), "citation")
-    yield from _line("", f"round {each.round}: {ret.confidence}, {refs}; checks {checks}; {judged}")
+    chosen = f"chosen by {names.name(each.chosen_by)}, " if each.chosen_by else ""
+    yield from _line("", f"round {each.round}: {chosen}{ret.confidence}, {refs}; checks {checks}; {judged}")
     faults = [check for check in each.checks if check.ok is False]
     for check in faults[:MAX_FAULTS]:
         yield from _line("", _fault(check))

@@ -47,7 +47,7 @@ def command(home: Path | None, to: str | None, schema: int | None) -> int:
         StoreError: one side cannot be used; of a move nothing was changed.
     """
     environment = environment_at(home)
-    if to and schema is None:
+    if to is not None and schema is None:
         print(_moved(environment, to))
     elif to is None and schema is not None:
         print(_rewritten(environment, schema))
@@ -58,6 +58,8 @@ def command(home: Path | None, to: str | None, schema: int | None) -> int:
 
 def _moved(environment: Environment, to: str) -> str:
     """Move, and return what is said of it."""
+    if not to.strip():
+        raise InputError("--to names no directory; give a new one, or postgresql, and nothing was changed")
     is_up = urlsplit(to).scheme in DATABASE or to in DATABASE
     url = to if is_up and to not in DATABASE else _url(environment)
     home = _existing(environment) if is_up else Path(to).expanduser().absolute()

@@ -76,8 +76,9 @@ def _scoped(path: str, lines: Sequence[str], found: Iterable[tuple[int, Mapping[
         indent = len(groups.get("indent", ""))
         while enclosing and enclosing[-1].indent >= indent:
             enclosing.pop()
-        is_call = "method" in groups and not (enclosing and enclosing[-1].has_methods)
-        if is_call or groups["name"] in KEYWORDS or len(groups["name"]) > MAX_NAME_CHARS:
+        has_methods = bool(enclosing) and enclosing[-1].has_methods
+        is_statement = "method" in groups and (groups["name"] in KEYWORDS or not has_methods)
+        if is_statement or len(groups["name"]) > MAX_NAME_CHARS:
             continue
         if line > 1 and _OVERLOAD.search(lines[line - 2]):
             continue

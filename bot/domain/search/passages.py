@@ -53,7 +53,7 @@ def split_into_chunks(lines: Sequence[str], defined: Sequence[Definition] = (), 
     >>> split_into_chunks(["def f():", "    return 1"], [Definition("f", "", "a.py", 1, 2, DefinitionKind.FUNCTION)])
     [Chunk(start=1, end=2, names=('f',), scope=())]
     """
-    parts = _sections(lines) if prose else _parts(lines, defined)
+    parts = sections(lines) if prose else _parts(lines, defined)
     found = _divided(lines, Chunk(0, len(lines)), parts, 0)
     chunks = []
     for one in _joined(found):
@@ -72,8 +72,8 @@ def _parts(lines: Sequence[str], defined: Sequence[Definition]) -> list[Chunk]:
     ]
 
 
-def _sections(lines: Sequence[str]) -> list[Chunk]:
-    """Return the sections of Markdown and reStructuredText."""
+def sections(lines: Sequence[str]) -> list[Chunk]:
+    """Return the sections of Markdown and reStructuredText, each from its heading (from 0) to the next one."""
     heads: list[tuple[int, str]] = []
     in_code = False
     for at, line in enumerate(lines):
@@ -138,9 +138,9 @@ def _both(one: Chunk, other: Chunk) -> Chunk:
     return Chunk(one.start, other.end, names, scope)
 
 
-def first_attached(lines: Sequence[str], at: int) -> int:
-    """Return the first of the decorator and comment lines that stand directly above line `at` (both from 0)."""
-    while at and _ATTACHED.match(lines[at - 1]) and lines[at - 1].strip():
+def first_attached(lines: Sequence[str], at: int, *, after: int = 0) -> int:
+    """Return the first of the decorator and comment lines directly above line `at`, from `after` on (all from 0)."""
+    while at > after and _ATTACHED.match(lines[at - 1]) and lines[at - 1].strip():
         at -= 1
     return at
 
@@ -180,13 +180,26 @@ class Passage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommitHit:
-    """A commit whose message holds words of a question; `authored_at` is aware, `score` as in `Passage`."""
+    """A commit whose message holds words of a question; `authored_at` is aware, `score` as in `Passage`.
 
-    id: str
+    `message` is as it may be shown, whole lines up to 1,000 characters.
+    """
+
+    sha: str
     author: str
     authored_at: datetime
-    subject: str
+    message: str
     score: float
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0]
+
+    @property
+    def date(self) -> str:
+        """The day it was written where its author was, yyyy-mm-dd."""
+        return self.authored_at.date().isoformat()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

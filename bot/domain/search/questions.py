@@ -49,7 +49,8 @@ _DEED: Final = (
 _IS_DEED: Final = re.compile(_DEED, re.I)
 HISTORY: Final = re.compile(
     rf"\bwho\b(?:\W+\w+){{0,5}}?\W+(?:{_DEED}|(?:rais|lower|increas|reduc)ed\b)"
-    rf"|\bwh(?:en|y)\b\W+(?:was|were|did|has|have)\b[^?\n]{{1,80}}?\b{_DEED}"
+    r"|\bwhen\b\W+(?:was|were|did|has|have)\b"
+    rf"|\bwhy\b\W+(?:was|were|did|has|have)\b[^?\n]{{1,80}}?\b{_DEED}"
     rf"|\bwhy\b\W+{_DEED}|\b(?:which|what)\s+(?:commit|pr|pull request|version|release)\b"
     r"|\bsince\s+(?:when|wh\w+ version)\b|\bgit\s+(?:history|log|blame)\b|\b(?:history|author)\s+of\b"
     r"|\blast\s+(?:commit|touched|edited|modified)\b"

@@ -23,6 +23,7 @@ _HIDDEN: Final = re.compile(
     "\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff]"
 )
+_PLAIN: Final = re.compile("[\t\n -~]*")
 _JOINERS: Final = re.compile("(?<=[!-~])[\u200c\u200d]+(?=[!-~])")
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _UNSEEN: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
@@ -38,6 +39,8 @@ def strip_hidden(text: str) -> tuple[str, int]:
     >>> strip_hidden("Is it\u202e 5?\r\n\U000e0041\U000e0042")
     ('Is it 5?\n', 3)
     """
+    if _PLAIN.fullmatch(text):
+        return text, 0
     shown, hidden = _HIDDEN.subn("", _LINE_ENDS.sub("\n", storable(text)))
     joined = _JOINERS.sub("", shown)
     return joined, hidden + len(shown) - len(joined)

@@ -183,7 +183,10 @@ class PlaybookFile:
         raise StoreError(f"{self.path} is being edited; the change was not made")
 
     def _created(self) -> Playbook:
-        """Write the template, and add the file to the checkout's own exclude list: it is no commit of anybody's."""
+        """Write the template, and add the file to the checkout's own exclude list: it is no commit of anybody's.
+
+        It is for those who may use the folder, whatever the umask of the bot; nobody beside its group may write it.
+        """
         templates = resources.files("bot.heartbeat.playbooks") / "templates"
         template = (templates / ("master.md" if self.is_master else "worker.md")).read_text(encoding="utf-8")
         name = " ".join(self.name.split()) or self.cwd.name
@@ -192,6 +195,7 @@ class PlaybookFile:
             refused(f"cannot create {self.path}", "make its folder writable"),
             self.path.open("x", encoding="utf-8") as file,
         ):
+            os.fchmod(file.fileno(), self.cwd.stat().st_mode & 0o664)
             file.write(text)
         log.info("playbook created", extra={"action": "playbook_created", "path": str(self.path)})
         exclude = _git(self.cwd, "rev-parse", "--git-path", "info/exclude")

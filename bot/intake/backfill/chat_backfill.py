@@ -154,7 +154,7 @@ class Backfill:
         self._also = also
         self._may_read, self._monotonic = may_read, monotonic
         self._connected = self._clock.now()
-        """What is written later is heard live, whoever reads it first."""
+        """What is written later is heard live, whoever reads it first, and was not missed."""
         self._began: datetime | None = self._connected
         """When a first start began to watch; None once it is on disk: what cannot be kept until then was missed."""
         self._away, self._picked_up = timedelta(), 0
@@ -164,9 +164,10 @@ class Backfill:
         self._pause_s, self._try_at = FIRST_PAUSE_S, 0.0
         self.stop = threading.Event()
 
-    def open(self, away_since: datetime | None, *, is_told: bool = False) -> None:
+    def open(self, away_since: datetime | None, session_age: timedelta = timedelta(), *, is_told: bool = False) -> None:
         """Note that something may have been missed until now; call before anything is heard on a new connection.
 
+        That one was asked for `session_age` ago: what was written since may be delivered as well.
         With `is_told` people know that nothing was heard, and only of what was picked up they are told.
 
         Raises:
@@ -178,7 +179,7 @@ class Backfill:
         deaf_since = self._deaf_since(away_since)
         heard |= {chat_id: self._watcher.last_seen(chat_id) or deaf_since for chat_id in self._also()}
         self._gaps.open(heard, watched=self._watched, at=min(self._began or now, now), deaf_since=deaf_since)
-        self._began, self._connected = None, now
+        self._began, self._connected = None, now - session_age
         away = now - (away_since or now)
         if not is_told or away > self._reach:
             with self._lock:

@@ -15,7 +15,7 @@ import pytest
 from bot.adapters.git.clones import MAX_PACKS, Clone, clone_path
 from bot.adapters.git.network import GitNetwork, network_environment
 from bot.agent.git.git_history import GitHistory
-from bot.agent.git.git_repo import GitRepo
+from bot.agent.git.git_repo import EntryKind, GitRepo
 from bot.domain.citations.links import code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.errors import CodebaseUnreadable, NotCloned, ProviderError
@@ -370,7 +370,8 @@ def test_hooks_and_submodules_are_left_alone(remote: Remote, tmp_path: Path) -> 
     hook.write_text(f"#!/bin/sh\ntouch {mark}\n")
     hook.chmod(0o755)
     clone.fetch()
-    assert remote.repo.submodules(remote.repo.head()) == ["x"]
+    kinds = {one.path: one.kind for one in remote.repo.each_entry(remote.repo.head())}
+    assert kinds["x"] is EntryKind.SUBMODULE
     assert not mark.exists()
 
 

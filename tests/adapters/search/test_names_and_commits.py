@@ -8,7 +8,7 @@ import pytest
 
 from bot.adapters.search import index_rows
 from bot.adapters.search.passage_index import AGAIN_S, SqlitePassageIndex
-from bot.agent.git.git_history import GitHistory, Message
+from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.errors import ProviderError
 from tests.gitrepo import commit_files, git, make_repo
@@ -48,6 +48,12 @@ def test_a_setting_is_found_by_the_words_of_its_name_and_of_what_encloses_it(cod
     assert index_of(code).settings("what is the?") == []
 
 
+def test_a_setting_is_found_by_the_words_beside_it(code: Path) -> None:
+    """A paraphrase seldom holds its name."""
+    commit_files(code, {"src/d.py": "# How often a lost connection is tried again.\nRETRIES = 3\n"})
+    assert [(one.name, one.line) for one in index_of(code).settings("lost connections")] == [("RETRIES", 2)]
+
+
 def test_settings_and_names_of_a_file_that_is_gone_are_not_found(code: Path) -> None:
     """Nor the old line of one that changed."""
     index = index_of(code)
@@ -76,6 +82,7 @@ def test_commits_are_found_by_their_messages(code: Path) -> None:
     index.refresh()
     (hit,) = index.commits("who removed the zeppelin?")
     assert (hit.subject, hit.author) == ("Drop support for old servers", "Test")
+    assert hit.message == "Drop support for old servers\n\nThe zeppelin needs them no more."
     assert [one.authored_at.day for one in index.commits("anchor")] == [7, 6]
     assert index.commits("zebra") == []
 
@@ -105,12 +112,12 @@ def test_where_git_cannot_list_commits_the_rest_is_searched_and_the_gap_named(
     now_s = 0.0
     index = SqlitePassageIndex(GitRepo(code), code.parent / "passages.sqlite", monotonic_s=lambda: now_s)
 
-    def fails(*_: object, **__: object) -> list[Message]:
+    def fails(*_: object, **__: object) -> list[Commit]:
         raise ProviderError("git log failed")
 
     commit_files(code, {"src/d.py": "D = 1\n"}, "Moor the zeppelin")
     with monkeypatch.context() as broken:
-        broken.setattr(GitHistory, "messages", fails)
+        broken.setattr(GitHistory, "each_commit", fails)
         gaps = index.refresh().gaps
     assert "history that git cannot list" in gaps.words()
     assert index.commits("zeppelin") == []

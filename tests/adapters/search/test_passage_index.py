@@ -224,6 +224,22 @@ def test_a_repository_without_commits_is_refused(tmp_path: Path) -> None:
         index_of(make_repo(tmp_path / "code")).search(QUESTION)
 
 
+def test_a_finished_index_is_not_opened_again_before_a_commit(code: Path) -> None:
+    """SQLite would create and remove two files beside it each time; one that was deleted is built again."""
+    index, folder = index_of(code), code.parent / "index"
+    commit = index.refresh().commit
+    written_at = folder.stat().st_mtime_ns
+    assert [index.refresh().read for _ in range(3)] == [0, 0, 0]
+    assert folder.stat().st_mtime_ns == written_at
+    new = commit_files(code, {"src/new.py": INVOICE})
+    report = index.refresh()
+    assert (report.commit, report.read) == (new, 1)
+    assert commit != new
+    for path in folder.iterdir():
+        path.unlink()
+    assert index.refresh().read > 1
+
+
 @each_row("damage", [b"this is no database", b"SQLite format 3\0" + b"\xff" * 4_000])
 def test_a_damaged_database_is_built_again(code: Path, damage: bytes) -> None:
     """The index is a cache: what cannot be read is thrown away."""

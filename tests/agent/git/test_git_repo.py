@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.git.git_repo import EntryKind, GitRepo, split_lines
+from bot.agent.git.git_repo import EntryKind, GitRepo
+from bot.domain.search.files import file_lines
 from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
 from tests.gitrepo import commit_files, git, make_repo
 from tests.tables import each_row
@@ -239,14 +240,14 @@ def test_blobs_come_in_the_order_they_were_asked_for(tmp_path: Path) -> None:
     contents = {"a.bin": b"\x00\xff\n", "b.txt": b"", "c.txt": b"no line end"}
     repo = GitRepo(make_repo(tmp_path / "code", dict(contents)))
     entries = repo.tree(repo.head())
-    assert [content for _, content in repo.blobs(entry.blob for entry in entries)] == list(contents.values())
+    assert list(repo.blobs([entry.blob for entry in entries]).values()) == list(contents.values())
 
 
 def test_an_unknown_blob_is_an_error_that_names_it(tmp_path: Path) -> None:
     """An id git does not know raises ProviderError."""
     repo = GitRepo(make_repo(tmp_path / "code", {"file.txt": "x\n"}))
     with pytest.raises(ProviderError, match="000000000000"):
-        list(repo.blobs(["0" * 40]))
+        repo.blob("0" * 40)
 
 
 def test_settings_of_the_repository_run_nothing(tmp_path: Path) -> None:
@@ -318,7 +319,7 @@ def test_the_remote_is_shown_without_its_credentials(tmp_path: Path, url: str | 
 )
 def test_lines_are_cut_as_an_editor_shows_them(content: bytes, lines: list[str]) -> None:
     """Form feeds and Unicode separators end nothing, a lone CR does; what is no text has no lines."""
-    assert split_lines(content) == lines
+    assert (file_lines(content) or []) == lines
 
 
 def _cut(path: Path) -> None:
@@ -362,7 +363,7 @@ def test_entries_are_listed_one_by_one(tmp_path: Path) -> None:
     repo = GitRepo(code)
     entries = list(repo.each_entry(repo.head()))
     assert [one for one in entries if one.kind is EntryKind.FILE] == repo.tree(repo.head())
-    assert [one.path for one in entries if one.kind is EntryKind.SUBMODULE] == repo.submodules(repo.head())
+    assert [one.path for one in entries if one.kind is EntryKind.SUBMODULE] == ["libs/other"]
     with pytest.raises(CodebaseUnreadable):
         list(repo.each_entry("0" * 40))
 

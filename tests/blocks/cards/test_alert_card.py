@@ -101,11 +101,11 @@ def test_hostile_words_notify_nobody_and_break_nothing() -> None:
 def test_a_buttons_value_comes_back_as_it_went_and_nothing_else_does() -> None:
     """What does not decode is refused."""
     digest = finding_digest(FINDING.key)
-    assert ids.decode_finding(ids.encode_finding("shop", digest)) == ("shop", digest)
-    assert ids.decode_snooze(f"1 h!{ids.encode_finding('shop', digest)}") == ("1 h", "shop", digest)
+    assert ids.FINDING.decode(f"shop|{digest}") == ids.FindingValue("shop", digest)
+    assert ids.FINDING.decode(f"1 h!shop|{digest}") == ids.FindingValue("shop", digest, "1 h")
     for value in ("", None, "shop|xyz", f"../x|{digest}", f"shop|{digest}|more", 7):
         with pytest.raises(InputError):
-            ids.decode_finding(value)
+            ids.FINDING.decode(value)
 
 
 def test_the_playbook_is_shown_as_it_stands_whatever_its_length() -> None:

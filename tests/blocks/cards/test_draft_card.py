@@ -230,8 +230,8 @@ def test_every_button_is_bound_to_the_draft_it_shows() -> None:
     options = [option["value"] for element in row["elements"] for option in element.get("options", [])]
     click = click_of(state)
     assert (click.version, click.draft_hash, click.seen) == (1, state.draft_hash, 2)
-    assert {ids.decode_click(value) for value in values} == {click}
-    assert {ids.decode_click(ids.split_option(value)[1]) for value in options} == {click}
+    assert {ids.CLICK.decode(value) for value in values} == {click}
+    assert {ids.CLICK.decode(ids.split_option(value)[1]) for value in options} == {click}
 
 
 def test_more_doubts_than_a_click_can_count_leave_a_card_that_works() -> None:
@@ -240,7 +240,7 @@ def test_more_doubts_than_a_click_can_count_leave_a_card_that_works() -> None:
         ThreadStatus.PENDING_USER, PendingReason.APPROVAL, stale_reasons=tuple(f"reason {n}" for n in range(1_500))
     )
     as_slack_takes_it(card(state))
-    assert ids.decode_click(ids.encode_click(click_of(state))) == click_of(state)
+    assert ids.CLICK.decode(ids.CLICK.encode(click_of(state))) == click_of(state)
 
 
 @each_row("reason, verdict", list(product(PendingReason, [None, *Verdict])))
@@ -297,8 +297,8 @@ class TestTwoDrafts:
         values = {element["action_id"]: element.get("value") for element in buttons_of(seen)}
         assert state.draft_new is not None
         for choice in (ids.USE_MINE, ids.USE_NEW):
-            assert ids.decode_click(values[choice]).draft_hash == state.draft_new.hash
-        assert ids.decode_click(values[ids.APPROVE]).draft_hash == state.draft_hash
+            assert ids.CLICK.decode(values[choice]).draft_hash == state.draft_new.hash
+        assert ids.CLICK.decode(values[ids.APPROVE]).draft_hash == state.draft_hash
 
     def test_objections_to_the_new_draft_do_not_stand_before_the_humans_text(self) -> None:
         """Approve asks for no second confirmation while the draft objected to is the other one."""

@@ -7,7 +7,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
-from blocks.cards.reply_cards import CUT_NOTE, MAX_MESSAGES, preview_message, reply_messages, reply_sections, reply_text
+from blocks.cards.reply_cards import (
+    CUT_NOTE,
+    MAX_MESSAGES,
+    message_text,
+    preview_message,
+    reply_messages,
+    reply_sections,
+)
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, SECTION_CHARS, chars_of
 from bot.casework.posting.freshness import MAX_REPLY_CHARS
 from tests.blocks.limits import as_slack_takes_it, texts
@@ -58,7 +65,7 @@ def check_messages(draft: str) -> None:
     for number, message in enumerate(found, 1):
         shown = preview_message(message, "mark", number=number, count=len(found), version=99)
         assert chars_of(as_slack(shown)) <= MESSAGE_BLOCK_CHARS
-    assert len(reply_text(draft)) <= SECTION_CHARS
+    assert all(len(message_text(message)) <= SECTION_CHARS for message in found)
 
 
 def as_slack(blocks: list[Block]) -> list[Block]:

@@ -47,11 +47,12 @@ def test_a_button_names_the_reply_and_nothing_else_is_read() -> None:
     """As hostile as any value."""
     shown = feedback_buttons(STATE).to_dict()
     assert [one["action_id"] for one in shown["elements"]] == [ids.HELPFUL, ids.NOT_HELPFUL]
-    thread_id, reply_id = ids.decode_feedback(shown["elements"][0]["value"])
+    voted = ids.THREAD_PART.decode(shown["elements"][0]["value"])
+    thread_id, reply_id = voted.thread_id, voted.digest
     assert (thread_id, len(reply_id)) == (THREAD_ID, 16)
     for value in ("", None, "x", f"{THREAD_ID}|", f"../x|{reply_id}", f"{THREAD_ID}|{reply_id}0"):
         with pytest.raises(InputError):
-            ids.decode_feedback(value)
+            ids.THREAD_PART.decode(value)
 
 
 def test_votes_are_shown_where_there_are_any() -> None:

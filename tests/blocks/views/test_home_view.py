@@ -170,7 +170,7 @@ def test_the_longest_waiting_draft_comes_first() -> None:
 
 
 def value_of(state: ThreadState) -> str:
-    return ids.encode_click(click_of(state))
+    return ids.CLICK.encode(click_of(state))
 
 
 @each_row("size", ["many", "long"])
@@ -298,7 +298,7 @@ def test_two_drafts_with_twins_can_be_answered_everywhere_from_the_page() -> Non
     view = home_view(a_home(drafts=drafts), user="U2", may_approve=True)
     said = json.dumps(as_slack_takes_it(view.blocks))
     assert said.count("Answer there too (7)") == 2
-    assert [ids.encode_click(click_of(draft, with_twins=True)) in said for draft in drafts] == [True, True]
+    assert [ids.CLICK.encode(click_of(draft, with_twins=True)) in said for draft in drafts] == [True, True]
 
 
 def a_twin(number: int) -> Twin:

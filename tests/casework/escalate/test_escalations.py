@@ -111,7 +111,7 @@ def test_the_latest_words_of_a_run_stand_on_the_card_once(tmp_path: Path) -> Non
     """As they change; a look that finds nothing new says nothing."""
     office = long_office(tmp_path)
     for words in ("", "1 tool call\n", "1 tool call\n", "2 tool calls\n"):
-        folder_of(office).transcript.write_text(f"question: …\n{words}")
+        folder_of(office).transcript.write_text(words)
         office.watch.poll()
     assert office.messenger.cards[0].progress == ["1 tool call", "2 tool calls"]
 
@@ -200,7 +200,7 @@ def test_an_end_without_a_draft_reaches_the_human(
 ) -> None:
     """With the reason and the last words."""
     office = long_office(tmp_path)
-    answers(office, returned, says="question: …\nfailed: no network\n\n")
+    answers(office, returned, says="1 tool call\nfailed: no network\n\n")
     office.watch.poll()
     assert (office.state.status, office.state.pending_reason) == (ThreadStatus.PENDING_USER, PendingReason.FAILED)
     assert office.shown.status_history[-1].why.startswith(why)

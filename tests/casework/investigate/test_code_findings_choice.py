@@ -94,7 +94,7 @@ def asked_of(question: str, *among: str) -> Assignment:
 def test_a_draft_cites_its_codebase_and_passes_every_check(code: Codebases) -> None:
     """In the reply, in the evidence and in the ledger."""
     offline = CodeFindings(code, within=OfflineInvestigator.in_codebase)
-    found = offline.investigate(asked_of("How deep must the queue be for more workers?"), run_id="r1")
+    found = offline.investigate(asked_of("What scales the workers of the queue?"), run_id="r1")
     assert found.ret.evidence_refs[0].ref.startswith("infra:deploy/queue.py:")
     assert f"`{found.ret.evidence_refs[0].ref}`" in found.ret.draft_reply
     checks = check_return(found.ret, repo=code, ledger=found.ledger)

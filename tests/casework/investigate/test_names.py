@@ -20,6 +20,7 @@ FILES = {
         + "\ntype routes struct {\n\tnamedRoutes map[string]bool\n}\n"
     ),
 }
+FILES |= {f"shop/part{number}.py": f"def part_{number}(value):\n    return value\n" for number in range(20)}
 
 
 @each_row(
@@ -29,6 +30,8 @@ FILES = {
         ("which folders are excluded by default?", "`DEFAULT_EXCLUDES", "build|dist"),
         ("where does the cache live?", "`Cache` is defined in `shop/cache.py:1`.", "class Cache"),
         ("what does Strict() do?", "From `Strict`: `route.go:3-14`.", "Strict says 0 of"),
+        ("where are the authors?", "It is `shop/authors.md:1`.", "# Authors"),
+        ("where is files.py?", "It is `shop/files.py:1`.", "def walk"),
         ("where is Strict() defined?", "`Strict` is defined in `route.go:17`.", "func Strict("),
         ("Wo werden die `namedRoutes` gespeichert?", "Closest: `route.go:", "namedRoutes map"),
     ],

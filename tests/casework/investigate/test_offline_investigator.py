@@ -218,18 +218,6 @@ def test_commits_whose_message_may_not_be_shown_are_left_out(tmp_path: Path) -> 
     assert places(ask(code, "who last changed docs/guide.md?").ret)[0] == "Ping @channel"
 
 
-def test_a_changelog_stands_in_for_a_commit_that_is_not_found(tmp_path: Path) -> None:
-    """The reply says so first, and what rests on words alone is of low confidence."""
-    log = "# Changes\n\n## 2.0\n\n- The telegraph support was removed.\n- Carts are kept for a day.\n"
-    code = make_repo(tmp_path / "code", {**FILES, "CHANGELOG.md": log})
-    ret = ask(code, "who removed the telegraph support?").ret
-    said = "I found no commit for `telegraph` `support`. Closest in the changelog: `CHANGELOG.md:"
-    assert ret.draft_reply.startswith(said)
-    assert "The telegraph support was removed." in ret.evidence_refs[0].quote
-    assert ret.confidence == "low"
-    assert ask(code, "who removed the pigeon post?").ret.draft_reply == ""
-
-
 def test_a_shallow_checkout_says_so(shop: Path, tmp_path: Path) -> None:
     """Its oldest commit is not who wrote the code."""
     subprocess.run(["git", "clone", "--quiet", "--depth=2", shop.as_uri(), tmp_path / "shallow"], check=True)
@@ -242,7 +230,7 @@ def test_a_history_that_git_cannot_read_ends_nothing(shop: Path, monkeypatch: py
     def fails(*_: Any, **__: Any) -> None:
         raise ProviderError("git log failed")
 
-    for name in ("commits", "line_commits", "word_commits"):
+    for name in ("commits", "line_commits"):
         monkeypatch.setattr(GitHistory, name, fails)
     assert ask(shop, "who last changed `send`?").ret.open_questions
     assert places(ask(shop, "where is `listen` defined?").ret)[0] == "shop/listen.py"

@@ -70,8 +70,3 @@ def test_one_sentence_is_found_by_the_few_words_that_the_code_has(shop: tuple[Gi
     said = "Random failure since the upgrade last night when several browsers bounce"
     assert shop[1].search(said) == []
     assert files(shop, said) == ["shop/mail.py"]
-
-
-def test_a_question_that_asks_for_tests_finds_them(shop: tuple[GitRepo, SqlitePassageIndex]) -> None:
-    """In a report the word says nothing."""
-    assert files(shop, "Which tests apply the coupon?")[0] == "tests/test_discount.py"

@@ -91,3 +91,18 @@ def test_a_package_of_a_workspace_is_our_own(shop: tuple[GitRepo, SqlitePassageI
     index.refresh()
     trace = "at openTill (/srv/packages/till/src/till.ts:2:3)\nat view (/srv/shop/web.py:5:1)\n"
     assert places(shop, trace)[0] == ("packages/till/src/till.ts", 2)
+
+
+def test_a_file_at_the_root_of_a_go_module_is_found_in_its_cache(tmp_path: Path) -> None:
+    """Whatever other module has a file of that name."""
+    files = {
+        "go.mod": "module github.com/acme/shop\n\ngo 1.22\n",
+        "pay.go": "package shop\n\nfunc Charge() {\n\tpanic(1)\n}\n",
+    }
+    repo = GitRepo(make_repo(tmp_path / "go", files))
+    index = SqlitePassageIndex(repo, tmp_path / "go.sqlite")
+    index.refresh()
+    frame = "github.com/acme/{0}.Charge()\n\t/root/go/pkg/mod/github.com/acme/{0}@v1.2.0/pay.go:4 +0x1d\n"
+    trace = f"goroutine 1 [running]:\n{frame}"
+    assert places((repo, index), trace.format("shop")) == [("pay.go", 4)]
+    assert places((repo, index), trace.format("till")) == []

@@ -112,13 +112,23 @@ class TestSchema:
 
 
 @each_row(
-    "words", [["--schema", "0"], ["--schema", str(SCHEMA_VERSION + 1)], [], ["--schema", "1", "--to", "postgresql"]]
+    "words, said",
+    [
+        (["--schema", "0"], "knows the schemas 1 to"),
+        (["--schema", str(SCHEMA_VERSION + 1)], "knows the schemas 1 to"),
+        ([], "give --to WHERE"),
+        (["--schema", "1", "--to", "postgresql"], "give --to WHERE"),
+        (["--to", ""], "names no directory"),
+    ],
 )
-def test_what_cannot_be_meant_is_refused(tmp_path: Path, words: list[str]) -> None:
-    """A schema of no release, nothing, and two things at once."""
+def test_what_cannot_be_meant_is_refused(
+    tmp_path: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A schema of no release, nothing, two things at once, a name that is empty."""
     home = kept_home(tmp_path / "home")
     held = files(home)
     assert main(["migrate", "--home", str(home), *words]) == 1
+    assert said in " ".join(capsys.readouterr().err.split())
     assert files(home) == held
 
 

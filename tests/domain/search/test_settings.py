@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.search.definitions import definitions_in
-from bot.domain.search.settings import MAX_SETTINGS, settings_in
+from bot.domain.search.settings import MAX_IN_DENSE, MAX_SETTINGS, settings_in
 from tests.tables import each_row
 
 PYTHON = """\
@@ -82,6 +82,13 @@ FOUND = (
     ("a.ts", "limit: z.number().default(5),", "limit 1"),
     ("a.yml", "server:\n  port: 80\n  hosts:\n    - name: x\n", "server 1, server.port 2, server.hosts.name 4"),
     ("a.toml", '[tool.ruff]\nline-length = 120\n[a]\nbb = "x"\n', "tool.ruff.line-length 2, a.bb 4"),
+    (
+        "a.py",
+        'add("--x", 1)\nparser.add_argument(\n    "--retries",\n    type=num(int),\n    help="Default is 3",\n)',
+        "retries 3",
+    ),
+    ("a.md", "# Server\n\n### `bodyLimit`\n\nThe most bytes.\n\nDefault: 5\n\n### other\n\nNothing.", "bodyLimit 7"),
+    ("a.rst", ".. data:: PORT\n\n   Where it listens, by default 80.\n", "PORT 3"),
     ("a.ini", "[flake8]\nmax-line-length = 120\n", "flake8.max-line-length 2"),
 )
 
@@ -95,14 +102,41 @@ def test_what_has_a_value_is_found_with_what_encloses_it(path: str, text: str, e
 
 
 @each_row(
-    "line", ("if port == 5:", "return a >= 5", "timeout = timeout", "x => y", "for i in range(5):", "a::b", "i = 0")
+    "line",
+    (
+        "if port == 5:",
+        "return a >= 5",
+        "timeout = timeout",
+        "x => y",
+        "for i in range(5):",
+        "a::b",
+        "i = 0",
+        ":param size: its size",
+    ),
 )
 def test_what_gets_no_value_of_its_own_is_no_setting(line: str) -> None:
     """A comparison, a copy of another name, a counter."""
     assert settings_in("a.py", [line]) == []
 
 
-def test_data_is_cut_short_and_prose_left_alone() -> None:
-    """A file with more assignments than a person writes is no place to look for one."""
-    assert len(settings_in("a.py", [f"key_{number} = {number}" for number in range(MAX_SETTINGS + 5)])) == MAX_SETTINGS
+def test_the_lines_beside_a_name_tell_of_it() -> None:
+    """The comment above, two lines behind, all of a call: that is where a setting is told of in other words."""
+    lines = ["X_SIZE = 1", "", "# How often it tries again.", "RETRIES = 5", "", 'set_default("level", 3,', "  a)"]
+    found = {one.name: lines[one.start - 1 : one.end] for one in settings_in("a.py", lines)}
+    assert found["RETRIES"] == lines[2:6]
+    assert found["level"] == lines[5:]
+
+
+def test_one_name_is_not_what_tells_of_the_next() -> None:
+    """Though a line that defines one looks like a comment elsewhere."""
+    lines = ["// The first.", "#define SIZE 1", "// The second.", "#define PORT 2"]
+    assert [one.start for one in settings_in("a.c", lines)] == [1, 3]
+
+
+def test_data_and_prose_are_left_alone() -> None:
+    """A file with more assignments than a person writes is no place to look for one; a long one is cut short."""
+    lines = [f"key_{number} = {number}" for number in range(MAX_SETTINGS + 5)]
+    assert settings_in("a.py", 3 * lines) == []
+    assert len(settings_in("a.py", [part for line in lines for part in ("", line)])) == MAX_SETTINGS
+    assert len(settings_in("a.py", lines[:MAX_IN_DENSE])) == MAX_IN_DENSE
     assert settings_in("a.md", ["timeout = 5"]) == []

@@ -28,7 +28,7 @@ from tests.tables import each_row
 
 ANA, BEN, EVE = "U0ANA", "U2", "U0EVE"
 KEY = "shop/ci/main-red"
-VALUE = ids.encode_finding("shop", finding_digest(KEY))
+VALUE = ids.FINDING.encode(ids.FindingValue("shop", finding_digest(KEY)))
 CHANGING = [ids.ACKNOWLEDGE, ids.FIXED, ids.SNOOZE, ids.RUN_NOW, ids.INVESTIGATE, ids.OPEN_PLAYBOOK]
 
 
@@ -215,7 +215,7 @@ def test_a_value_that_is_not_ours_does_nothing_and_is_answered(edge: Edge, name:
 @each_row("name", [ids.ACKNOWLEDGE, ids.FIXED, ids.SNOOZE, ids.INVESTIGATE])
 def test_a_finding_that_is_not_on_file_is_said_to_be_so(edge: Edge, name: str) -> None:
     """It was pruned long ago."""
-    other = ids.encode_finding("shop", finding_digest("shop/ci/other"))
+    other = ids.FINDING.encode(ids.FindingValue("shop", finding_digest("shop/ci/other")))
     edge.told.clear()
     edge.press(name, f"1 h!{other}" if name == ids.SNOOZE else other)
     assert edge.last_word == "This alert is no longer stored; nothing was changed."
@@ -327,7 +327,7 @@ def test_without_an_owner_nobody_is_one(tmp_path: Path) -> None:
     """An empty id is no id."""
     edge = Edge(tmp_path)
     with pytest.raises(InputError):
-        ids.decode_finding("|")
+        ids.FINDING.decode("|")
     edge.press(ids.ACKNOWLEDGE, by="", team="T1")
     assert edge.finding.acknowledged_by is None
 

@@ -170,7 +170,7 @@ class Edge:
 
     def value(self) -> str:
         """Return the value of the buttons of the card as it stands."""
-        return ids.encode_click(self.office.click())
+        return ids.CLICK.encode(self.office.click())
 
 
 def words(text: str | None) -> dict[str, Any]:
@@ -693,7 +693,7 @@ class TestPermission:
     def test_a_dialogue_does_not_open_for_others(self, tmp_path: Path, name: str) -> None:
         """Carl gets an ephemeral no instead of the draft."""
         edge = Edge(Office(tmp_path).asked())
-        edge.press(name, ids.encode_click(edge.office.click()), by=CARL)
+        edge.press(name, ids.CLICK.encode(edge.office.click()), by=CARL)
         assert edge.client.opened == []
         assert edge.last_word == NOT_YOURS
 
@@ -708,7 +708,7 @@ class TestPermission:
     def test_another_teams_user_of_the_same_id_may_nothing(self, tmp_path: Path, name: str) -> None:
         """An id is only unique in its team."""
         edge = Edge(Office(tmp_path).asked())
-        edge.press(name, ids.encode_click(edge.office.click()), team="T9")
+        edge.press(name, ids.CLICK.encode(edge.office.click()), team="T9")
         assert edge.last_word == NOT_YOURS
         assert (edge.client.opened, edge.office.messenger.posts) == ([], [])
 
@@ -744,7 +744,7 @@ class TestPermission:
         edge = Edge(Office(tmp_path).asked())
         click, before = edge.office.click(), edge.office.state
         edge.office.workspace.down = True
-        edge.press(ids.APPROVE, ids.encode_click(click))
+        edge.press(ids.APPROVE, ids.CLICK.encode(click))
         assert edge.last_word == UNKNOWN
         edge.choose(ids.encode_option(ids.REINVESTIGATE, click))
         assert edge.last_word == UNKNOWN
@@ -763,7 +763,7 @@ class TestPermission:
         """Still in the ops channel, no longer one of us."""
         edge = Edge(Office(tmp_path).asked())
         click = edge.office.click()
-        edge.press(ids.EDIT, ids.encode_click(click))
+        edge.press(ids.EDIT, ids.CLICK.encode(click))
         edge.office.workspace.people[BEN] = Person(user_id=BEN, name="b", **{flaw: True})  # type: ignore[arg-type]
         ack = edge.submit(ids.EDIT_VIEW, click, reply={"type": "plain_text_input", "value": "mine"})
         assert ack.answers == [{}]
@@ -774,7 +774,7 @@ class TestPermission:
         """The submit asks the chat again; nothing is posted."""
         edge = Edge(Office(tmp_path).asked())
         click = edge.office.click()
-        edge.press(ids.EDIT, ids.encode_click(click))
+        edge.press(ids.EDIT, ids.CLICK.encode(click))
         edge.office.workspace.groups["C0OPS"] = frozenset()
         ack = edge.submit(ids.EDIT_VIEW, click, reply={"type": "plain_text_input", "value": "mine"})
         assert ack.answers == [{}]
@@ -787,7 +787,7 @@ def test_a_long_draft_submitted_as_the_editor_showed_it_is_posted_whole(tmp_path
     draft = "\n\n".join(f"Paragraph {number} says something of its own." for number in range(100))
     edge = Edge(Office(tmp_path, a_return(draft)).asked())
     click = edge.office.click()
-    edge.press(ids.EDIT, ids.encode_click(click))
+    edge.press(ids.EDIT, ids.CLICK.encode(click))
     shown = next(block["element"]["initial_value"] for block in edge.client.opened[0]["blocks"] if "element" in block)
     assert len(shown) < len(draft)
     edge.submit(ids.EDIT_VIEW, click, reply={"type": "plain_text_input", "value": shown})

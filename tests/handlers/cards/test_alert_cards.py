@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from slack_sdk import WebClient
 
 from blocks import ids
 from blocks.cards.alert_card import alert_blocks
@@ -16,7 +15,7 @@ from bot.domain.heartbeats.alerts import Alert, OpenFinding
 from bot.errors import ProviderError, Unconfirmed
 from handlers.cards.alert_cards import SlackAlerts
 from tests.fakes import FakeClock
-from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, a_publisher, refusal, slack_stub
+from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal, slack_stub
 
 AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)
 FINDING = OpenFinding(key="shop/ci/main-red", task="ci", text="Main is red.", first_at=AT, last_at=AT)
@@ -44,12 +43,9 @@ def slack() -> Iterator[SlackStub]:
 
 @pytest.fixture
 def surface(slack: SlackStub) -> SlackAlerts:
-    client = WebClient(token="xoxb-1", base_url=slack.url)
     clock = FakeClock(BEGAN)
     poster = a_poster(slack.url, posts_per_second=100.0, clock=clock)
-    return SlackAlerts(
-        client, poster, a_publisher(slack.url, poster), members=lambda group: GROUPS[group], wait=clock.advance
-    )
+    return SlackAlerts(poster, members=lambda group: GROUPS[group], wait=clock.advance)
 
 
 def test_a_person_is_written_to_in_their_direct_messages(slack: SlackStub, surface: SlackAlerts) -> None:

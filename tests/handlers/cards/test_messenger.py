@@ -12,16 +12,15 @@ from blocks import ids
 from blocks.cards.draft_card import CardFacts
 from bot.domain.citations.links import code_links
 from bot.domain.returns import Check, Claim, in_paragraphs
-from bot.domain.threads import PendingReason, PostIntent, Round, ThreadState, ThreadStatus, hash_draft, reply_mark
+from bot.domain.threads import PendingReason, Round, ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports.chat import IN_FLIGHT
 from handlers.cards.messenger import SlackMessenger
 from handlers.transport.rate_limits import UPDATE_BURST
-from handlers.transport.slack_clients import repeatable_client
 from tests.blocks.limits import texts
-from tests.builders import NOW, QUESTION_TS, THREAD_ID, a_return, in_status
+from tests.builders import QUESTION_TS, THREAD_ID, a_return, in_status
 from tests.fakes import FakeClock
-from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, a_publisher, refusal, without_pauses
+from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal
 
 STATE = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
 CARD_TS = "1800000000.000001"
@@ -41,9 +40,7 @@ def messenger(slack: SlackStub, clock: FakeClock) -> SlackMessenger:
     """The real messenger over the stub."""
     poster = a_poster(slack.url, posts_per_second=50.0, clock=clock)
     return SlackMessenger(
-        without_pauses(repeatable_client("xoxb-1", slack.url)),
         poster,
-        a_publisher(slack.url, poster),
         ops_channel="C0OPS",
         bot_user_id="U0BOT",
         facts=CardFacts(link_to=code_links(None)),
@@ -302,7 +299,7 @@ class TestLongReply:
         return Answer({"messages": [{"ts": f"7.{n}", "blocks": [{"block_id": m}]} for n, m in enumerate(marks, 1)]})
 
     def test_it_stands_whole_and_in_order(self, slack: SlackStub, messenger: SlackMessenger) -> None:
-        """All in the asker's thread; the last carries the metadata by which the whole is found."""
+        """All in the asker's thread; the last carries the mark by which the whole is found."""
         state = STATE.with_draft(LONG)
         slack.will("conversations.replies", Answer({"messages": []}))
         messenger.post_reply(state, LONG)
@@ -310,7 +307,8 @@ class TestLongReply:
         said = "".join(str(blocks_of(call)) for call in posted)
         assert [said.count(f"paragraph {n}:") for n in range(25)] == [1] * 25
         assert [call["thread_ts"] for call in posted] == [QUESTION_TS] * 3
-        assert ["metadata" in call for call in posted] == [False, False, True]
+        marks = [str(blocks_of(call)[0]["block_id"]).startswith(reply_mark(state)) for call in posted]
+        assert marks == [False, False, True]
         assert max(too_long(slack, "chat.postMessage")) < 10_000
 
     @pytest.mark.parametrize("standing", [(1,), (1, 2)])
@@ -321,7 +319,6 @@ class TestLongReply:
         state = STATE.with_draft(LONG)
         slack.will("conversations.replies", self.answers(state, *standing))
         clock.advance(IN_FLIGHT.total_seconds())
-        assert messenger.find_reply(state, LONG) is None
         messenger.post_reply(state, LONG)
         assert len(slack.of("chat.postMessage")) == 3 - len(standing)
 
@@ -389,8 +386,8 @@ class TestPace:
 class TestReply:
     """The one message the whole bot is for."""
 
-    def test_a_reply_goes_into_its_thread_with_its_metadata(self, slack: SlackStub, messenger: SlackMessenger) -> None:
-        """Markdown as mrkdwn, nothing unfurled, thread and draft named."""
+    def test_a_reply_goes_into_its_thread_with_its_mark(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """Markdown as mrkdwn, nothing unfurled, question and draft named."""
         slack.will("chat.postMessage", Answer({"ts": "1.2"}))
         assert messenger.post_reply(STATE, TEXT) == "1.2"
         [call] = slack.of("chat.postMessage")
@@ -399,12 +396,7 @@ class TestReply:
         assert call["unfurl_media"] in (False, "0")
         assert "reply_broadcast" not in call
         assert call["text"] == "The limit is *5*."
-        metadata = json.loads(call["metadata"]) if isinstance(call["metadata"], str) else call["metadata"]
-        assert metadata["event_payload"] == {
-            "thread_id": THREAD_ID,
-            "draft_version": STATE.draft_version,
-            "draft_hash": hash_draft(TEXT),
-        }
+        assert blocks_of(call)[0]["block_id"] == f"{reply_mark(STATE)}:{hash_draft(TEXT)}"
 
     @pytest.mark.parametrize("text", ["<!channel> hi", "@here look", "<!subteam^S1>", "<https://x.io|<!everyone>>"])
     def test_no_reply_calls_the_whole_channel(self, slack: SlackStub, messenger: SlackMessenger, text: str) -> None:
@@ -427,70 +419,6 @@ class TestReply:
 
 def reply(user: str = "U0BOT", **fields: Any) -> dict[str, Any]:
     return {"ts": "5.5", "user": user, "text": "another text", **fields}
-
-
-def metadata(draft: str = TEXT, thread_id: str = THREAD_ID, version: int = STATE.draft_version) -> dict[str, Any]:
-    return {
-        "event_type": "triage_reply",
-        "event_payload": {"thread_id": thread_id, "draft_version": version, "draft_hash": hash_draft(draft)},
-    }
-
-
-@pytest.mark.parametrize(
-    ("message", "ours"),
-    [
-        (reply(metadata=metadata()), True),
-        (reply(text="The limit is *5*."), True),
-        (reply(metadata={"event_type": "other"}, text="The limit is *5*."), True),
-        (reply(), False),
-        (reply(metadata=metadata("another draft"), text="The limit is *5*."), False),
-        (reply(metadata=metadata(thread_id="T1.C1.9.9")), False),
-        (reply(metadata=metadata(version=STATE.draft_version - 1)), False),
-        (reply("U1", text="The limit is *5*."), False),
-        (reply("U1", metadata=metadata()), False),
-        (reply(blocks=[{"type": "section", "block_id": f"{reply_mark(STATE)}:0011223344556677"}]), True),
-        (reply(blocks=[{"type": "section", "block_id": f"{reply_mark(LATER)}:0011223344556677"}]), False),
-        (reply("U1", blocks=[{"type": "section", "block_id": f"{reply_mark(STATE)}:0011223344556677"}]), False),
-    ],
-)
-def test_our_reply_is_known_by_its_mark_its_metadata_and_else_by_its_text(
-    slack: SlackStub, messenger: SlackMessenger, message: dict[str, Any], ours: bool
-) -> None:
-    """Somebody who repeats our words has not posted our reply."""
-    parent = {"ts": QUESTION_TS, "user": "U1", "text": "The limit is *5*."}
-    slack.will("conversations.replies", Answer({"messages": [parent, message]}))
-    assert messenger.find_reply(STATE, TEXT) == ("5.5" if ours else None)
-    [call] = slack.of("conversations.replies")
-    assert call["include_all_metadata"] in (True, "1")
-
-
-@pytest.mark.parametrize(("seconds", "ours"), [(-3_600, False), (-61, False), (-59, True), (0, True), (5, True)])
-def test_an_earlier_answer_in_the_same_words_is_not_this_reply(
-    slack: SlackStub, messenger: SlackMessenger, seconds: int, ours: bool
-) -> None:
-    """Where metadata is not kept, only what was posted since the intent counts, two clocks' difference aside."""
-    claimed = STATE.evolve(post_intent=PostIntent(at=NOW, draft_hash=hash_draft(TEXT)))
-    ts = f"{NOW.timestamp() + seconds:.6f}"
-    message = {"ts": ts, "user": "U0BOT", "text": "The limit is *5*."}
-    slack.will("conversations.replies", Answer({"messages": [message]}))
-    assert messenger.find_reply(claimed, TEXT) == (ts if ours else None)
-
-
-def test_a_reply_on_the_second_page_is_found(slack: SlackStub, messenger: SlackMessenger) -> None:
-    """Long threads come in pages."""
-    first = Answer({"messages": [reply()], "has_more": True, "response_metadata": {"next_cursor": "abc"}})
-    slack.will("conversations.replies", first, Answer({"messages": [reply(metadata=metadata())]}))
-    assert messenger.find_reply(STATE, TEXT) == "5.5"
-    assert slack.of("conversations.replies")[1]["cursor"] == "abc"
-
-
-def test_a_thread_that_is_gone_holds_no_reply(slack: SlackStub, messenger: SlackMessenger) -> None:
-    """That is an answer; any other refusal is not."""
-    slack.will("conversations.replies", refusal("thread_not_found"))
-    assert messenger.find_reply(STATE, TEXT) is None
-    slack.will("conversations.replies", refusal("not_in_channel"))
-    with pytest.raises(ProviderError, match="invite the bot"):
-        messenger.find_reply(STATE, TEXT)
 
 
 def test_the_ops_channel_is_told_inertly(slack: SlackStub, messenger: SlackMessenger) -> None:

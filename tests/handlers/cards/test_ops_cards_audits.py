@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from slack_sdk import WebClient
 
 from bot.domain.questions.autonomy_record import AutoReply
 from handlers.cards.ops_cards import AuditCards
-from tests.handlers.slack_stub import Answer, SlackStub, a_poster, a_publisher, refusal
+from tests.handlers.slack_stub import Answer, SlackStub, a_poster, refusal
 
 TAKEN = AutoReply(
     id="0123456789abcdef",
@@ -28,9 +27,7 @@ TAKEN = AutoReply(
 def withdraw(slack: SlackStub, *thread: dict[str, Any]) -> None:
     """Have the reply withdrawn whose thread has these messages."""
     slack.will("conversations.replies", Answer({"messages": list(thread)}))
-    poster = a_poster(slack.url)
-    client = WebClient(token="xoxb-1", base_url=f"{slack.url}/")
-    AuditCards(client, poster, a_publisher(slack.url, poster), ops_channel="C0OPS").withdraw(TAKEN)
+    AuditCards(a_poster(slack.url), ops_channel="C0OPS").withdraw(TAKEN)
 
 
 @pytest.mark.parametrize("code", ["edit_window_closed", "cant_update_message"])

@@ -10,7 +10,7 @@ from handlers.cards.ops_cards import SuggestionCards
 from tests.builders import NOW
 from tests.fakes import in_memory
 from tests.gallery.offers import OFFER
-from tests.handlers.slack_stub import Answer, SlackStub, a_poster, a_publisher, refusal
+from tests.handlers.slack_stub import Answer, SlackStub, a_poster, refusal
 
 CARD_TS = "1800000000.000007"
 REJECTED = OFFER.decided(SuggestionStatus.REJECTED, DecidedBy("U2", "ben"), NOW, None).evolve(settled_at=NOW)
@@ -20,8 +20,7 @@ def shown(slack: SlackStub, suggestion: Suggestion) -> Suggestion:
     """Tick over one suggestion and return what is on file of it then."""
     store = in_memory(SUGGESTIONS)
     store.add(suggestion.id, suggestion)
-    publisher = a_publisher(slack.url, a_poster(slack.url))
-    SuggestionCards(publisher, store, ops_channel="C0OPS").tick()
+    SuggestionCards(a_poster(slack.url), store, ops_channel="C0OPS").tick()
     return store.get(suggestion.id)
 
 

@@ -14,7 +14,7 @@ from bot.errors import StoreError
 from bot.intake.presence import Presence, connection_state
 from handlers.transport.http_app import Signatures
 from handlers.transport.http_connection import HttpConnection
-from handlers.transport.presence_record import PresenceRecord
+from handlers.transport.http_server import HttpServer
 from tests.fakes import FakeClock, MemorySingle
 from tests.handlers.listening import listening
 from tests.handlers.signed import SECRET, as_json, send, sign
@@ -29,7 +29,7 @@ class Ear:
 
     def __init__(self, slack_url: str, stored: MemorySingle | None = None) -> None:
         self.clock, self.stored, self.watcher = FakeClock(), stored or MemorySingle(), RecordedWatcher()
-        self.missed: list[datetime | None] = []
+        self.missed: list[datetime] = []
         self.full = False
         self.connection = HttpConnection(
             listening(
@@ -48,14 +48,13 @@ class Ear:
                 audits=RecordedButtons(),
             ),
             Signatures(SECRET, SystemClock()),
-            host="127.0.0.1",
-            port=0,
-            presence=PresenceRecord(self.stored, self.clock),
-            clock=self.clock,
-            on_session=self._note,
+            HttpServer(host="127.0.0.1", port=0),
+            self.stored,
+            self.clock,
+            self._note,
         )
 
-    def _note(self, away_since: datetime | None) -> None:
+    def _note(self, away_since: datetime, _: timedelta) -> None:
         if self.full:
             raise StoreError("No space left on device")
         self.missed.append(away_since)
@@ -127,6 +126,7 @@ def test_it_is_written_at_most_every_ten_seconds(ear: Ear) -> None:
 def test_a_clock_that_is_wrong_is_written_down_at_once(ear: Ear) -> None:
     """And it is written on by one that went back."""
     ear.connection.note_clock(timedelta(days=-1))
+    ear.connection.check()
     assert ear.written.clock_ahead_s == -86_400
     ear.clock.advance(-86_400)
     ear.connection.check()
@@ -138,6 +138,7 @@ def test_what_could_not_be_stored_is_looked_for_once_it_can(ear: Ear) -> None:
     ear.watcher.full = True
     began = ear.clock.now()
     assert ear.deliver() == 503
+    ear.connection.check()
     assert (ear.written.down_since, ear.written.problem) == (began, "what Slack sends cannot be stored")
     ear.clock.advance(3600)
     ear.full = True
@@ -146,6 +147,7 @@ def test_what_could_not_be_stored_is_looked_for_once_it_can(ear: Ear) -> None:
     ear.watcher.full = ear.full = False
     assert ear.deliver("message_in_thread") == 200
     assert ear.missed[1:] == [began]
+    ear.connection.check()
     assert connection_state(ear.written, ear.clock.now()) == "up"
 
 

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -21,8 +21,9 @@ from blocks import ids
 from bot.adapters.process.clocks import SystemClock
 from bot.errors import ConfigError, StoreError
 from bot.intake.normalise import Identity
-from handlers.transport.http_app import Signatures
-from handlers.transport.http_connection import MAX_BODY, HttpServer
+from handlers.transport import http_server
+from handlers.transport.http_app import MAX_BODY, HttpApp, Signatures
+from handlers.transport.http_server import REQUEST_S, STOP_LIMIT_S, HttpServer
 from tests.handlers.listening import listening
 from tests.handlers.signed import SECRET, as_form, as_json, send, sign
 from tests.handlers.slack_stub import SlackStub
@@ -54,7 +55,7 @@ class RecordedEar:
 class Edge:
     """The real server over Bolt, with recorders behind it."""
 
-    def __init__(self, slack_url: str) -> None:
+    def __init__(self, slack_url: str, *, request_s: float = REQUEST_S) -> None:
         self.watcher = RecordedWatcher()
         self.approvals = RecordedButtons(actions=[ids.APPROVE], views=[ids.EDIT_VIEW])
         self.commanded: list[str] = []
@@ -74,7 +75,11 @@ class Edge:
             audits=RecordedButtons(),
         )
         self.ear = RecordedEar()
-        self.server = HttpServer(self.app, Signatures(SECRET, SystemClock()), self.ear, host="127.0.0.1", port=0)
+        self.server = HttpServer(host="127.0.0.1", port=0, request_s=request_s)
+
+    def open(self) -> None:
+        signatures, executor = Signatures(SECRET, SystemClock()), self.server.executor
+        self.server.open(HttpApp(self.app, signatures, executor, heard=self.ear.heard, refused=self.ear.refused))
 
     def _command(self, ack: Any, body: dict[str, Any], respond: Any) -> None:
         self.commanded.append(body["text"])
@@ -102,7 +107,7 @@ def edge(slack: SlackStub, caplog: pytest.LogCaptureFixture) -> Iterator[Edge]:
     """A server that is listening; at its end nothing marked was logged."""
     caplog.set_level(logging.DEBUG)
     edge = Edge(slack.url)
-    edge.server.open()
+    edge.open()
     yield edge
     edge.server.close()
     assert MARK not in caplog.text
@@ -252,8 +257,9 @@ def raw(edge: Edge, request: bytes) -> bytes:
     """Send bytes and return all that comes back until the server closes the connection."""
     with socket.create_connection(edge.address, timeout=LIMIT_S) as connection:
         answer = b""
-        with suppress(ConnectionError):
+        with suppress(ConnectionError):  # the answer may come before all of it was sent
             connection.sendall(request)
+        with suppress(ConnectionError):
             while chunk := connection.recv(4096):
                 answer += chunk
         return answer
@@ -307,6 +313,84 @@ def test_slow_clients_hold_nobody_up(edge: Edge) -> None:
             connection.close()
 
 
+HEAD = b"POST /slack/events HTTP/1.1\r\nHost: x\r\n"
+LARGE = HEAD + b"Content-Length: 1000000\r\n\r\n"
+
+
+@contextmanager
+def connected(edge: Edge, *starts: bytes) -> Iterator[list[socket.socket]]:
+    """Connect once for each beginning of a request, in this order, and send it."""
+    with ExitStack() as stack:
+        lines = []
+        for start in starts:
+            lines.append(stack.enter_context(socket.create_connection(edge.address, timeout=LIMIT_S)))
+            lines[-1].sendall(start)
+        yield lines
+
+
+def ends(line: socket.socket, *, drip: bytes = b"") -> bool:
+    """Wait until the server has closed a connection, on which a byte is sent again and again."""
+    until = time.monotonic() + LIMIT_S
+    with suppress(OSError):
+        while not select.select([line], [], [], 0.02)[0] or line.recv(4096):
+            line.sendall(drip)
+            assert time.monotonic() < until
+    return True
+
+
+@each_row("start", [b"", b"POST /sl", HEAD + b"X-Note: ", LARGE + b"{"])
+def test_a_request_has_to_arrive_whole_in_time(slack: SlackStub, start: bytes) -> None:
+    """Also where a byte comes again and again."""
+    edge = Edge(slack.url, request_s=0.3)
+    edge.open()
+    with connected(edge, start) as [line]:
+        assert ends(line, drip=b"x")
+    assert edge.deliver(*as_json(payload("message"))).status_code == 200
+    edge.server.close()
+
+
+def test_a_connection_carries_one_request(edge: Edge) -> None:
+    """None is kept that has nothing to say."""
+    with connected(edge, b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n") as [line]:
+        assert ends(line)
+
+
+def test_of_too_many_unfinished_requests_the_oldest_gives_way(
+    slack: SlackStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So there is always room for Slack's, and files for the rest of the process."""
+    monkeypatch.setattr(http_server, "MAX_UNFINISHED", 3)
+    edge = Edge(slack.url)
+    edge.open()
+    with connected(edge, *[LARGE] * 4) as [first, *others]:
+        assert ends(first)
+        assert not select.select(others, [], [], 0)[0]
+        assert edge.deliver(*as_json(payload("message"))).status_code == 200
+    edge.server.close()
+
+
+def test_unfinished_requests_hold_a_bounded_number_of_bytes(slack: SlackStub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However large each of them is."""
+    monkeypatch.setattr(http_server, "MAX_UNFINISHED_BYTES", 1_000_000)
+    edge = Edge(slack.url)
+    edge.open()
+    with connected(edge, *[LARGE + b"{" * 400_000] * 3) as [first, *others]:
+        assert ends(first)
+        assert not select.select(others, [], [], 0)[0]
+    edge.server.close()
+
+
+def test_a_stop_does_not_wait_for_unfinished_requests(edge: Edge, caplog: pytest.LogCaptureFixture) -> None:
+    """Slack's would have come by now; nothing of it is an error."""
+    with connected(edge, b"", HEAD, LARGE) as lines:
+        assert edge.deliver(*as_json(payload("message"))).status_code == 200
+        began = time.monotonic()
+        edge.server.close()
+        assert time.monotonic() - began < STOP_LIMIT_S
+        assert all(ends(line) for line in lines)
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
 def test_a_slow_listener_holds_nobody_up(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
     """A journal that takes its time keeps its own request waiting and no other."""
     inside, free = threading.Event(), threading.Event()
@@ -353,9 +437,9 @@ def test_a_stop_answers_what_is_under_way(edge: Edge) -> None:
 def test_a_port_in_use_is_said_so(edge: Edge) -> None:
     """Before anything else is started."""
     with pytest.raises(ConfigError, match=r"slack\.http: cannot listen on 127\.0\.0\.1 port"):
-        HttpServer(edge.app, Signatures(SECRET, SystemClock()), edge.ear, host="127.0.0.1", port=edge.address[1])
+        HttpServer(host="127.0.0.1", port=edge.address[1])
     with pytest.raises(ConfigError, match=r"cannot listen on no-such-host\.invalid"):
-        HttpServer(edge.app, Signatures(SECRET, SystemClock()), edge.ear, host="no-such-host.invalid", port=0)
+        HttpServer(host="no-such-host.invalid", port=0)
 
 
 def test_the_answers_tell_nothing(edge: Edge) -> None:

@@ -20,11 +20,11 @@ def test_a_hold_is_never_shortened() -> None:
 def test_channels_of_long_ago_are_forgotten() -> None:
     """The memory is bounded by the channels in use."""
     now = [1_000.0]
-    posts = RateLimiter(Rate("posts", 1.0, 1), monotonic=lambda: now[0])
+    posts = RateLimiter(monotonic=lambda: now[0])
     for number in range(MAX_KEPT):
-        posts.wait_turn(f"C{number}")
+        posts.wait_turn(Rate("posts", 1.0, 1), f"C{number}")
     now[0] += 60
-    posts.wait_turn("C-new")
+    posts.wait_turn(Rate("posts", 1.0, 1), "C-new")
     assert len(posts._paces) == 1
 
 

@@ -111,36 +111,25 @@ def patient(client: WebClient, waited: list[float]) -> WebClient:
     return client
 
 
-def test_a_post_refused_for_its_rate_waits_as_told_and_goes_on(slack: SlackStub) -> None:
-    """429 means that nothing was posted; Retry-After is honoured, to the second."""
-    slack.will("chat.postMessage", refused_for("3"), Answer({"ts": "1.2"}))
-    waited: list[float] = []
-    post(patient(posting_client("xoxb-1", slack.url), waited))
-    assert waited == [3.0]
-    assert len(slack.of("chat.postMessage")) == 2
-
-
 def test_a_rate_limit_that_never_ends_is_a_refusal(slack: SlackStub) -> None:
-    """After a few waits the draft waits instead; nothing was posted."""
-    slack.will("chat.postMessage", refused_for("0"))
-    with pytest.raises(ProviderError, match="ratelimited") as caught:
-        post(posting_client("xoxb-1", slack.url))
-    assert not isinstance(caught.value, Unconfirmed)
-    assert len(slack.of("chat.postMessage")) == 4
+    """After a few waits."""
+    slack.will("users.info", refused_for("0"))
+    with pytest.raises(Unavailable, match="ratelimited"):
+        read(repeatable_client("xoxb-1", slack.url))
+    assert len(slack.of("users.info")) == 4
 
 
 @pytest.mark.parametrize(("asked", "waits"), [("30", []), ("900", []), ("5", [5.0]), ("8", [8.0]), ("3", [3.0, 3.0])])
 def test_nobody_waits_for_slack_longer_than_seconds(slack: SlackStub, asked: str, waits: list[float]) -> None:
     """In all, not each time; the error says for how long Slack wants none."""
-    slack.will("chat.postMessage", refused_for(asked))
+    slack.will("users.info", refused_for(asked))
     waited: list[float] = []
     with pytest.raises(Unavailable, match=f"nothing was done, try again in {asked} s") as caught:
-        post(patient(posting_client("xoxb-1", slack.url), waited))
+        read(patient(repeatable_client("xoxb-1", slack.url), waited))
     assert waited == waits
     assert sum(waited) <= PATIENCE_S
     assert caught.value.retry_after_s == float(asked)
-    assert not isinstance(caught.value, Unconfirmed)
-    assert len(slack.of("chat.postMessage")) == len(waits) + 1
+    assert len(slack.of("users.info")) == len(waits) + 1
 
 
 @pytest.mark.parametrize("asked", ["86400", "99999999999", "9" * 400])

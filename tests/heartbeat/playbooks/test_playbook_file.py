@@ -36,6 +36,19 @@ def test_a_missing_playbook_is_created_from_the_template_and_kept_out_of_git(tmp
     assert (tmp_path / ".git" / "info" / "exclude").read_text() == "mine\nHEARTBEAT.md\n"
 
 
+@each_row("folder, file", [(0o755, 0o644), (0o775, 0o664), (0o700, 0o600), (0o777, 0o664)])
+def test_a_new_playbook_is_for_those_who_may_use_its_folder(tmp_path: Path, folder: int, file: int) -> None:
+    """The running bot writes its own files for its user alone; a checkout is its team's."""
+    tmp_path.chmod(folder)
+    before = os.umask(0o077)
+    try:
+        PlaybookFile(tmp_path).read()
+        PlaybookFile(tmp_path).change(lambda playbook: add(playbook, Tier.QUICK, "look"))
+    finally:
+        os.umask(before)
+    assert (tmp_path / "HEARTBEAT.md").stat().st_mode & 0o777 == file
+
+
 def test_the_master_gets_a_template_of_its_own(tmp_path: Path) -> None:
     """It looks after the others."""
     texts = [task.text for task in PlaybookFile(tmp_path, is_master=True).read().tasks(Tier.DAILY)]

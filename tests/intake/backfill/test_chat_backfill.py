@@ -230,12 +230,12 @@ def test_a_short_absence_in_which_nothing_was_said_is_not_worth_a_line(desk: Des
 
 
 def test_what_is_written_after_the_connection_was_not_missed(desk: Desk) -> None:
-    """The look back may read it before it is delivered."""
+    """Nor since the connection was asked for: the look back may read it before it is delivered."""
     desk.clock.at = NOW + timedelta(seconds=200)
-    desk.backfill.open(None)
-    desk.history.roots[HELP] = [said(199.5), said(200.5)]
+    desk.backfill.open(None, timedelta(seconds=5))
+    desk.history.roots[HELP] = [said(194.5), said(195.5), said(200.5)]
     desk.catch_up()
-    assert desk.heard() == ["text 100", "text 199.5", "text 200.5"]
+    assert desk.heard() == ["text 100", "text 194.5", "text 195.5", "text 200.5"]
     assert desk.told == ["1 missed message picked up."]
 
 
@@ -493,6 +493,38 @@ class TestChanges:
         assert [r["content"] for r in desk.events.records()][-2:] == ["v2", "Why is it fast?"]
         desk.restart()
         assert self.changed(desk, edited, self.reply) == ["edit 100"]
+
+    @pytest.mark.parametrize("is_delivered_first", [True, False])
+    @pytest.mark.parametrize("author", ["U1", "B1"])
+    def test_an_edit_that_is_delivered_and_read_back_is_one_event(
+        self, desk: Desk, author: str, is_delivered_first: bool
+    ) -> None:
+        """In either order, and before anybody applied it; the next edit of the same second is another one."""
+        sender = {"user": author} if author.startswith("U") else {"bot_id": author}
+        state = desk.store.threads()[0]
+        desk.store.put(state.evolve(original_sender_id=author))
+
+        def shown(text: str) -> dict[str, Any]:
+            return {**said(100, text, edited={"user": author, "ts": f"{int(START) + 150}.000000"}), **sender}
+
+        def deliver(text: str, event_id: str) -> None:
+            change = {"message": shown(text), "previous_message": {**shown("Why is it slow?"), "edited": None}}
+            event = {"type": "message", "subtype": "message_changed", "channel": HELP, **change}
+            desk.watcher.receive({"team_id": "T1", "event_id": event_id, "event": event})
+
+        def read_back(text: str, event_id: str) -> None:
+            assert self.changed(desk, shown(text), self.reply)
+
+        for deliver_or_read in (deliver, read_back) if is_delivered_first else (read_back, deliver):
+            deliver_or_read("Why is it fast?", "Ev1")
+        assert desk.heard().count("edit 100") == 1
+        desk.restart()
+        for again in (deliver, read_back, deliver):
+            again("Why is it fast?", "Ev1")
+        assert desk.heard().count("edit 100") == 1
+        deliver("Why is it fast now?", "Ev2")
+        read_back("Why is it fast now?", "")
+        assert desk.heard().count("edit 100") == 2
 
     def test_an_alert_resolved_meanwhile_is_an_edit(self, desk: Desk) -> None:
         """Slack marks no update of a bot's blocks or attachments; the bot need not be listed if somebody asked."""

@@ -29,7 +29,6 @@ from bot.adapters.storage.files.atomic_write import (
     set_aside,
     sync_folder,
 )
-from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.tinydb_storage import DocumentFiles, DocumentTable, Stored
 from bot.config.environment import process_home
 from bot.errors import Conflict, StoreError, refused
@@ -140,6 +139,7 @@ class FileDocuments:
         if not self._is_reader:
             path = set_aside(path)
             self._aside.add(path)
+            self._tables[collection].files.look_again()
         return str(path)
 
     def damaged(self, collection: str) -> Sequence[DamagedDocument]:
@@ -202,9 +202,8 @@ class FileDocuments:
     def _alone(self, collection: str, doc_id: str) -> Iterator[DocumentTable]:
         """Keep other threads and processes from writing; the first time, sweep what a crash left in the folder."""
         table = self._tables[collection]
-        files, folder = table.files, table.files.path(doc_id).parent
-        lease = FileLeases(files.home).hold("documents" if files.folder == files.home else files.folder.name)
-        with files.lock, lease:
+        folder = table.files.path(doc_id).parent
+        with table.files.writing(doc_id):
             create_folder(folder)
             if folder not in self._swept:
                 self._swept.add(make_folder(folder))

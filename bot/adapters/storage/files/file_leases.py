@@ -20,11 +20,10 @@ class FileLeases:
         self._home = home
 
     @contextmanager
-    def hold(self, name: str) -> Iterator[None]:
-        """Enter when nobody else is inside, in this process or another; raises StoreError."""
+    def hold(self, name: str) -> Iterator[int]:
+        """Enter with a handle on the lock's file when nobody else is inside, in any process; raises StoreError."""
         with ExitStack() as held:
-            self._lock(held, name, fcntl.LOCK_EX)
-            yield
+            yield self._lock(held, name, fcntl.LOCK_EX)
 
     def take(self, name: str) -> HeldLease:
         """Return the lease, held until it is released or the process ends.
@@ -85,13 +84,15 @@ class FileLeases:
                 if isinstance(error, BlockingIOError):
                     raise
 
+    def read(self, name: str, size: int) -> bytes:
+        """Return what whoever held a lease last left in its lock file, at most `size` bytes; none where it is gone."""
+        with ExitStack() as held, suppress(OSError):
+            return os.read(_opened(held, self._path(name), os.O_RDONLY), size)
+        return b""
+
     def _written(self, name: str) -> str:
         """Return the process id that stands in a lock file."""
-        try:
-            with self._path(name).open("rb") as file:
-                return file.read(32).decode(errors="replace").strip() or "unknown"
-        except OSError:
-            return "unknown"
+        return self.read(name, 32).decode(errors="replace").strip() or "unknown"
 
     def _path(self, name: str) -> Path:
         return self._home / ("lock" if name == HOME else f".{name}.lock")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.adapters.storage.files.atomic_write import create_private, open_private, sync_folder
+from bot.adapters.storage.journal_lines import JournalLines
 from bot.errors import refusal, refused
 from bot.ports.storage import Names
 
@@ -23,7 +24,7 @@ BLOCK_BYTES: Final = 64 * 1024
 """What is read at once from the end of a file."""
 
 
-class NdjsonJournal:
+class NdjsonJournal(JournalLines):
     """Port Journal over `path`; rotated files are `path.1`, `path.2`, …, the highest number the newest."""
 
     def __init__(self, path: Path, *, rotate_bytes: int = ROTATE_BYTES) -> None:
@@ -31,7 +32,6 @@ class NdjsonJournal:
         self._rotate_bytes = rotate_bytes
         self._lock = threading.Lock()
         self._handle: int | None = None
-        self.bad_lines = 0
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write one record and return once it is on disk.
@@ -51,24 +51,10 @@ class NdjsonJournal:
                 self._close()
                 raise refusal(f"cannot write {self._path}", error, "free space or fix its owner") from error
 
-    def records(self, *, last_bytes: int | None = None, containing: str = "") -> Iterator[dict[str, Any]]:
-        """Yield every readable record, oldest first; unreadable lines are counted in `bad_lines`.
-
-        `last_bytes` reaches back through rotated files, so that a rotation a moment ago hides nothing; a line it cuts
-        in two is left out.
-        """
-        wanted = json.dumps(containing, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
-        lines = self._forwards() if last_bytes is None else self._tail(last_bytes)
-        return self._records(line for line in lines if wanted in line)
-
-    def newest_first(self) -> Iterator[dict[str, Any]]:
-        """Yield every readable record, newest first, rotated files included."""
-        return self._records(self._backwards())
-
     def lines(self) -> Iterator[bytes]:
         """Yield every line that is not empty, without its end, oldest first."""
         with self._reading():
-            yield from filter(bytes.strip, (line.rstrip(b"\r\n") for line in self._forwards()))
+            yield from filter(bytes.strip, (line.rstrip(b"\r\n") for line in self._forwards(b"")))
 
     def restore(self, lines: Iterable[bytes], names: Names) -> None:  # noqa: ARG002 - records stand for themselves
         """Write lines into the empty file; raises StoreError when the disk refuses."""
@@ -79,7 +65,10 @@ class NdjsonJournal:
                 file.flush()
                 os.fsync(file.fileno())
 
-    def _forwards(self) -> Iterator[bytes]:
+    def _written(self, text: str) -> bytes:
+        return json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
+
+    def _forwards(self, wanted: bytes) -> Iterator[bytes]:  # noqa: ARG002 - a file is read whole
         for part in _parts(self._path):
             with part.open("rb") as file:
                 yield from file
@@ -88,31 +77,11 @@ class NdjsonJournal:
         for part in reversed(_parts(self._path)):
             yield from _lines_backwards(part)
 
-    def _tail(self, left: int) -> Iterator[bytes]:
-        """Yield the whole lines in the last bytes, oldest first."""
-        found: list[bytes] = []
-        for line in filter(None, self._backwards()):
-            left -= len(line) + 1
-            if left < 0:
-                break
-            found.append(line)
-        yield from reversed(found)
-
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        self.bad_lines = 0
         back = "put the journal back from a backup"
         with refused(f"cannot read {self._path}", f"{back}, or run this as the user who runs triage", instead=back):
             yield
-
-    def _records(self, lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-        """Yield the records of lines; those that hold none are counted."""
-        with self._reading():
-            for line in lines:
-                if (record := record_in(line)) is not None:
-                    yield record
-                elif line.strip():
-                    self.bad_lines += 1
 
     def _open(self) -> int:
         if self._handle is not None and not self._is_at_path(self._handle):  # somebody moved or deleted the file
@@ -181,15 +150,6 @@ def _parts(path: Path) -> list[Path]:
         path.stat()
         parts.append(path)
     return parts
-
-
-def record_in(line: bytes) -> dict[str, Any] | None:
-    """Return the record that a line holds; None where it holds none."""
-    try:
-        record = json.loads(line.decode("utf-8", "surrogatepass"))
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
 
 
 def _write_all_or_nothing(handle: int, data: bytes) -> None:

@@ -6,12 +6,14 @@ document reads its file, a look at all of them those that changed, and a change 
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections.abc import ItemsView, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tinydb.storages import Storage
 from tinydb.table import Table
@@ -26,6 +28,7 @@ from bot.adapters.storage.files.atomic_write import (
     remove_file,
     replace_json,
 )
+from bot.adapters.storage.files.file_leases import FileLeases
 from bot.errors import StoreError, refused
 from bot.ports.storage import DAMAGED, Document
 
@@ -35,6 +38,10 @@ _VERSION: Final = "version"
 SETTLED_NS: Final = 50_000_000
 """After how long the time of a folder tells of any change: file systems round it to some milliseconds."""
 
+TRUSTED_NS: Final = 1_000_000_000
+"""How long a list is kept in line with our own writes alone: a file put there by hand beside one is seen after that."""
+
+MARK_BYTES: Final = 16
 
 MAX_VERSION: Final = 2**63
 """What a database takes."""
@@ -53,6 +60,13 @@ class Stored(dict[str, Any]):
         self.document = Document(id=doc_id, version=version, value=value, written_at=written_at)
 
 
+class _Mark(NamedTuple):
+    """What stands in the lease of a folder since the last write, and the stamp of the folder."""
+
+    written: bytes
+    folder: Stamp
+
+
 class DocumentFiles(Storage):
     """The files of one collection; whoever uses them holds `lock`. Every method raises StoreError.
 
@@ -66,10 +80,16 @@ class DocumentFiles(Storage):
         self._before, self._star, self._after = f"{home}/{pattern}".partition("*")
         self.folder = Path(self._before) if self._star else Path(self._before).parent
         self._is_nested = "/" in self._after
+        self._is_flat = bool(self._star) and not self._is_nested
         self.lock = threading.RLock()
         self.changing: str | None = None
+        self._leases, self._lease = FileLeases(home), "documents" if self.folder == home else self.folder.name
         self._files: dict[str, tuple[Stamp, dict[str, Stored]]] = {}
-        self._listed: tuple[Stamp | None, dict[str, Stored]] = None, {}
+        self._listed: dict[str, Stored] = {}
+        self._listed_mark: _Mark | None = None
+        self._listed_ns = 0
+        self._written: set[str] = set()
+        self._written_mark: _Mark | None = None
 
     def path(self, doc_id: str) -> Path:
         """Return the file of a document."""
@@ -107,17 +127,56 @@ class DocumentFiles(Storage):
         whole = held.get(self._name) if self._is_whole else None
         return whole if whole is not None and whole.document.value is None else held.get(doc_id, default)
 
+    @contextmanager
+    def writing(self, doc_id: str) -> Iterator[None]:
+        """Keep other threads and processes from writing; those that list see that something was written."""
+        with self.lock, self._leases.hold(self._lease) as lease:
+            before = self._mark()
+            try:
+                _leave(lease, bytes(MARK_BYTES))
+                yield
+            finally:
+                _leave(lease, os.urandom(MARK_BYTES))
+                self._written_mark = self._mark()
+                if before is not None and before == self._listed_mark:
+                    self._listed_mark = self._written_mark
+                    self._written.add(doc_id)
+
+    def look_again(self) -> None:
+        """Read the folder at the next look."""
+        self._listed_mark = None
+
     def items(self) -> ItemsView[str, Stored]:
-        """Return every id with its document, in order; each write renames a file, and its folder's time tells of it."""
-        is_flat = bool(self._star) and not self._is_nested
-        stamp = file_stamp(f"{self.folder}/.") if is_flat else None  # of what a link leads to
-        if stamp is None or stamp != self._listed[0]:
-            is_settled = stamp is not None and time.time_ns() - stamp[0] > SETTLED_NS
-            found = self._flat_stamps() if is_flat else dict.fromkeys(self._ids())
+        """Return every id with its document, in order: those that this process wrote, or all, as the folder tells."""
+        mark, now = self._mark(), time.time_ns()
+        if mark is None or not self._is_in_line(mark, now):
+            found = self._flat_stamps() if self._is_flat else dict.fromkeys(self._ids())
             held = {name: one for doc_id in sorted(found) for name, one in self._held(doc_id, found[doc_id]).items()}
-            self._listed = stamp if is_settled else None, held
             self._files = {doc_id: self._files[doc_id] for doc_id in found if doc_id in self._files}
-        return self._listed[1].items()
+            self._listed, self._listed_mark, self._listed_ns = held, mark, now
+        else:
+            for doc_id in self._written:
+                self._listed.pop(doc_id, None)
+                self._listed |= self._held(doc_id)
+            self._listed = dict(sorted(self._listed.items())) if self._written else self._listed
+        self._written.clear()
+        return self._listed.items()
+
+    def _mark(self) -> _Mark | None:
+        """Return what each write of a flat folder changes, and each file that is put there or renamed by hand.
+
+        None where there is no such folder, or a write is under way, or a crash cut one off.
+        """
+        if not self._is_flat or (stamp := file_stamp(f"{self.folder}/.")) is None:  # of what a link leads to
+            return None
+        written = self._leases.read(self._lease, MARK_BYTES)
+        return None if written == bytes(MARK_BYTES) else _Mark(written, stamp)
+
+    def _is_in_line(self, mark: _Mark, now: int) -> bool:
+        """Whether the list at hand lacks nothing but our own writes."""
+        is_settled = self._listed_ns - mark.folder[0] > SETTLED_NS
+        is_ours = mark == self._written_mark and abs(now - self._listed_ns) < TRUSTED_NS
+        return mark == self._listed_mark and (is_settled or is_ours)
 
     def _flat_stamps(self) -> dict[str, Stamp | None]:
         """Return the stamp of each document's file by its id, all with one look at their folder."""
@@ -155,6 +214,12 @@ class DocumentFiles(Storage):
         if self._star and not self._after:
             return {}
         return read_json(place) if place == self.path(key) else None
+
+
+def _leave(lease: int, mark: bytes) -> None:
+    """Write a mark into a lease's file; on a full disk the time of the folder alone tells of the write."""
+    with suppress(OSError):
+        os.pwrite(lease, mark, 0)
 
 
 class DocumentTable(Table):

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, LiteralString
 
-from bot.adapters.storage.files.ndjson_journal import record_in
+from bot.adapters.storage.journal_lines import JournalLines, record_in
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import as_json
 from bot.errors import StoreError
@@ -39,12 +39,11 @@ _RESTORED: Final = """
 """
 
 
-class PostgresJournal:
+class PostgresJournal(JournalLines):
     """One journal of a namespace."""
 
     def __init__(self, database: Database, namespace: str, name: str) -> None:
         self._database, self._of = database, {"namespace": namespace, "journal": name}
-        self.bad_lines = 0
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write one record and return once it is committed."""
@@ -59,16 +58,6 @@ class PostgresJournal:
         append = "SELECT triage_append(%(namespace)s, %(journal)s, %(record)s::json, %(names)s)"
         given = {**self._of, "record": as_json(record), "names": names_of(identities)}
         return self._database.write(append, given) == [(True,)]
-
-    def records(self, *, last_bytes: int | None = None, containing: str = "") -> Iterator[dict[str, Any]]:
-        """Yield every record, oldest first; with `last_bytes` those whose lines in a file would be so long in all."""
-        wanted = as_json(containing)[1:-1]
-        texts = self._texts("ASC", wanted) if last_bytes is None else self._tail(last_bytes)
-        return self._read(text for text in texts if wanted in text)
-
-    def newest_first(self) -> Iterator[dict[str, Any]]:
-        """Yield every record, newest first."""
-        return self._read(self._texts("DESC"))
 
     def lines(self) -> Iterator[bytes]:
         """Yield every record as a line of a file, oldest first; also those that are none."""
@@ -90,15 +79,14 @@ class PostgresJournal:
             connection.cursor().executemany(_RESTORE, rows())
             connection.execute(_RESTORED, self._of)
 
-    def _tail(self, left: int) -> list[str]:
-        """Return the newest records, oldest first: those whose lines in a file would take so many bytes in all."""
-        found: list[str] = []
-        for text in self._texts("DESC"):
-            left -= len(text.encode()) + 1
-            if left < 0:
-                break
-            found.append(text)
-        return found[::-1]
+    def _written(self, text: str) -> bytes:
+        return as_json(text)[1:-1].encode()
+
+    def _forwards(self, wanted: bytes) -> Iterator[bytes]:
+        return (text.encode() for text in self._texts("ASC", wanted.decode()))
+
+    def _backwards(self) -> Iterator[bytes]:
+        return (text.encode() for text in self._texts("DESC"))
 
     def _texts(self, order: LiteralString, text: str = "") -> Iterator[str]:
         """Yield the records that hold a text, as they are stored, by their numbers."""
@@ -107,15 +95,6 @@ class PostgresJournal:
         while rows := self._database.read(query, {**self._of, "text": text, "at": at, "page": page}):
             yield from (record for _, record in rows)
             at, page = rows[-1][0], min(2 * page, PAGE)
-
-    def _read(self, texts: Iterable[str]) -> Iterator[dict[str, Any]]:
-        """Yield the records of rows, and count what is none."""
-        self.bad_lines = 0
-        for text in texts:
-            if (record := record_in(text.encode())) is not None:
-                yield record
-            else:
-                self.bad_lines += 1
 
 
 def names_of(identities: Iterable[Sequence[str]]) -> list[str]:

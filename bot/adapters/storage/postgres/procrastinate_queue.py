@@ -191,9 +191,13 @@ class ProcrastinateQueue(QueuedJobs):
         except NewerSchema:  # for a replica of that release
             log.info("a later release's job is left to it", extra={"action": "job_newer", "job": number})
         except ValueError:
-            self.corrupt.append(f"procrastinate_jobs: {number}")
             with self._database.writing() as connection:
                 _stop(connection, number, is_kept=True)
+            self._name_corrupt(number)
+
+    def _name_corrupt(self, number: int) -> None:
+        self.corrupt.append(f"procrastinate_jobs: {number}")
+        log.warning("a row holds no job and was given up", extra={"action": "job_corrupt", "job": number})
 
     def _start(self, job: Job, claimed: Job) -> bool:
         """Write that a job runs here; False also where this process was taken for dead."""
@@ -241,7 +245,7 @@ class ProcrastinateQueue(QueuedJobs):
 
     def _sweep(self, connection: Connection) -> None:
         """Return the jobs of dead workers to their places; each counts as a death, once, whoever sweeps."""
-        given_up = []
+        given_up, corrupt = [], []
         with connection.transaction():
             lock = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
             if connection.execute(lock, [f"triage sweep {self._namespace}"]).fetchone() != (True,):
@@ -251,7 +255,12 @@ class ProcrastinateQueue(QueuedJobs):
             for number, args, worker in found:
                 try:
                     job = _decode(number, args)
-                except (NewerSchema, ValueError):  # a replica of a later release claimed it, and reads it
+                except NewerSchema:  # a replica of a later release claimed it, and reads it
+                    continue
+                except ValueError:
+                    _stop(connection, number, is_kept=True)
+                    self._tell(connection)
+                    corrupt.append(number)
                     continue
                 claimed = job.model_copy(update={"attempts": job.attempts + 1})
                 died = claimed.died(alone=worker is not None and held[worker] == 1)
@@ -261,6 +270,8 @@ class ProcrastinateQueue(QueuedJobs):
             for worker in filter(None, held):
                 connection.execute(queries["unregister_worker"], {"worker_id": worker})
         self._given_up += given_up
+        for number in corrupt:
+            self._name_corrupt(number)
 
     def _live(self) -> None:
         """Give signs of life, return the jobs of those that give none, and hear of changes, until the stop."""

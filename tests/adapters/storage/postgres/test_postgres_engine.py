@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +14,7 @@ from bot.config.settings import Settings
 from bot.domain.jobs import AlertArrived, FollowUpArrived
 from bot.errors import StoreError
 from bot.intake.normalise import Identity
-from bot.intake.watcher import IntakeStores, Watcher
+from bot.intake.watcher import Watcher
 from bot.ports.collections import CLASSIFIED, EVENTS
 from bot.ports.storage import SortedMessage, Taken
 from bot.ports.threads import Threads
@@ -21,6 +22,7 @@ from tests.builders import NOW, a_sorter, a_thread, some_work
 from tests.fakes import FakeClock
 from tests.payloads import payload
 from tests.postgres import new_namespace, shared_database, until_somebody_waits
+from tests.tables import each_row
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.postgres_engine import PostgresStore
@@ -53,18 +55,15 @@ def replica(store: PostgresStore) -> Iterator[Hear]:
 
     def watch() -> Watcher:
         opened.append(ProcrastinateQueue(shared_database(), store._namespace, FakeClock()))
-        stores = IntakeStores(
+        return Watcher(
+            Settings.model_validate(settings),
+            Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT"),
+            sorter=a_sorter(),
             events=store.journal(EVENTS),
             classified=store.journal(CLASSIFIED),
             threads=Threads(store.documents),
             jobs=opened[-1],
             shared=store.shared,
-        )
-        return Watcher(
-            Settings.model_validate(settings),
-            Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT"),
-            sorter=a_sorter(),
-            stores=stores,
             clock=FakeClock(),
             on_follow_up=lambda _: None,
         )
@@ -114,6 +113,17 @@ def test_a_message_whose_thread_is_worked_on_is_stored_as_such_only(store: Postg
         assert store.take(reply, is_in_flight=False) is Taken.IN_FLIGHT
         assert stored(store) == (number, number, number)
         assert store.take(reply, is_in_flight=True) is Taken.FIRST
+
+
+@each_row("edited", [None, {"user": "U0ANN", "ts": "1795165230.000000"}])
+def test_a_long_edit_that_is_read_back_is_journaled(replica: Hear, edited: dict[str, str] | None) -> None:
+    """By a name that fits an index, with Slack's time of it and without."""
+    long = body(f"[RESOLVED] CPU {token_hex(8_000)}", edited=edited, bot_id="B0ALERT", subtype="bot_message")["event"]
+    change = {"message": long, "previous_message": {**long, "text": "[FIRING:1] CPU"}}
+    event = {"type": "message", "subtype": "message_changed", "channel": long["channel"], **change}
+    watcher = replica()
+    assert watcher.receive({"team_id": "T1", "event": event})
+    assert not watcher.receive({"team_id": "T1", "event": event})
 
 
 def test_a_journal_that_was_tampered_with_loses_no_message(store: PostgresStore) -> None:

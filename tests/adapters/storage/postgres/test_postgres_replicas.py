@@ -19,12 +19,9 @@ from hypothesis import strategies as st
 
 from bot.errors import Unavailable
 from bot.ports.replicas import SILENT, Rate, Role
-from handlers.transport.poster import Poster
-from handlers.transport.rate_limits import LINE, POST_BURST, RateLimit, RateLimits
-from handlers.transport.slack_clients import RateLimitRetry, posting_client
+from handlers.transport.rate_limits import LINE, POST_BURST, RateLimit, RateLimiter
 from tests import fork_server
-from tests.fakes import FakeClock
-from tests.handlers.slack_stub import Answer, refusal, slack_stub
+from tests.handlers.slack_stub import Answer, a_poster, refusal, slack_stub
 from tests.postgres import new_database, new_namespace, shared_database
 
 if TYPE_CHECKING:
@@ -116,7 +113,6 @@ PROGRAM: Final = f"""
 import sys, time, requests
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_replicas import PostgresPace
-from bot.ports.replicas import Rate
 from handlers.transport.rate_limits import RateLimiter
 database_url, namespace, server_url = sys.argv[1:]
 def wait(seconds):
@@ -124,12 +120,12 @@ def wait(seconds):
     due = time.monotonic() + seconds
     time.sleep(seconds)
 pace = PostgresPace(Database(database_url, max_connections=2), namespace)
-posts = RateLimiter(Rate("posts", {PER_SECOND}, {POST_BURST}), pace, wait=wait)
+limiter = RateLimiter(pace, posts_per_second={PER_SECOND}, wait=wait)
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range({POSTS}):
     due = time.monotonic()
-    posts.wait_turn("C1", patience_s=300)
+    limiter.wait_turn(limiter.posts, "C1", patience_s=300)
     requests.post(server_url, data=str(due), timeout=300)
 """
 
@@ -231,27 +227,28 @@ def test_the_statement_counts_as_a_process_does(steps: list[tuple[str, int]], bu
 
 
 def test_a_refusal_that_is_waited_for_slows_the_others() -> None:
-    """While the client of one process waits for the end of its 429, no other process posts to that channel."""
+    """While one process waits for the end of its 429, no other process posts to that channel."""
     from bot.adapters.storage.postgres.postgres_replicas import PostgresPace
 
     pace = PostgresPace(shared_database(), new_namespace())
     refused: list[float | None] = []
+    now = [0.0]
 
     def look(asked_s: float) -> None:
-        assert asked_s == 600
-        other = RateLimits(posts_per_second=1, shared=pace).posts
-        other.wait_turn("C2")
+        now[0] += asked_s
+        assert asked_s == pytest.approx(6, abs=2)
+        other = RateLimiter(pace)
+        other.wait_turn(other.posts, "C2")
         with pytest.raises(Unavailable) as caught:
-            other.wait_turn("C1", patience_s=5)
+            other.wait_turn(other.posts, "C1", patience_s=1)
         refused.append(caught.value.retry_after_s)
 
     with slack_stub() as slack:
-        slack.will("chat.postMessage", refusal("ratelimited", status=429, Retry_After="600"), Answer({"ts": "1.2"}))
-        client = posting_client("xoxb-1", slack.url)
-        client.retry_handlers = [RateLimitRetry(patience_s=1_000, wait=look)]
-        one = Poster(client, RateLimits(posts_per_second=1, shared=pace).posts, reader=client, clock=FakeClock())
-        one.post("C1", "hello", what="post", rank=LINE)
-    assert refused == [pytest.approx(600, abs=30)]
+        slack.will("chat.postMessage", refusal("ratelimited", status=429, Retry_After="6"), Answer({"ts": "1.2"}))
+        one = a_poster(slack.url, limiter=RateLimiter(pace, monotonic=lambda: now[0], wait=look))
+        with pytest.raises(Unavailable):  # for the database no time has passed
+            one.post("C1", "hello", what="post", rank=LINE)
+    assert refused == [pytest.approx(6, abs=2)]
 
 
 def test_posts_go_on_without_the_database(caplog: pytest.LogCaptureFixture) -> None:
@@ -260,13 +257,13 @@ def test_posts_go_on_without_the_database(caplog: pytest.LogCaptureFixture) -> N
     from bot.adapters.storage.postgres.postgres_replicas import PostgresPace
 
     database = Database(new_database(), max_connections=1)
-    posts = RateLimits(posts_per_second=1, shared=PostgresPace(database, new_namespace())).posts
-    posts.wait_turn("C1")
+    limiter = RateLimiter(PostgresPace(database, new_namespace()))
+    limiter.wait_turn(limiter.posts, "C1")
     database.close()
     with caplog.at_level(logging.INFO):
         for channel in ("C1", "C2", "C3"):
-            posts.wait_turn(channel)
-        posts.hold("C1", 30)
+            limiter.wait_turn(limiter.posts, channel)
+        limiter.hold(limiter.posts, "C1", 30)
     assert [record.action for record in caplog.records] == ["pace_alone"]  # type: ignore[attr-defined]
 
 

@@ -288,6 +288,23 @@ def test_a_row_that_holds_no_job_is_kept_and_named(replica: Open, namespace: str
     assert not queue.holds("bad")
 
 
+def test_a_row_of_a_dead_worker_that_holds_no_job_is_given_up_and_named(
+    replica: Open, namespace: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Once, with one line in the log; the next job of its key goes on."""
+    dead, queue = replica(beat_every_s=60), replica(silent_s=0)
+    for _ in range(2):
+        dead.put(some_work("shop"))
+    number = int(claimed(dead).job_id)
+    with shared_database().writing() as connection:
+        connection.execute("UPDATE procrastinate_jobs SET args = '{}' WHERE id = %s", [number])
+    sweep_now(queue)
+    sweep_now(queue)
+    assert queue.corrupt == [f"procrastinate_jobs: {number}"]
+    assert [record.message for record in caplog.records] == ["a row holds no job and was given up"]
+    assert claimed(queue).key == "shop"
+
+
 def test_whatever_a_chat_sends_can_be_queued(replica: Open) -> None:
     """Also what the type jsonb refuses."""
     queue, work = replica(), QuestionAsked(event=an_event("why \x00?"))

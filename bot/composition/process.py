@@ -1,9 +1,10 @@
-"""Opens what the process has once, for all its teams: the data directory, Slack's clients, the codebases."""
+"""Builds what a process has once, for all its teams: the data directory, the state, Slack's clients, the codebases."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -13,27 +14,31 @@ from slack_sdk import WebClient
 from bot.adapters.process.clocks import ChatClock, SharedClock
 from bot.adapters.storage.files.atomic_write import set_aside_all_but
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
+from bot.adapters.storage.files.file_leases import FileLeases
 from bot.casework.ops_channel import OpsLines, ProcessLines
-from bot.composition.codebases import open_process_code
+from bot.composition.codebases import ProcessCode, open_process_code
+from bot.composition.storage_engine import open_engine
+from bot.composition.team_homes import check_team_folders, hand_over, refuse_renamed
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.intake.normalise import Identity
-from bot.ports import Clock, Engine, Store
+from bot.ports import Clock, Engine, Lease, Store
 from bot.ports.collections import (
     CLASSIFIED,
     CLONES,
     EVENTS,
+    HOME,
     INDEX,
     REPLIES,
     THREADS,
     SingleDocument,
 )
 from bot.ports.migrations import refuse_newer
-from handlers.cards.publisher import CardPublisher
+from bot.ports.replicas import Role
 from handlers.names import NameBook
 from handlers.transport.attachments import SlackAttachments
 from handlers.transport.poster import Poster
-from handlers.transport.rate_limits import POSTS_PER_SECOND, RateLimits
+from handlers.transport.rate_limits import POSTS_PER_SECOND, RateLimiter
 from handlers.transport.slack_clients import (
     header_of,
     history_client,
@@ -83,18 +88,17 @@ class SlackAccess:
     """The clients of one workspace.
 
     `client` repeats failed requests and waits a little for rate limits, `history_client` as long as they ask,
-    `posting` sends nothing twice; `poster` keeps to the rate of posts as well.
+    `posting` sends nothing twice; `poster` keeps to Slack's rates as well.
     """
 
     def __init__(
-        self, environment: Environment, bot_token: str, names: NameBook, pacing: RateLimits, clock: Clock, say: Say
+        self, environment: Environment, bot_token: str, names: NameBook, limiter: RateLimiter, clock: Clock, say: Say
     ) -> None:
         makers = (repeatable_client, history_client, posting_client)
         self.client, self.history_client, self.posting = (make(bot_token, environment.slack_api_url) for make in makers)
         self.clock = ChatClock(clock, say)
         self.me = me = patiently(lambda: _identify(self.client, self.clock))
-        self.poster = Poster(self.posting, pacing.posts, reader=self.client, clock=clock)
-        self.publisher, self.reactions = CardPublisher(self.client, self.poster, pacing.updates), pacing.reactions
+        self.poster = Poster(self.client, posting=self.posting, limiter=limiter, clock=clock)
         self.workspace = SlackWorkspace(
             self.client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id, names=names
         )
@@ -112,54 +116,90 @@ class SlackAccess:
             self.clock.note(header_of(self.client.auth_test().headers, "date"))
 
 
-class ProcessServices:
-    """What all teams of one process share; `storage` is that of the process's own data directory.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Process:
+    """What a process has once; `lease` keeps other processes from its data directory, whose `storage` this is.
 
     `noted` takes lines about the process itself, for every team's ops channel; `jobs_changed` is notified of every
     new job of any team; `time_scale` is that of all its tickers, and of the pauses between posts.
-
-    Raises:
-        ConfigError: the codebase is none, or holds no commit or no text file.
-        ProviderError: Slack refused the token; while it cannot be reached it is waited for.
-        StoreError: the data directory cannot be used.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        environment: Environment,
-        engine: Engine,
-        bot_token: str,
-        clock: Clock,
-        *,
-        time_scale: float = 1.0,
-    ) -> None:
-        self.settings, self.environment, self.engine, self.time_scale = settings, environment, engine, time_scale
-        self.clock = SharedClock(clock)
-        self.noted = ProcessLines(self.clock)
-        self.keep_time()
-        self.storage = open_storage(engine, environment.home, self.noted)
-        self.code = open_process_code(settings, environment, self.storage, self.clock, say=self.noted.append_of)
-        names = NameBook(self.storage.documents)
-        for team in settings.by_team().values():
-            for chat in team.watched_chats:
-                names.learn(chat.chat_id, chat.name)
-        pacing = RateLimits(posts_per_second=POSTS_PER_SECOND / time_scale, shared=engine.pace)
-        self.slack = SlackAccess(environment, bot_token, names, pacing, self.clock, self.noted.append)
-        self.jobs_changed = threading.Condition()
+    settings: Settings
+    environment: Environment
+    lease: Lease
+    engine: Engine
+    storage: Store
+    clock: SharedClock
+    noted: ProcessLines
+    code: ProcessCode
+    slack: SlackAccess
+    jobs_changed: threading.Condition
+    time_scale: float
 
     def keep_time(self) -> timedelta:
         """Use the time of the database that replicas share; return how far this clock is ahead. Raises StoreError."""
-        replicas = self.engine.replicas
-        ahead = replicas.ahead(self.clock.machine) if replicas is not None else None
-        if ahead is not None and (line := self.clock.correct(ahead)):
-            self.noted.append(line)
-        return self.clock.ahead
+        return _keep_time(self.engine, self.clock, self.noted)
 
     def single(self, collection: str, *, of_machine: bool = False) -> SingleDocument:
         """Return the one document of a collection of the process; one that cannot be read is set aside and told of."""
         documents = self.storage.machine if of_machine else self.storage.documents
         return SingleDocument(documents, collection, on_damage=lambda where: self.noted.append(set_aside_line(where)))
+
+
+def build_process(
+    settings: Settings,
+    environment: Environment,
+    role: Role,
+    bot_token: str,
+    clock: Clock,
+    *,
+    time_scale: float = 1.0,
+) -> Process:
+    """Take the data directory, then open the state, the codebases and Slack; no thread of ours runs yet.
+
+    Raises:
+        ConfigError: a codebase is none, or holds no commit or no text file; another triage runs on this home.
+        ProviderError: Slack refused the token; while it cannot be reached it is waited for.
+        StoreError: the data directory or the database cannot be used.
+    """
+    home = environment.home
+    lease = FileLeases(home).take(HOME)
+    engine = open_engine(environment, role)
+    check_team_folders(home, settings.teams)
+    handed_over = hand_over(engine, home, settings)
+    refuse_renamed(home, settings, engine)
+    shared_clock = SharedClock(clock)
+    noted = ProcessLines(shared_clock)
+    _keep_time(engine, shared_clock, noted)
+    storage = open_storage(engine, home, noted)
+    code = open_process_code(settings, environment, storage, shared_clock, say=noted.append_of)
+    names = NameBook(storage.documents)
+    for chat in (chat for team in settings.by_team().values() for chat in team.watched_chats):
+        names.learn(chat.chat_id, chat.name)
+    limiter = RateLimiter(engine.pace, posts_per_second=POSTS_PER_SECOND / time_scale)
+    slack = SlackAccess(environment, bot_token, names, limiter, shared_clock, noted.append)
+    for line in filter(None, (handed_over, "\n".join(settings.removed_keys))):
+        noted.append(line)
+    return Process(
+        settings=settings,
+        environment=environment,
+        lease=lease,
+        engine=engine,
+        storage=storage,
+        clock=shared_clock,
+        noted=noted,
+        code=code,
+        slack=slack,
+        jobs_changed=threading.Condition(),
+        time_scale=time_scale,
+    )
+
+
+def _keep_time(engine: Engine, clock: SharedClock, noted: ProcessLines) -> timedelta:
+    ahead = engine.replicas.ahead(clock.machine) if engine.replicas is not None else None
+    if ahead is not None and (line := clock.correct(ahead)):
+        noted.append(line)
+    return clock.ahead
 
 
 def open_storage(engine: Engine, home: Path, noted: OpsLines | ProcessLines) -> Store:

@@ -1,4 +1,4 @@
-"""Builds what is known of sessions, and what answers the commands about them: for the bot and for the terminal."""
+"""Opens what is known of sessions, and what answers the commands about them: for the bot and for the terminal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Answering = Callable[[CommandLine, Asker], Answer]
 """Answers every verb of one command; raises InputError where it cannot be done or they may not, StoreError."""
 
 
-class SessionServices:
+class Sessions:
     """The sessions, what is remembered of them, whose they are, the log of their beats, and what they suggest."""
 
     def __init__(

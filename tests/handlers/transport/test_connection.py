@@ -8,7 +8,7 @@ from pathlib import Path
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.intake.presence import connection_state, describe_presence, read_presence
 from bot.ports.collections import PRESENCE, SingleDocument
-from handlers.transport.presence_record import NoConnection
+from handlers.transport.connection import Connection
 from tests.builders import NOW
 from tests.fakes import FakeClock
 
@@ -19,7 +19,7 @@ def test_a_process_that_only_works_is_well_while_it_lives(tmp_path: Path) -> Non
     """It needs no connection, and tells its machine of itself alone."""
     documents = FileDocuments(tmp_path)
     clock = FakeClock(NOW + MINUTE)
-    line = NoConnection(SingleDocument(documents, PRESENCE), clock)
+    line = Connection(SingleDocument(documents, PRESENCE), clock, lambda _: None, hears=False)
     line.open()
     clock.advance(-60)  # somebody set it right
     line.note_clock(timedelta(seconds=7.4))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.composition.casework_services import forgotten_sessions, unreadable_lines
+from bot.composition.startup_report import forgotten_sessions, unreadable_lines
 from bot.config.settings import Settings
 from bot.ports.collections import HEARTBEATS
 

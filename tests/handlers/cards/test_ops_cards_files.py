@@ -7,7 +7,7 @@ import json
 import pytest
 
 from bot.errors import ProviderError, Unavailable, Unconfirmed
-from handlers.cards.card_posts import SlackCardFiles
+from handlers.cards.ops_cards import SlackCardFiles
 from tests.builders import a_thread
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal
 

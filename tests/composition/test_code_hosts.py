@@ -11,13 +11,12 @@ import pytest
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.agent.codebases import Codebase, Codebases
 from bot.casework.fixes.patch_check import PatchCodebases
+from bot.composition.code_hosts import CodeHosts, hidden_from_checks
 from bot.composition.codebases import ProcessCode, open_process_code
-from bot.composition.fix_services import CodeHosts, KnownFixes
 from bot.config.environment import Environment, read_environment
 from bot.config.settings import Settings, load_settings
 from bot.domain.returns import EvidenceKind, EvidenceRef
-from bot.ports.collections import FIXES
-from tests.fakes import FakeClock, in_memory
+from tests.fakes import FakeClock
 from tests.gitrepo import git, make_repo
 from tests.journeys.office import write_config
 
@@ -123,9 +122,8 @@ def test_a_check_sees_no_checkout_that_only_other_teams_see(opened: Any, tmp_pat
 
     def hidden(*seen: str) -> set[str]:
         team = Codebases(one for name, one in office.members.items() if name in seen)
-        codebases, store = PatchCodebases(team, lambda _: ()), in_memory(FIXES)
-        known = KnownFixes(office.settings, office.environment, office.process, codebases, store)
-        return {path.name for path in known.hidden()}
+        seeing = PatchCodebases(team, lambda _: ())
+        return {path.name for path in hidden_from_checks(office.process, seeing, office.environment.home)}
 
     assert hidden("shop", "infra", "inner") == {"home"}
     assert hidden("shop") == {"home", "infra", "inner"}

@@ -7,13 +7,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from slack_sdk import WebClient
 
 from blocks import ids
 from bot.domain.severity import Severity
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports import PageRing
-from handlers.cards.card_posts import PagePosts
+from handlers.cards.ops_cards import PagePosts
 from tests.builders import NOW, QUESTION_TS, a_thread
 from tests.fakes import FakeClock
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal, slack_stub
@@ -41,8 +40,7 @@ def clock() -> FakeClock:
 def posts(slack: SlackStub, clock: FakeClock) -> PagePosts:
     poster = a_poster(slack.url, posts_per_second=100.0, clock=clock)
     clock.at = NOW + WAITED
-    client = WebClient(token="xoxb-1", base_url=slack.url)
-    return PagePosts(client, poster, ops_channel="C0OPS", pages=lambda: ("U0ANA",), members=lambda group: GROUPS[group])
+    return PagePosts(poster, ops_channel="C0OPS", pages=lambda: ("U0ANA",), members=lambda group: GROUPS[group])
 
 
 def standing(ring: int | None) -> Answer:

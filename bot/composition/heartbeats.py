@@ -1,0 +1,206 @@
+"""Builds heartbeats: schedule, runs, alerts, and their cards, buttons and commands in Slack.
+
+Offline the beats compare what commands print; with models a cheap one screens them and a capable one works them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from blocks import ids
+from bot.adapters.notify import TelegramSurface, WebhookSurface
+from bot.agent.budget import Allowance
+from bot.agent.model_run import RunLimits
+from bot.agent.prompts import prompt
+from bot.agent.specialist import ModelAccess, Specialist
+from bot.casework.approvers import Approvers
+from bot.composition.model_access import stall_limit_s
+from bot.composition.process import Process
+from bot.composition.sessions import Sessions
+from bot.composition.team_core import TeamCore
+from bot.domain.heartbeats.alerts import OpenFinding
+from bot.domain.heartbeats.beats import BeatReport
+from bot.heartbeat.alerts.alert_routing import AlertRouter
+from bot.heartbeat.alerts.finding_responses import FindingResponses
+from bot.heartbeat.alerts.pages import PageThreads, Rings
+from bot.heartbeat.run.beat_record import BeatRecorder, BeatView
+from bot.heartbeat.run.beat_tools import BeatTools
+from bot.heartbeat.run.beat_worker import BeatWorker
+from bot.heartbeat.run.findings import report_by_code
+from bot.heartbeat.run.inputs import InputCollector
+from bot.heartbeat.run.model_steps import (
+    FINISH_BEAT,
+    LIMITS,
+    FinishBeat,
+    LastWords,
+    Minds,
+    PrescreenAnswer,
+    Screened,
+    full_run,
+    prescreen,
+)
+from bot.heartbeat.run.probes import Probes
+from bot.heartbeat.schedule.scheduler import Admission, Scheduler
+from bot.heartbeat.schedule.session_faults import SessionFaults
+from bot.heartbeat.sessions.session_registry import Owners, Session
+from bot.heartbeat.sharing.peer_sessions import PeerSessions
+from bot.ports import Surface
+from bot.runtime.duties import SessionDuties
+from handlers.answers import ephemeral
+from handlers.buttons.alert_buttons import AlertActions, AlertButtons
+from handlers.buttons.decision_handler import say_beside
+from handlers.buttons.playbook_buttons import SuggestionButtons
+from handlers.cards.alert_cards import SlackAlerts
+from handlers.cards.ops_cards import SuggestionCards
+from handlers.commands.session_command import SessionCommand
+
+BEAT_LIMIT_S = 600.0
+ANSWER_TOKENS = 8_000
+WHAT_TO_FIND_OUT = "What is the cause, and what should be done?"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Heartbeats:
+    """What decides when beats run, what carries them out, and what people see, press and type of them in Slack."""
+
+    sessions: Sessions
+    here: SessionDuties
+    scheduler: Scheduler
+    worker: BeatWorker
+    faults: SessionFaults
+    rings: Rings
+    threads: PageThreads
+    alert_buttons: AlertButtons
+    suggestion_buttons: SuggestionButtons
+    commands: Mapping[str, SessionCommand]
+
+    def learn_zones(self) -> None:
+        """Ask the chat for the owners' time zones where it is time to."""
+        self.sessions.owners.refresh(self.sessions.registry.all())
+
+
+def build_heartbeats(process: Process, core: TeamCore, models: ModelAccess | None) -> Heartbeats:
+    """Build them over the team's sessions; nothing runs before the first tick. Offline `models` is None."""
+    clock, workspace, secrets = process.clock, process.slack.workspace, core.environment.secrets()
+    owners = Owners(workspace, clock, local=core.zone("local"))
+    sessions = Sessions(
+        core.storage, core.settings.sessions, owners, clock, on_damage=core.on_damage, known_secrets=secrets
+    )
+    registry, store, desk = sessions.registry, sessions.store, sessions.suggestions
+    alerts = AlertRouter(_surfaces(process, core), store, clock, say=core.ops.say)
+    here = SessionDuties(core.service.leases, registry.all)
+    admission = Admission(owners, route=alerts.route, halted=core.pausing.words, runs_elsewhere=here.elsewhere)
+    scheduler = Scheduler(registry, store, core.service.jobs, admission, sessions.log, sessions.wakes, clock)
+    peers, probes = PeerSessions(desk), Probes(core.environment.variables, secrets=secrets)
+    tools = BeatTools(probes, peers.tools, known_secrets=secrets)
+    worker = BeatWorker(
+        registry,
+        store,
+        scheduler,
+        InputCollector(store, probes, clock, sessions.removals, peers),
+        _build_minds(core, models, tools, secrets),
+        BeatRecorder(core.storage.runs, store, sessions.log, secrets),
+        alerts,
+        peers,
+        clock,
+    )
+    responses = FindingResponses(store, alerts, clock)
+    say = say_beside(ephemeral(process.slack.client, process.slack.poster), core.settings.ops_channel)
+    actions = AlertActions(
+        sessions=registry, owners=owners, findings=responses, wake=scheduler.wake, ask=partial(_ask_about, core)
+    )
+    cards = SuggestionCards(process.slack.poster, desk.suggestions, ops_channel=core.settings.ops_channel)
+    return Heartbeats(
+        sessions=sessions,
+        here=here,
+        scheduler=scheduler,
+        worker=worker,
+        faults=SessionFaults(registry, store, clock, alerts, admission),
+        rings=Rings(registry, store, alerts, workspace, clock, say=core.ops.say),
+        threads=PageThreads(registry, store, owners, responses, allows=partial(_allows, core.approvers)),
+        alert_buttons=AlertButtons(actions, core.approvers, say=say),
+        suggestion_buttons=SuggestionButtons(desk, owners, cards, core.approvers, say=say),
+        commands={
+            name: SessionCommand(name, answering, owners, core.approvers)
+            for name, answering in sessions.answering(scheduler.wake, worker.cancel).items()
+        },
+    )
+
+
+def _surfaces(process: Process, core: TeamCore) -> dict[str, Surface]:
+    """Return the ways to reach people, by the names of the settings; Telegram needs a bot's token."""
+    slack, telegram = process.slack, core.environment.telegram_bot_token
+    alerts = SlackAlerts(slack.poster, members=slack.workspace.members)
+    surfaces: dict[str, Surface] = {"slack": alerts, "webhook": WebhookSurface()}
+    return surfaces if telegram is None else {**surfaces, "telegram": TelegramSurface(telegram)}
+
+
+def _build_minds(core: TeamCore, models: ModelAccess | None, tools: BeatTools, secrets: Collection[str]) -> Minds:
+    """Return who screens and who works the due tasks."""
+    if models is None:
+        return Minds(report_by_code)
+
+    def screen(view: BeatView) -> Screened:
+        return prescreen(view, _build_screen(models, view.session), tools.small(view), secrets)
+
+    def full(view: BeatView) -> BeatReport:
+        return full_run(view, _build_full_run(models, core, view.session), tools.all(view), secrets)
+
+    return Minds(full, screen)
+
+
+def _build_screen(models: ModelAccess, session: Session) -> Specialist:
+    return Specialist(
+        access=models,
+        model=session.beat.heartbeat_model,
+        system=prompt("prescreen"),
+        answer=PrescreenAnswer,
+        limits=LIMITS,
+        allowance=_allowance(session),
+        read=LastWords,
+        effort="low",
+        thinks=False,  # it would leave no room for the answer in so few tokens
+    )
+
+
+def _build_full_run(models: ModelAccess, core: TeamCore, session: Session) -> Specialist:
+    limits = RunLimits(
+        total_s=BEAT_LIMIT_S, stall_s=stall_limit_s(core.settings, core.environment), max_tokens=ANSWER_TOKENS
+    )
+    return Specialist(
+        access=models,
+        model=session.beat.model,
+        system=_allowed_tools(session),
+        answer=FinishBeat,
+        final=FINISH_BEAT,
+        read=LastWords,
+        limits=limits,
+        allowance=_allowance(session),
+    )
+
+
+def _allowed_tools(session: Session) -> str:
+    """Return the job description; the master's begins with every session's words, so that they share the cache."""
+    return "\n\n".join(map(prompt, ("heartbeat", "master") if session.is_master else ("heartbeat",)))
+
+
+def _allowance(session: Session) -> Allowance | None:
+    usd = session.beat.daily_budget_usd
+    return None if usd is None else Allowance(usd=usd, whose=f"{session.name} today")
+
+
+def _allows(approvers: Approvers, user: str, team: str, owner: str) -> bool:
+    """Whether somebody may decide about an alert; `owner` is their own id if they answer for its session, else ""."""
+    return approvers.allow(user, team, owner=owner)
+
+
+def _ask_about(core: TeamCore, session: Session, finding: OpenFinding, by: str) -> str:
+    """Have a finding of a session looked into; return what becomes of it."""
+    return core.ops_questions.ask(
+        f"A heartbeat of {session.name} reports: {finding.text.strip()}\n\n{WHAT_TO_FIND_OUT}",
+        by,
+        mark=ids.asked_about_block_id(session.id, finding),
+        codebases=core.code.about_session(session.id),
+    )

@@ -1,0 +1,61 @@
+"""What codebases of a few files answer, and where they keep silent: that they do not hold a word says little."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.casework.investigate.finder import FILES, ask
+from tests.gitrepo import make_repo
+from tests.journeys.shop import RETRIES, SESSIONS, SHOP, TIMEOUTS
+from tests.journeys.test_codebases import INFRA, WORKERS
+from tests.tables import each_row
+
+CODEBASES: Final[Mapping[str, Mapping[str, str]]] = {"shop": SHOP, "infra": INFRA, "client": FILES}
+SILENT: Final = ""
+
+
+@pytest.fixture(scope="module")
+def codebases(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    """The checkout of each codebase, in a folder of its own for its index."""
+    folder = tmp_path_factory.mktemp("codebases")
+    return {name: make_repo(folder / name / "code", dict(files)) for name, files in CODEBASES.items()}
+
+
+@each_row(
+    "codebase, question, path, quoted",
+    [
+        ("shop", SESSIONS, "shop/sessions.py", "sign_session"),
+        ("shop", RETRIES, "shop/retry.py", "backoff_delays"),
+        ("shop", TIMEOUTS, "config/warehouse.toml", "pick_list = 45"),
+        ("shop", "Which hash signs the cookies of verify_session?", "shop/sessions.py", "def verify_session"),
+        ("shop", "why is FIRST_DELAY_S so short for the payment people?", "shop/retry.py", "FIRST_DELAY_S = 0.5"),
+        ("shop", "how long are the pauses of `backoff_delays` under load?", "shop/retry.py", "def backoff_delays"),
+        ("shop", "where is the retry of the gateway set?", "shop/retry.py", "MAX_ATTEMPTS = 5"),
+        ("shop", "how many attempts before we give up on a payment?", "shop/retry.py", "MAX_ATTEMPTS = 5"),
+        ("shop", "what is the read timeout of the warehouse", "config/warehouse.toml", "read = 10"),
+        ("shop", "At which hour does the nightly export of orders run?", "shop/export.py", "EXPORT_HOUR_UTC = 2"),
+        ("infra", WORKERS, "deploy/workers.py", "MIN_WORKERS = 2"),
+        ("infra", "where is the number of workers scaled?", "deploy/workers.py", "def scale_workers"),
+        ("client", "how many workers serve the shop?", "config/shop.yml", "workers: 4"),
+        ("client", "what happens with an empty cart?", "shop/cart.py", "empty cart"),
+        (
+            *("client", "why does OrderService open a new client for every single order we take?"),
+            *("shop/client.py", "class OrderService"),
+        ),
+        ("shop", "who pays for the coffee machine?", SILENT, ""),
+        ("shop", "how do I reset my vpn password?", SILENT, ""),
+        ("shop", "which kafka topic gets the invoices?", SILENT, ""),
+        ("shop", WORKERS, SILENT, ""),
+        ("infra", "which region do our lambdas run in?", SILENT, ""),
+        ("client", "how do refunds reach the customer's bank?", SILENT, ""),
+    ],
+)
+def test_a_few_files_answer_what_they_hold(
+    codebases: Mapping[str, Path], codebase: str, question: str, path: str, quoted: str
+) -> None:
+    """With the lines that tell it; with nothing what they do not hold."""
+    refs = ask(codebases[codebase], question).ret.evidence_refs
+    assert [one.ref.rpartition(":")[0] for one in refs[:1]] == [path][: bool(path)]
+    assert quoted in "".join(one.quote for one in refs[:1])
