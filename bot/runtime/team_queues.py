@@ -63,6 +63,11 @@ class TeamQueues:
                 job = self._next(wanted)
             return job
 
+    def running(self) -> list[Job]:
+        """Return the jobs that are claimed and not done."""
+        with self._changed:
+            return [job for _, job in self._running.values()]
+
     def team_of(self, job: Job) -> str:
         """Return whose a claimed job is."""
         with self._changed:

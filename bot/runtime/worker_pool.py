@@ -74,7 +74,6 @@ class WorkerPool:
         self._pause_while_away_s = pause_while_away_s
         self._outages = 0
         self._stopping = threading.Event()
-        self._running: dict[str, Job] = {}  # by key: jobs of two teams may have one name
         self._waits_for: dict[str, str] = {}
         self._threads = [threading.Thread(target=self._work, name=f"worker-{n}", daemon=True) for n in range(threads)]
 
@@ -89,10 +88,10 @@ class WorkerPool:
         self._jobs.end_waits()
         started = time.monotonic()
         self._join(started + self._finish_s)
-        if self._interrupt is not None and self._running:
+        if self._interrupt is not None and self._jobs.running():
             self._interrupt()
         self._join(started + self._grace_s)
-        for job in list(self._running.values()):
+        for job in self._jobs.running():
             with suppress(StoreError):  # the next start takes it up where it is
                 self._jobs.give_back(job, why="the bot stopped", count=False)
 
@@ -106,21 +105,13 @@ class WorkerPool:
             try:
                 job = self._jobs.claim()
                 if job is not None:
-                    self._do(job)
+                    self._run(job, self._handlers_of(job))
             except Away as error:
                 log.warning("no work until it is back: %s", error, extra={"action": "work_waits"})
                 self._stopping.wait(self.pause_s(error))
             except Exception:
                 log.exception("worker stumbled", extra={"action": "worker_stumbled"})
                 self._stopping.wait(self._pause_after_error_s)
-
-    def _do(self, job: Job) -> None:
-        self._running[job.key] = job
-        try:
-            by = self._handlers_of(job)
-            self._run(job, by)
-        finally:
-            self._running.pop(job.key, None)
 
     def _run(self, job: Job, by: JobHandlers) -> None:
         try:

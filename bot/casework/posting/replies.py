@@ -86,7 +86,11 @@ class Replies:
                 )
             if claimed is None:
                 raise Conflict("Another person decided first.")
-            return self._send(claimed)
+            try:
+                return self._send(claimed)
+            except StoreError:  # it was sent perhaps; the running process looks
+                self.recall(state.thread_id)
+                raise
 
     def settle(self, state: ThreadState, *, clicked_by: str | None = None) -> ThreadState:
         """Carry a claim to its end that was not sent yet, or that a crash or a broken connection interrupted.
@@ -156,7 +160,7 @@ class Replies:
         try:
             with self._alone_of_replicas(thread_id):
                 yield
-        except (Unconfirmed, StoreError):
+        except Unconfirmed:
             self.recall(thread_id)
             raise
         finally:
@@ -286,7 +290,9 @@ class Replies:
         except TriageError:
             extra = {"action": "twin_unanswered", "thread_id": twin.thread_id}
             log.warning("a twin is not answered yet", extra=extra, exc_info=True)
-            self.recall(twin.thread_id)
+            now = self._service.store.get(twin.thread_id)
+            if now is not None and now.post_intent is not None:
+                self.recall(twin.thread_id)
 
     def _unclaim(self, state: ThreadState, **changes: Any) -> None:
         """Let nobody have approved the draft; a twin, whose first thread has ended, is looked at anew."""

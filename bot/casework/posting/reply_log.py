@@ -79,8 +79,17 @@ def is_logged(replies: Journal, state: ThreadState) -> bool:
 def logged_claim(replies: Journal, state: ThreadState) -> str | None:
     """Return as what message the log says that a claimed draft was posted; None where it does not say so."""
     claimed_at = state.user_approved_at or (state.post_intent.at if state.post_intent else state.started_at)
-    posted = [line for line in _lines_of(replies, state) if datetime.fromisoformat(line["posted_at"]) >= claimed_at]
-    return posted[-1]["posted_message_id"] if posted else None
+    lines = [(posted_at(line), line.get("posted_message_id")) for line in _lines_of(replies, state)]
+    return next((posted for at, posted in reversed(lines) if at is not None and at >= claimed_at), None)
+
+
+def posted_at(line: Mapping[str, Any]) -> datetime | None:
+    """Return when the reply of a line was posted; None where the line does not say so."""
+    try:
+        at = datetime.fromisoformat(str(line.get("posted_at")))
+    except ValueError:
+        return None
+    return at if at.tzinfo else None
 
 
 def _lines_of(replies: Journal, state: ThreadState) -> Iterator[Mapping[str, Any]]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from bot.casework.alerts import AlertThreads
 from bot.casework.orchestrator import Orchestrator
+from bot.casework.posting.reply_log import posted_at
 from bot.casework.thread_service import ThreadService
 from bot.domain.events import Event, MessageType, thread_key
 from bot.domain.jobs import QuestionAsked, RebuildThread
@@ -122,7 +123,7 @@ class ThreadRebuild:
     def _settled(self, thread_id: str) -> tuple[datetime | None, set[str]]:
         """Return until when the thread is settled by an earlier ending, and which messages that dealt with."""
         closed, replies = self._service.store.last_closed(thread_id), self._replies_of(thread_id)
-        times = [at for line in replies if (at := _time(line.get("posted_at"))) is not None]
+        times = [at for line in replies if (at := posted_at(line)) is not None]
         messages = {str(line.get("reply_to_message_id")) for line in replies}
         if closed is None:
             return max(times, default=None), messages
@@ -149,10 +150,3 @@ class ThreadRebuild:
 
 def _lost(name: str) -> str:
     return f"The record of a thread could not be read; it was set aside as {name}."
-
-
-def _time(value: object) -> datetime | None:
-    try:
-        return datetime.fromisoformat(str(value))
-    except ValueError:
-        return None

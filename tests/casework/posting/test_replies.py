@@ -365,6 +365,29 @@ class TestLate:
         assert self.settle(office) == []
         posted_once(office)
 
+    def test_one_that_is_logged_and_was_deleted_since_is_not_posted_again(self, tmp_path: Path) -> None:
+        """A human removed it while the bot could not write that it was posted."""
+        office = Office(tmp_path).asked()
+        office.messenger.meanwhile = lambda: setattr(office.store.memory, "full", True)
+        with pytest.raises(StoreError):
+            approve(office)
+        office.store.memory.full = False
+        office.workspace.delete("C1", QUESTION_TS, office.messenger.posts[0].ts)
+        office.clock.advance(SLOW_IN_FLIGHT.total_seconds())
+        assert self.settle(office) == []
+        posted_once(office)
+
+    def test_an_approval_that_a_full_disk_did_not_take_is_no_problem_later(self, tmp_path: Path) -> None:
+        """Who clicked was told; nothing was claimed, so nothing is settled."""
+        office = Office(tmp_path).asked()
+        office.store.memory.full = True
+        with pytest.raises(StoreError):
+            approve(office)
+        office.store.memory.full = False
+        assert self.settle(office) == []
+        approve(office)
+        posted_once(office)
+
     def test_one_that_slack_kept_unanswered_has_longer_to_arrive(self, tmp_path: Path) -> None:
         """Given up after 20 s, taken after 40: it is adopted, and there is no second one."""
         office = Office(tmp_path).asked()
