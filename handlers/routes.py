@@ -27,7 +27,6 @@ from handlers.buttons.decision_handler import Listener
 from handlers.commands.team_commands import TeamCommands
 from handlers.home import HomeTab
 from handlers.team_router import TeamRouter
-from handlers.transport.tls import tls_context
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +68,7 @@ def journal_first(watcher_of: Callable[[Body], Watcher]) -> Callable[..., BoltRe
     return middleware
 
 
-def bolt_app(bot_token: str, api_url: str, me: Identity, to: TeamRouter, home: HomeTab, on: Executor) -> App:
+def bolt_app(client: WebClient, me: Identity, to: TeamRouter, home: HomeTab, on: Executor) -> App:
     """Return the Bolt app with every listener registered to run `on`; messages are taken before Bolt's own chain.
 
     Bolt's check of signatures is off: it parses a body before and logs it after refusing it (slack_bolt 1.30, read), so
@@ -77,11 +76,11 @@ def bolt_app(bot_token: str, api_url: str, me: Identity, to: TeamRouter, home: H
     everybody.
     """
     authorised = AuthorizeResult(
-        enterprise_id=None, team_id=me.team_id, bot_user_id=me.user_id, bot_id=me.bot_id, bot_token=bot_token
+        enterprise_id=None, team_id=me.team_id, bot_user_id=me.user_id, bot_id=me.bot_id, bot_token=client.token
     )
     app = App(
         name="triage",
-        client=WebClient(base_url=api_url, ssl=tls_context()),
+        client=WebClient(base_url=client.base_url, ssl=client.ssl),  # Bolt warns of one with a token
         authorize=lambda: authorised,
         before_authorize=journal_first(lambda body: to.of_message(body).watcher),
         signing_secret="",

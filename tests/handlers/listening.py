@@ -10,6 +10,7 @@ from slack_bolt import App
 from bot.intake.normalise import Identity
 from handlers.routes import bolt_app
 from handlers.team_router import TeamListeners, TeamRouter
+from handlers.transport.slack_clients import repeatable_client
 
 
 def listening(url: str, me: Identity, executor: Executor, *, home: Any, **kinds: Any) -> App:
@@ -33,4 +34,4 @@ def listening(url: str, me: Identity, executor: Executor, *, home: Any, **kinds:
             say=lambda *_, **__: None,
         )
     )
-    return bolt_app("xoxb-1", url, me, router, home, executor)
+    return bolt_app(repeatable_client("xoxb-1", url), me, router, home, executor)
