@@ -22,7 +22,7 @@ from bot.domain.threads import ThreadState
 from bot.errors import ProviderError, Unavailable
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import LINE, RateLimiter, rate_limited
-from handlers.transport.slack_clients import translate_slack_errors
+from handlers.transport.slack_clients import open_place, translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -58,15 +58,9 @@ def ephemeral(client: WebClient, poster: Poster) -> Ephemeral:
             raise
         except ProviderError:
             log.info("answering in private instead", extra={"action": "answered_in_private"}, exc_info=True)
-            _in_private(client, poster, user, text)
+            poster.post(open_place(client, user), with_local_times(text), what="answer you", rank=LINE)
 
     return tell
-
-
-def _in_private(client: WebClient, poster: Poster, user: str, text: str) -> None:
-    with translate_slack_errors("open a direct message"):
-        channel = str(client.conversations_open(users=user)["channel"]["id"])
-    poster.post(channel, with_local_times(text), what="answer you", rank=LINE)
 
 
 def answer(tell: Callable[..., None], *said: str | None) -> None:

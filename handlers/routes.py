@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any
 
-from slack_bolt import Ack, App, BoltResponse, Respond
+from slack_bolt import App, BoltResponse
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk import WebClient
@@ -23,7 +23,6 @@ from bot.domain.text.sanitize import mend
 from bot.errors import StoreError
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
-from handlers.buttons.decision_handler import Listener
 from handlers.commands.team_commands import TeamCommands
 from handlers.home import HomeTab
 from handlers.team_router import TeamRouter
@@ -106,24 +105,9 @@ def _connect(app: App, to: TeamRouter, home: HomeTab) -> None:
     app.command("/triage")(TeamCommands(to))
     app.event("app_home_opened")(home.opened)
     app.action(ids.RUN_SESSION)(home.run_now)
-    app.message_shortcut(ids.TRIAGE_THIS)(_shortcut(to))
-    app.message_shortcut(ids.REMEMBER_THIS)(_remember_this(to))
+    for callback_id in (ids.TRIAGE_THIS, ids.REMEMBER_THIS):
+        app.message_shortcut(callback_id)(to.shortcut(callback_id))
     for action_id in sorted({name for team in to.all() for name in team.actions}):
         app.action(action_id)(to.action(action_id))
     for callback_id in sorted({name for team in to.all() for name in team.views}):
         app.view(callback_id)(to.view(callback_id))
-
-
-def _shortcut(to: TeamRouter) -> Listener:
-    def triage_this(ack: Ack, body: dict[str, Any], respond: Respond) -> None:
-        team = to.of_shortcut(body)
-        team.shortcuts.triage_this(ack, body, respond, whose=f"Team {team.team}: " if len(to.all()) > 1 else "")
-
-    return triage_this
-
-
-def _remember_this(to: TeamRouter) -> Listener:
-    def remember_this(ack: Ack, body: dict[str, Any], client: WebClient) -> None:
-        to.of_shortcut(body).remember_this(ack=ack, body=body, client=client)
-
-    return remember_this

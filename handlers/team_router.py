@@ -22,7 +22,6 @@ from bot.intake.watcher import Watcher
 from handlers.buttons.decision_handler import Listener, Say
 from handlers.clicks import Body, Click, clicking_person, typed_in
 from handlers.commands.dispatcher import CommandDispatcher
-from handlers.shortcuts import Shortcuts
 
 _PARTS: Final = re.compile(r"[|!]")
 NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}", re.ASCII)
@@ -36,10 +35,10 @@ GONE: Final = "The team {team} is no longer in triage.yml, so nothing was done."
 class TeamListeners:
     """What listens for one team.
 
-    `actions` and `views` are its buttons and dialogues by id, `remember_this` a shortcut. `owns` says whether a thread,
-    a session or a suggestion of that id is this team's, or a value that names the team; `has_card` whether a card of
-    its stands at a ts of the ops channel; `owned` names the sessions that belong to a user. `say` answers a click for
-    its own team.
+    `shortcuts`, `actions` and `views` are its message shortcuts, buttons and dialogues by id. `owns` says whether a
+    thread, a session or a suggestion of that id is this team's, or a value that names the team; `has_card` whether a
+    card of its stands at a ts of the ops channel; `owned` names the sessions that belong to a user. `say` answers a
+    click for its own team.
     """
 
     team: str
@@ -47,8 +46,7 @@ class TeamListeners:
     watcher: Watcher
     approvers: Approvers
     commands: CommandDispatcher
-    shortcuts: Shortcuts
-    remember_this: Listener
+    shortcuts: Mapping[str, Listener]
     actions: Mapping[str, Listener]
     views: Mapping[str, Listener]
     owns: Callable[[str], bool]
@@ -143,6 +141,10 @@ class TeamRouter:
         if any(one.owns(name) for name in names for one in self.all()):
             return None
         return next((one for name in names for one in gone if one.owns(name)), None)
+
+    def shortcut(self, callback_id: str) -> Listener:
+        """Return the listener of a message shortcut, which is that of the team that gets the message."""
+        return lambda args: call(self.of_shortcut(args.body).shortcuts[callback_id], args)
 
     def action(self, action_id: str) -> Listener:
         """Return the listener of a button, which is the team's whose it is."""

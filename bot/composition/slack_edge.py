@@ -90,20 +90,21 @@ class TeamEdge:
         self.backfill = _backfill(on, self.watcher, router, self.backfilling, beats.threads)
         answers = ClickReplies(on.tell(), home, on.store, on.approvers, ops_channel=on.ops_channel)
         notes = NoteButtons(casework.notes, on.approvers, say=answers.say, team=on.team)
+        shortcut = Shortcuts(
+            self.watcher,
+            on.service.workspace,
+            team_id=on.slack.me.team_id,
+            allow_external=on.settings.watcher.allow_external,
+            whose=lambda: f"Team {on.team}: " if len(router.all()) > 1 else "",
+        )
         self.listeners = TeamListeners(
             team=on.team,
             ops_channel=on.ops_channel,
             watcher=self.watcher,
             approvers=on.approvers,
             commands=_commands(on, casework, beats),
-            shortcuts=Shortcuts(
-                self.watcher,
-                on.service.workspace,
-                team_id=on.slack.me.team_id,
-                allow_external=on.settings.watcher.allow_external,
-            ),
+            shortcuts={ids.TRIAGE_THIS: shortcut.triage_this, ids.REMEMBER_THIS: notes.remember_this},
             **_buttons(on, casework, beats, answers, notes),
-            remember_this=notes.remember_this,
             owns=partial(_owns, on, sessions),
             has_card=lambda ts: any(one.card_ts == ts for one in on.store.open_threads()),
             say=on.say(),

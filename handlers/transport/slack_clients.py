@@ -101,8 +101,7 @@ def _code_of(error: SlackApiError) -> str | None:
 
 def _retry_after_s(headers: Mapping[str, object]) -> float | None:
     """Return how long Slack asks to wait, in seconds, if it says; at most `MAX_ADVISED_S`."""
-    said = {name.lower(): value for name, value in headers.items()}.get("retry-after")
-    value = str(said[0] if isinstance(said, list) and said else said)
+    value = header_of(headers, "retry-after") or ""
     return min(float(value), MAX_ADVISED_S) if value.isascii() and value.isdigit() else None
 
 

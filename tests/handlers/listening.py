@@ -7,6 +7,7 @@ from typing import Any
 
 from slack_bolt import App
 
+from blocks import ids
 from bot.intake.normalise import Identity
 from handlers.routes import bolt_app
 from handlers.team_router import TeamListeners, TeamRouter
@@ -24,8 +25,10 @@ def listening(url: str, me: Identity, executor: Executor, *, home: Any, **kinds:
             watcher=kinds["watcher"],
             approvers=None,  # type: ignore[arg-type]  # with one team nobody is asked who belongs to it
             commands=kinds["commands"],
-            shortcuts=kinds["shortcuts"],
-            remember_this=getattr(kinds["notes"], "remember_this", lambda **_: None),
+            shortcuts={
+                ids.TRIAGE_THIS: getattr(kinds["shortcuts"], "triage_this", lambda **_: None),
+                ids.REMEMBER_THIS: getattr(kinds["notes"], "remember_this", lambda **_: None),
+            },
             actions={name: listener for table in tables for name, listener in table.actions.items()},
             views={name: listener for table in tables for name, listener in table.views.items()},
             owns=lambda _: True,
