@@ -179,10 +179,9 @@ class SocketConnection(Connection):
 
     def _end(self) -> None:
         """Close the client, which waits for its threads: wake those that wait, and give them some seconds at most."""
-        session = self._client.current_session
-        if session is not None and session.sock is not None:
+        if (sock := getattr(self._client.current_session, "sock", None)) is not None:
             with suppress(OSError):
-                session.sock.shutdown(socket.SHUT_RDWR)
+                sock.shutdown(socket.SHUT_RDWR)
         closing = threading.Thread(target=self._client.close, daemon=True)
         closing.start()
         self._client.message_queue.put(None)
