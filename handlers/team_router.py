@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -127,20 +127,13 @@ class TeamRouter:
         teams = self.all()
         if len(teams) == 1:
             return teams[0]
-        for name in _names_in(body):
-            if (owner := next((one for one in teams if one.owns(name)), None)) is not None:
-                return owner
         channel = (body.get("channel") or {}).get("id") or (body.get("container") or {}).get("channel_id")
-        return (self.of_channel(str(channel)) if channel else None) or teams[0]
+        return _owner(body, teams) or (self.of_channel(str(channel)) if channel else None) or teams[0]
 
     def of_gone(self, body: Body) -> TeamListeners | None:
         """Return the removed team whose a button or a dialogue is; None where it is no such team's."""
-        if not self._gone:
-            return None
-        gone, names = list(self._gone.values()), list(_names_in(body))
-        if any(one.owns(name) for name in names for one in self.all()):
-            return None
-        return next((one for name in names for one in gone if one.owns(name)), None)
+        gone = list(self._gone.values())
+        return None if not gone or _owner(body, self.all()) else _owner(body, gone)
 
     def shortcut(self, callback_id: str) -> Listener:
         """Return the listener of a message shortcut, which is that of the team that gets the message."""
@@ -172,6 +165,11 @@ def call(listener: Listener, args: Args) -> None:
     """Call a listener with the arguments it names, as Bolt does."""
     names = inspect.signature(listener).parameters
     listener(**{name: getattr(args, name) for name in names})
+
+
+def _owner(body: Body, teams: Sequence[TeamListeners]) -> TeamListeners | None:
+    """Return the team to which something belongs that a button or a dialogue names."""
+    return next((one for name in _names_in(body) for one in teams if one.owns(name)), None)
 
 
 def _names_in(body: Body) -> Iterator[str]:
