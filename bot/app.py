@@ -76,7 +76,6 @@ class App:
             self.teams.router,
             self.teams.home,
             self._listeners,
-            bot_token=bot_token,
             ear_secret=ear_secret,
             on_gap=self._missed_since,
         )

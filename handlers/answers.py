@@ -57,13 +57,9 @@ def ephemeral(client: WebClient, poster: Poster) -> Ephemeral:
             raise
         except ProviderError:
             log.info("answering in private instead", extra={"action": "answered_in_private"}, exc_info=True)
-            _in_private(poster, user, text)
+            poster.post(poster.open_place(user), with_local_times(text), what="answer you", rank=LINE)
 
     return tell
-
-
-def _in_private(poster: Poster, user: str, text: str) -> None:
-    poster.post(poster.open_place(user), with_local_times(text), what="answer you", rank=LINE)
 
 
 def answer(tell: Callable[..., None], *said: str | None) -> None:

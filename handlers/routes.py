@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any
 
-from slack_bolt import Ack, App, BoltResponse, Respond
+from slack_bolt import App, BoltResponse
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk import WebClient
@@ -23,11 +23,9 @@ from bot.domain.text.sanitize import mend
 from bot.errors import StoreError
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
-from handlers.buttons.decision_handler import Listener
 from handlers.commands.team_commands import TeamCommands
 from handlers.home import HomeTab
 from handlers.team_router import TeamRouter
-from handlers.transport.tls import tls_context
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +67,7 @@ def journal_first(watcher_of: Callable[[Body], Watcher]) -> Callable[..., BoltRe
     return middleware
 
 
-def bolt_app(bot_token: str, api_url: str, me: Identity, to: TeamRouter, home: HomeTab, on: Executor) -> App:
+def bolt_app(client: WebClient, me: Identity, to: TeamRouter, home: HomeTab, on: Executor) -> App:
     """Return the Bolt app with every listener registered to run `on`; messages are taken before Bolt's own chain.
 
     Bolt's check of signatures is off: it parses a body before and logs it after refusing it (slack_bolt 1.30, read), so
@@ -77,11 +75,11 @@ def bolt_app(bot_token: str, api_url: str, me: Identity, to: TeamRouter, home: H
     everybody.
     """
     authorised = AuthorizeResult(
-        enterprise_id=None, team_id=me.team_id, bot_user_id=me.user_id, bot_id=me.bot_id, bot_token=bot_token
+        enterprise_id=None, team_id=me.team_id, bot_user_id=me.user_id, bot_id=me.bot_id, bot_token=client.token
     )
     app = App(
         name="triage",
-        client=WebClient(base_url=api_url, ssl=tls_context()),
+        client=WebClient(base_url=client.base_url, ssl=client.ssl),  # Bolt warns of one with a token
         authorize=lambda: authorised,
         before_authorize=journal_first(lambda body: to.of_message(body).watcher),
         signing_secret="",
@@ -107,24 +105,9 @@ def _connect(app: App, to: TeamRouter, home: HomeTab) -> None:
     app.command("/triage")(TeamCommands(to))
     app.event("app_home_opened")(home.opened)
     app.action(ids.RUN_SESSION)(home.run_now)
-    app.message_shortcut(ids.TRIAGE_THIS)(_shortcut(to))
-    app.message_shortcut(ids.REMEMBER_THIS)(_remember_this(to))
+    for callback_id in (ids.TRIAGE_THIS, ids.REMEMBER_THIS):
+        app.message_shortcut(callback_id)(to.shortcut(callback_id))
     for action_id in sorted({name for team in to.all() for name in team.actions}):
         app.action(action_id)(to.action(action_id))
     for callback_id in sorted({name for team in to.all() for name in team.views}):
         app.view(callback_id)(to.view(callback_id))
-
-
-def _shortcut(to: TeamRouter) -> Listener:
-    def triage_this(ack: Ack, body: dict[str, Any], respond: Respond) -> None:
-        team = to.of_shortcut(body)
-        team.shortcuts.triage_this(ack, body, respond, whose=f"Team {team.team}: " if len(to.all()) > 1 else "")
-
-    return triage_this
-
-
-def _remember_this(to: TeamRouter) -> Listener:
-    def remember_this(ack: Ack, body: dict[str, Any], client: WebClient) -> None:
-        to.of_shortcut(body).remember_this(ack=ack, body=body, client=client)
-
-    return remember_this

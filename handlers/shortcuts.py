@@ -6,6 +6,7 @@ For full members of the bot's own workspace; only they see the answer, also in a
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any, Final
 
 from slack_bolt import Ack, Respond
@@ -47,17 +48,25 @@ _SAYS: Final = {
 
 
 class Shortcuts:
-    """The listeners of shortcuts."""
+    """The listener of the shortcut; `whose` returns what stands before what was done."""
 
-    def __init__(self, watcher: Watcher, workspace: Workspace, *, team_id: str, allow_external: bool = False) -> None:
-        self._watcher, self._workspace = watcher, workspace
+    def __init__(
+        self,
+        watcher: Watcher,
+        workspace: Workspace,
+        *,
+        team_id: str,
+        allow_external: bool = False,
+        whose: Callable[[], str] = str,
+    ) -> None:
+        self._watcher, self._workspace, self._whose = watcher, workspace, whose
         self._team_id, self._allow_external = team_id, allow_external
 
-    def triage_this(self, ack: Ack, body: Body, respond: Respond, *, whose: str) -> None:
-        """Queue the message as a question of whoever wrote it; `whose` stands before what was done."""
+    def triage_this(self, ack: Ack, body: Body, respond: Respond) -> None:
+        """Queue the message as a question of whoever wrote it."""
         ack()
         try:
-            says = f"{whose}{self._take(body)}"
+            says = f"{self._whose()}{self._take(body)}"
         except InputError as error:
             says = str(error)
         except (ProviderError, StoreError) as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,7 +22,6 @@ from bot.intake.watcher import Watcher
 from handlers.buttons.decision_handler import Listener, Say
 from handlers.clicks import Body, Click, clicking_person, typed_in
 from handlers.commands.dispatcher import CommandDispatcher
-from handlers.shortcuts import Shortcuts
 
 _PARTS: Final = re.compile(r"[|!]")
 NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}", re.ASCII)
@@ -36,10 +35,10 @@ GONE: Final = "The team {team} is no longer in triage.yml, so nothing was done."
 class TeamListeners:
     """What listens for one team.
 
-    `actions` and `views` are its buttons and dialogues by id, `remember_this` a shortcut. `owns` says whether a thread,
-    a session or a suggestion of that id is this team's, or a value that names the team; `has_card` whether a card of
-    its stands at a ts of the ops channel; `owned` names the sessions that belong to a user. `say` answers a click for
-    its own team.
+    `shortcuts`, `actions` and `views` are its message shortcuts, buttons and dialogues by id. `owns` says whether a
+    thread, a session or a suggestion of that id is this team's, or a value that names the team; `has_card` whether a
+    card of its stands at a ts of the ops channel; `owned` names the sessions that belong to a user. `say` answers a
+    click for its own team.
     """
 
     team: str
@@ -47,8 +46,7 @@ class TeamListeners:
     watcher: Watcher
     approvers: Approvers
     commands: CommandDispatcher
-    shortcuts: Shortcuts
-    remember_this: Listener
+    shortcuts: Mapping[str, Listener]
     actions: Mapping[str, Listener]
     views: Mapping[str, Listener]
     owns: Callable[[str], bool]
@@ -129,20 +127,17 @@ class TeamRouter:
         teams = self.all()
         if len(teams) == 1:
             return teams[0]
-        for name in _names_in(body):
-            if (owner := next((one for one in teams if one.owns(name)), None)) is not None:
-                return owner
         channel = (body.get("channel") or {}).get("id") or (body.get("container") or {}).get("channel_id")
-        return (self.of_channel(str(channel)) if channel else None) or teams[0]
+        return _owner(body, teams) or (self.of_channel(str(channel)) if channel else None) or teams[0]
 
     def of_gone(self, body: Body) -> TeamListeners | None:
         """Return the removed team whose a button or a dialogue is; None where it is no such team's."""
-        if not self._gone:
-            return None
-        gone, names = list(self._gone.values()), list(_names_in(body))
-        if any(one.owns(name) for name in names for one in self.all()):
-            return None
-        return next((one for name in names for one in gone if one.owns(name)), None)
+        gone = list(self._gone.values())
+        return None if not gone or _owner(body, self.all()) else _owner(body, gone)
+
+    def shortcut(self, callback_id: str) -> Listener:
+        """Return the listener of a message shortcut, which is that of the team that gets the message."""
+        return lambda args: call(self.of_shortcut(args.body).shortcuts[callback_id], args)
 
     def action(self, action_id: str) -> Listener:
         """Return the listener of a button, which is the team's whose it is."""
@@ -170,6 +165,11 @@ def call(listener: Listener, args: Args) -> None:
     """Call a listener with the arguments it names, as Bolt does."""
     names = inspect.signature(listener).parameters
     listener(**{name: getattr(args, name) for name in names})
+
+
+def _owner(body: Body, teams: Sequence[TeamListeners]) -> TeamListeners | None:
+    """Return the team to which something belongs that a button or a dialogue names."""
+    return next((one for name in _names_in(body) for one in teams if one.owns(name)), None)
 
 
 def _names_in(body: Body) -> Iterator[str]:

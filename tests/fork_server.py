@@ -221,7 +221,7 @@ def _warm_up() -> None:
     from bot.domain.search.stack_frames import frames_in
     from bot.domain.secrets import redact
     from bot.intake.classifier.rules import Rules
-    from handlers.transport.tls import tls_context
+    from handlers.transport.slack_clients import tls_context
 
     tls_context()
     Rules()

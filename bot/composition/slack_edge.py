@@ -20,7 +20,6 @@ def connect_to_slack(
     home: HomeTab,
     executor: Executor,
     *,
-    bot_token: str,
     ear_secret: str | None,
     on_gap: OnGap,
 ) -> Connection:
@@ -28,17 +27,18 @@ def connect_to_slack(
 
     None: this process has no line.
     """
-    clock, own = process.clock, process.single(PRESENCE, of_machine=True)
+    clock, slack = process.clock, process.settings.slack
+    of_machine = process.single(PRESENCE, of_machine=True)
     if ear_secret is None:
-        return Connection(own, clock, on_gap, hears=False)
-    stored, also = process.single(PRESENCE), own if process.engine.is_shared else None
-    bolt = bolt_app(bot_token, process.environment.slack_api_url, process.slack.me, router, home, executor)
-    if process.settings.slack.mode == "socket":
+        return Connection([of_machine], clock, on_gap, hears=False)
+    places = [process.single(PRESENCE), *([of_machine] if process.engine.is_shared else [])]
+    bolt = bolt_app(process.slack.client, process.slack.me, router, home, executor)
+    if slack.mode == "socket":
         web_client = brief_client(ear_secret, process.environment.slack_api_url, timeout_s=CONNECT_TIMEOUT_S)
-        return SocketConnection(bolt, socket_client(bolt, web_client), stored, clock, on_gap, own=also)
+        return SocketConnection(bolt, socket_client(bolt, web_client), places, clock, on_gap)
     from handlers.transport.http_app import Signatures
     from handlers.transport.http_connection import HttpConnection
     from handlers.transport.http_server import HttpServer  # takes 50 ms and 3 MB to import
 
-    server = HttpServer(host=process.settings.slack.http.host, port=process.settings.slack.http.port)
-    return HttpConnection(bolt, Signatures(ear_secret, clock), server, stored, clock, on_gap, own=also)
+    server = HttpServer(host=slack.http.host, port=slack.http.port)
+    return HttpConnection(bolt, Signatures(ear_secret, clock), server, places, clock, on_gap)

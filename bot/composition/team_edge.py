@@ -76,7 +76,7 @@ def build_team_edge(
         backfilling=backfilling,
         backfill=_backfill(process, core, watcher, router, backfilling, heartbeats),
         metrics=metrics,
-        listeners=_listeners(process, core, questions, heartbeats, home, watcher, commands),
+        listeners=_listeners(process, core, questions, heartbeats, home, watcher, commands, router),
         home=HomeTeam(
             name=core.name,
             look=partial(_look, core, sessions, process.clock),
@@ -122,6 +122,7 @@ def _listeners(
     home: HomeTab,
     watcher: Watcher,
     commands: CommandDispatcher,
+    router: TeamRouter,
 ) -> TeamListeners:
     slack, service, approvers, ops_channel = process.slack, core.service, core.approvers, core.settings.ops_channel
     tell, code, secrets = ephemeral(slack.client, slack.poster), core.code, service.known_secrets
@@ -144,15 +145,20 @@ def _listeners(
         RemovedButtons(say),
         heartbeats.suggestion_buttons,
     )
-    allow_external = core.settings.watcher.allow_external
+    shortcut = Shortcuts(
+        watcher,
+        slack.workspace,
+        team_id=slack.me.team_id,
+        allow_external=core.settings.watcher.allow_external,
+        whose=lambda: f"Team {core.name}: " if len(router.all()) > 1 else "",
+    )
     return TeamListeners(
         team=core.name,
         ops_channel=ops_channel,
         watcher=watcher,
         approvers=approvers,
         commands=commands,
-        shortcuts=Shortcuts(watcher, slack.workspace, team_id=slack.me.team_id, allow_external=allow_external),
-        remember_this=notes.remember_this,
+        shortcuts={ids.TRIAGE_THIS: shortcut.triage_this, ids.REMEMBER_THIS: notes.remember_this},
         actions=dict(chain.from_iterable(kind.actions.items() for kind in buttons)),
         views=dict(chain.from_iterable(kind.views.items() for kind in buttons)),
         owns=partial(_owns, core, heartbeats.sessions),

@@ -19,7 +19,6 @@ from bot.domain.text.sanitize import storable
 from bot.errors import ProviderError
 from bot.ports import Image
 from handlers.transport.slack_clients import translate_slack_errors
-from handlers.transport.tls import tls_context
 
 MAX_IMAGE_BYTES: Final = 5 * 1024 * 1024 * 3 // 4
 """What the model's API takes: 5 MiB in base64.  Source: its refusals ("5272940 bytes > 5242880 bytes")"""
@@ -36,7 +35,7 @@ class SlackAttachments:
 
     def __init__(self, client: WebClient, *, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._client, self._monotonic = client, monotonic
-        self._opener = build_opener(HTTPSHandler(context=tls_context()), _OwnRedirects(self._refuse_foreign))
+        self._opener = build_opener(HTTPSHandler(context=client.ssl), _OwnRedirects(self._refuse_foreign))
 
     def image(self, file_id: str) -> Image:
         """Return an image; raises ProviderError for any other file, and one that is too large."""

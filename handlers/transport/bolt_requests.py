@@ -1,17 +1,22 @@
 """Checks the shape of Slack's bodies before Bolt gets them.
 
-Every field type that Bolt and the listeners rely on is checked, and no more. A body that does not fit is dropped.
+Every field type that Bolt and the listeners rely on is checked, and no more. A body that does not fit is acknowledged
+and dropped: Bolt fails on it before any middleware runs, and unacknowledged it would come again.
 Source: https://docs.slack.dev/reference/interaction-payloads and slack_bolt 1.30 (read), request/internals.py.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from slack_bolt import App, BoltRequest, BoltResponse
 
 from bot.domain.text.sanitize import is_deeper_than
+
+log = logging.getLogger(__name__)
 
 MAX_DEPTH: int = 60
 """Slack's own payloads stay below 20 levels; far deeper ones exhaust the stack of whoever prints them."""
@@ -137,6 +142,14 @@ _SHAPES: Mapping[str, type[_Shape]] = {
     "message_action": _MessageShortcut,
     "block_suggestion": _Suggestion,
 }
+
+
+def dispatch(app: App, body: object, request: Mapping[str, Any]) -> BoltResponse:
+    """Return Bolt's answer to a request, which is made of these arguments if its body has the right shape."""
+    if is_well_shaped(body):
+        return app.dispatch(BoltRequest(**request))
+    log.warning("ignored a payload of the wrong shape", extra={"action": "payload_misshapen"})
+    return BoltResponse(status=200, body="")
 
 
 def is_well_shaped(body: object) -> bool:

@@ -10,7 +10,7 @@ import logging
 import os
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -32,7 +32,7 @@ class Connection:
     """What every line has; this one has no more, for a process that only works.
 
     `on_gap` is told since when something may have been missed, and raises StoreError where that cannot be kept.
-    Where replicas share what is `stored`, each machine keeps its `own` beside it; `hears`: whether it is to hear Slack.
+    `places` are where it writes; the first also says what was there before. `hears`: whether it is to hear Slack.
     """
 
     address: str | None = None
@@ -40,15 +40,13 @@ class Connection:
 
     def __init__(
         self,
-        stored: SingleDocument,
+        places: Sequence[SingleDocument],
         clock: Clock,
         on_gap: OnGap,
         *,
-        own: SingleDocument | None = None,
         hears: bool = True,
     ) -> None:
-        self._clock, self._on_gap = clock, on_gap
-        self._places = (stored,) if own is None else (own, stored)
+        self._places, self._clock, self._on_gap = places, clock, on_gap
         self._lock = threading.RLock()
         now = clock.now()
         self._now = self._written = Presence(
@@ -59,7 +57,7 @@ class Connection:
             down_since=now if hears else None,
             hears=hears,
         )
-        self._missed_since: datetime | None = _last_heard(stored.read()) or now
+        self._missed_since: datetime | None = _last_heard(places[0].read()) or now
         self._is_closed = False
 
     def open(self) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor
 from typing import Any, Final
 
-from slack_bolt import App, BoltRequest, BoltResponse
+from slack_bolt import App, BoltResponse
 from slack_bolt.adapter.asgi import SlackRequestHandler
 from slack_bolt.adapter.asgi.http_request import AsgiHttpRequest
 from slack_bolt.adapter.asgi.http_response import AsgiHttpResponse
@@ -26,7 +26,7 @@ from slack_sdk.signature import SignatureVerifier
 
 from bot.errors import StoreError
 from bot.ports import Clock
-from handlers.transport.bolt_requests import is_well_shaped
+from handlers.transport.bolt_requests import dispatch
 
 log = logging.getLogger(__name__)
 
@@ -44,13 +44,7 @@ _SIGNATURE: Final = re.compile(r"v0=[0-9a-f]{64}")
 EVENTS_PATH: Final = "/slack/events"
 HEALTH_PATH: Final = "/healthz"
 _KEPT_HEADERS: Final = frozenset(
-    {
-        "content-type",
-        "x-slack-signature",
-        "x-slack-request-timestamp",
-        "x-slack-retry-num",
-        "x-slack-retry-reason",
-    }
+    {"content-type", "x-slack-signature", "x-slack-request-timestamp", "x-slack-retry-num", "x-slack-retry-reason"}
 )
 """What Bolt gets to see: among its own headers are some that steer it, and no header is signed."""
 
@@ -168,15 +162,12 @@ class HttpApp(SlackRequestHandler):
         return answer
 
     def _give_to_bolt(self, body: str, headers: dict[str, str]) -> BoltResponse:
-        """Hand it to Bolt; what Bolt could not read goes no further, as with Socket Mode's envelopes."""
+        """Hand it to Bolt; what Bolt could not read goes no further."""
         try:
             parsed = parse_body(body, headers.get("content-type", "").partition(";")[0].strip())
         except (ValueError, RecursionError):
             return BoltResponse(status=400, body="unreadable\n")
-        if not is_well_shaped(parsed):
-            log.warning("ignored a payload of the wrong shape", extra={"action": "payload_misshapen"})
-            return BoltResponse(status=200)
-        return self.app.dispatch(BoltRequest(body=body, headers=dict(headers)))
+        return dispatch(self.app, parsed, {"body": body, "headers": headers})
 
     def _turn_away(self) -> None:
         """Count; say so the 1st, 2nd, 4th, 8th … time, so that nobody can fill the log."""

@@ -7,6 +7,7 @@ Slack gives a request up after its third repetition, some 6 min.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Final
 
 from slack_bolt import App
@@ -31,13 +32,11 @@ class HttpConnection(Connection):
         app: App,
         signatures: Signatures,
         server: HttpServer,
-        stored: SingleDocument,
+        places: Sequence[SingleDocument],
         clock: Clock,
         on_gap: OnGap,
-        *,
-        own: SingleDocument | None = None,
     ) -> None:
-        super().__init__(stored, clock, on_gap, own=own)
+        super().__init__(places, clock, on_gap)
         self._server = server
         self._app = HttpApp(app, signatures, server.executor, heard=self._heard, refused=self._refused)
         self.address = server.address

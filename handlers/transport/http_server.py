@@ -1,7 +1,7 @@
 """The server of HTTP mode: uvicorn on a thread of its own, which no slow client can occupy.
 
 A connection carries one request, which has to arrive whole within `REQUEST_S`, however it is dripped. Where too many
-are unfinished, or they hold too many bytes, the oldest gives way: a request of Slack's takes milliseconds.
+are unfinished the oldest gives way, and where they hold too many bytes the largest: one of Slack's takes milliseconds.
 Source: docs/decisions/http-server.md; uvicorn 0.54, protocols/http/h11_impl.py (read).
 """
 
@@ -25,7 +25,7 @@ MAX_HEADERS: Final = 16 * 1024
 REQUEST_S: Final = 10.0
 """Slack itself waits 3 s for an answer."""
 
-MAX_UNFINISHED: Final = 256
+MAX_UNFINISHED: Final = 128
 MAX_UNFINISHED_BYTES: Final = 32 * MAX_BODY
 THREADS: Final = 16
 STOP_LIMIT_S: Final = 5
@@ -39,10 +39,12 @@ class Unfinished:
         self._sent: dict[asyncio.Transport, int] = {}
 
     def note(self, connection: asyncio.Transport, size: int) -> None:
-        """Count what a connection has sent; the oldest are cut off where all of them together are too many."""
+        """Count what a connection has sent; where all together are too many, or too much, one gives way."""
         self._sent[connection] = self._sent.get(connection, 0) + size
-        while len(self._sent) > self._most or sum(self._sent.values()) > MAX_UNFINISHED_BYTES:
+        if len(self._sent) > self._most:
             self.cut(next(iter(self._sent)))
+        if sum(self._sent.values()) > MAX_UNFINISHED_BYTES:
+            self.cut(max(self._sent, key=lambda one: self._sent[one]))
 
     def cut(self, connection: asyncio.Transport) -> None:
         """Close a connection if its request is unfinished."""
@@ -148,7 +150,7 @@ class HttpServer:
 def _most_unfinished() -> int:
     """Return how many connections may be unfinished: most files that the process may open are for the rest of it."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MAX_UNFINISHED if files == resource.RLIM_INFINITY else min(MAX_UNFINISHED, files // 4)
+    return MAX_UNFINISHED if files == resource.RLIM_INFINITY else min(MAX_UNFINISHED, files // 8)
 
 
 def _bound(host: str, port: int) -> socket.socket:

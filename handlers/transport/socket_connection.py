@@ -1,8 +1,7 @@
 """Socket Mode: the SDK's client, made to connect again at a decent pace, and what its sessions mean for the line.
 
-Everything that arrives on a new session waits until it is noted that something may have been missed. A payload that is
-not shaped like Slack's is acknowledged and dropped: Bolt fails on it before any middleware runs, and unacknowledged it
-would come again. Slack delivers no click or command twice; repeated messages the watcher recognises.
+Everything that arrives on a new session waits until it is noted that something may have been missed. Slack delivers no
+click or command twice; repeated messages the watcher recognises.
 Source: slack_sdk's builtin client (read in 3.48) pings each `ping_interval`, ends a session after four pings without an
 answer, and waits out a rate limit inside the call.
 """
@@ -13,13 +12,13 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Final
 
-from slack_bolt import App, BoltRequest, BoltResponse
+from slack_bolt import App, BoltResponse
 from slack_bolt.adapter.socket_mode.internals import build_headers, send_response
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackClientError
@@ -30,7 +29,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from bot.errors import ProviderError, StoreError, Unavailable
 from bot.ports import Clock
 from bot.ports.collections import SingleDocument
-from handlers.transport.bolt_requests import is_well_shaped
+from handlers.transport.bolt_requests import dispatch
 from handlers.transport.connection import Connection, OnGap
 from handlers.transport.slack_clients import translate_slack_errors
 
@@ -48,10 +47,8 @@ CONNECT_TIMEOUT_S: Final = 10
 
 def acknowledge_envelope(app: App, request: SocketModeRequest) -> BoltResponse:
     """Return Bolt's answer to an envelope; Bolt sees no payload of the wrong shape."""
-    if is_well_shaped(request.payload):
-        return app.dispatch(BoltRequest(mode="socket_mode", body=request.payload, headers=build_headers(request)))
-    log.warning("ignored a payload of the wrong shape", extra={"action": "payload_misshapen"})
-    return BoltResponse(status=200, body="")
+    made_of = {"mode": "socket_mode", "body": request.payload, "headers": build_headers(request)}
+    return dispatch(app, request.payload, made_of)
 
 
 class SocketClient(SocketModeClient):
@@ -85,17 +82,15 @@ class SocketConnection(Connection):
         self,
         app: App,
         client: SocketClient,
-        stored: SingleDocument,
+        places: Sequence[SingleDocument],
         clock: Clock,
         on_gap: OnGap,
         *,
-        own: SingleDocument | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(stored, clock, on_gap, own=own)
+        super().__init__(places, clock, on_gap)
         self._app, self._monotonic = app, monotonic
         self._session: str | None = None
-        self._today = clock.now().date()
         self._failures, self._try_at = 0, 0.0
         self._asked_at: float | None = None
         self._has_complained = False
@@ -130,7 +125,8 @@ class SocketConnection(Connection):
                 with suppress(ProviderError):
                     self._connect()
         with self._lock, suppress(StoreError):  # noted at the next look, or before the next message counts
-            self._forget_yesterday()
+            if self._now.at.date() != self._clock.now().date():
+                self._note(reconnects_today=0)
             self._complain_if_long_down()
             if self._client.is_connected():
                 self._note_gap()
@@ -183,11 +179,6 @@ class SocketConnection(Connection):
         """Return how long ago the new session was asked for; nothing, where the SDK made it by itself."""
         return timedelta() if self._asked_at is None else timedelta(seconds=self._monotonic() - self._asked_at)
 
-    def _forget_yesterday(self) -> None:
-        if self._clock.now().date() != self._today:
-            self._today = self._clock.now().date()
-            self._note(reconnects_today=0)
-
     def _complain_if_long_down(self) -> None:
         """Log an outage once; nothing can be said of it in Slack."""
         down_since = self._now.down_since
@@ -198,10 +189,9 @@ class SocketConnection(Connection):
 
     def _end(self) -> None:
         """Close the client, which waits for its threads: wake those that wait, and give them some seconds at most."""
-        session = self._client.current_session
-        if session is not None and session.sock is not None:
+        if (sock := getattr(self._client.current_session, "sock", None)) is not None:
             with suppress(OSError):
-                session.sock.shutdown(socket.SHUT_RDWR)
+                sock.shutdown(socket.SHUT_RDWR)
         closing = threading.Thread(target=self._client.close, daemon=True)
         closing.start()
         self._client.message_queue.put(None)

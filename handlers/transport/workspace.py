@@ -26,7 +26,6 @@ PAGE = 200
 
 CACHE_S = 60.0
 MAX_CACHED = 1_000
-MEMBERS_PAGE = 200
 
 
 def why_unreadable(client: WebClient, chat: WatchedChat) -> str | None:
@@ -56,15 +55,17 @@ class SlackHistory:
 
     def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0") -> Iterator[Message]:
         """Yield a thread, nothing when its root is gone; raises as `messages` does."""
-        try:
-            with translate_slack_errors(f"read a thread in {chat_id}"):
-                for page in self._client.conversations_replies(
-                    channel=chat_id, ts=thread_ts, oldest=oldest, limit=PAGE
-                ):
-                    yield from _messages_of(page)
-        except ProviderError as error:
-            if error.code != "thread_not_found":
-                raise
+        return _replies(self._client, chat_id, thread_ts, oldest=oldest)
+
+
+def _replies(client: WebClient, chat_id: str, thread_ts: str, *, oldest: str = "0") -> Iterator[Message]:
+    try:
+        with translate_slack_errors(f"read a thread in {chat_id}"):
+            for page in client.conversations_replies(channel=chat_id, ts=thread_ts, oldest=oldest, limit=PAGE):
+                yield from _messages_of(page)
+    except ProviderError as error:
+        if error.code != "thread_not_found":
+            raise
 
 
 def _messages_of(page: SlackResponse) -> list[Message]:
@@ -111,17 +112,8 @@ class SlackWorkspace:
 
     def thread(self, chat_id: str, thread_ts: str) -> Sequence[ChatMessage]:
         """Return the messages of a thread, its parent first; empty when the parent is gone."""
-        messages: list[dict[str, Any]] = []
-        try:
-            with translate_slack_errors("read the thread"):
-                for page in self._client.conversations_replies(channel=chat_id, ts=thread_ts, limit=MEMBERS_PAGE):
-                    messages += page.get("messages") or []
-        except ProviderError as error:
-            if error.code == "thread_not_found":
-                return []
-            raise
-        alive = [m for m in messages if m.get("subtype") != "tombstone"]
-        return [self._message(m) for m in alive if m.get("ts")]
+        messages = _replies(self._client, chat_id, thread_ts)
+        return [self._message(m) for m in messages if m.get("subtype") != "tombstone" and m.get("ts")]
 
     def channel(self, chat_id: str) -> Channel:
         """Return how a channel stands; raises ProviderError if Slack cannot say."""
@@ -138,10 +130,10 @@ class SlackWorkspace:
         with translate_slack_errors("list who may approve"):
             if place_id.startswith("S"):
                 return frozenset(self._client.usergroups_users_list(usergroup=place_id)["users"])
-            pages = self._client.conversations_members(channel=place_id, limit=MEMBERS_PAGE)
+            pages = self._client.conversations_members(channel=place_id, limit=PAGE)
             return frozenset(member for page in pages for member in page["members"])
 
-    def _message(self, message: dict[str, Any]) -> ChatMessage:
+    def _message(self, message: Message) -> ChatMessage:
         is_ours = self._bot_user_id is not None and message.get("user") == self._bot_user_id
         return ChatMessage(
             message_id=message["ts"],
@@ -190,7 +182,7 @@ class SlackWorkspace:
         return ids if is_ours else frozenset()
 
 
-def _long_files(message: dict[str, Any]) -> Iterator[str]:
+def _long_files(message: Message) -> Iterator[str]:
     """Yield the ids of text files that are longer than their preview; pictures and programs have none.
 
     Source: https://docs.slack.dev/reference/objects/file-object (preview, lines_more), and payloads of snippets
@@ -203,7 +195,7 @@ def _long_files(message: dict[str, Any]) -> Iterator[str]:
                 yield file["id"]
 
 
-def _reply_mark(message: dict[str, Any]) -> str | None:
+def _reply_mark(message: Message) -> str | None:
     """Return the block id that marks a reply; an id may be made of anything, so only its beginning is believed."""
     found = (block.get("block_id") for block in message.get("blocks") or [] if isinstance(block, dict))
     return next((mark for mark in found if isinstance(mark, str) and mark.startswith(REPLY_MARK)), None)

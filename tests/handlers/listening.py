@@ -7,9 +7,11 @@ from typing import Any
 
 from slack_bolt import App
 
+from blocks import ids
 from bot.intake.normalise import Identity
 from handlers.routes import bolt_app
 from handlers.team_router import TeamListeners, TeamRouter
+from handlers.transport.slack_clients import repeatable_client
 
 
 def listening(url: str, me: Identity, executor: Executor, *, home: Any, **kinds: Any) -> App:
@@ -23,8 +25,10 @@ def listening(url: str, me: Identity, executor: Executor, *, home: Any, **kinds:
             watcher=kinds["watcher"],
             approvers=None,  # type: ignore[arg-type]  # with one team nobody is asked who belongs to it
             commands=kinds["commands"],
-            shortcuts=kinds["shortcuts"],
-            remember_this=getattr(kinds["notes"], "remember_this", lambda **_: None),
+            shortcuts={
+                ids.TRIAGE_THIS: getattr(kinds["shortcuts"], "triage_this", lambda **_: None),
+                ids.REMEMBER_THIS: getattr(kinds["notes"], "remember_this", lambda **_: None),
+            },
             actions={name: listener for table in tables for name, listener in table.actions.items()},
             views={name: listener for table in tables for name, listener in table.views.items()},
             owns=lambda _: True,
@@ -33,4 +37,4 @@ def listening(url: str, me: Identity, executor: Executor, *, home: Any, **kinds:
             say=lambda *_, **__: None,
         )
     )
-    return bolt_app("xoxb-1", url, me, router, home, executor)
+    return bolt_app(repeatable_client("xoxb-1", url), me, router, home, executor)

@@ -67,8 +67,7 @@ class Company:
                 watcher=self.watchers[team],  # type: ignore[arg-type]
                 approvers=People(self.people[team]),  # type: ignore[arg-type]
                 commands=None,  # type: ignore[arg-type]
-                shortcuts=None,  # type: ignore[arg-type]
-                remember_this=lambda **_: None,
+                shortcuts={},
                 actions={},
                 views={},
                 owns=lambda name: name in self.owned[team],

@@ -63,8 +63,7 @@ class Office:
             watcher=Watching(f"C{name}"),  # type: ignore[arg-type]
             approvers=approvers,
             commands=CommandDispatcher(table, team_id="T1", knows=approvers.knows),
-            shortcuts=None,  # type: ignore[arg-type]
-            remember_this=lambda **_: None,
+            shortcuts={},
             actions={},
             views={},
             owns=lambda one: one == f"{name}-session",

@@ -19,7 +19,7 @@ def test_a_process_that_only_works_is_well_while_it_lives(tmp_path: Path) -> Non
     """It needs no connection, and tells its machine of itself alone."""
     documents = FileDocuments(tmp_path)
     clock = FakeClock(NOW + MINUTE)
-    line = Connection(SingleDocument(documents, PRESENCE), clock, lambda _: None, hears=False)
+    line = Connection([SingleDocument(documents, PRESENCE)], clock, lambda _: None, hears=False)
     line.open()
     clock.advance(-60)  # somebody set it right
     line.note_clock(timedelta(seconds=7.4))

@@ -49,7 +49,7 @@ class Ear:
             ),
             Signatures(SECRET, SystemClock()),
             HttpServer(host="127.0.0.1", port=0),
-            self.stored,
+            [self.stored],
             self.clock,
             self._note,
         )

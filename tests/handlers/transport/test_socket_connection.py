@@ -50,7 +50,7 @@ class Ear:
         app = App(client=WebClient(base_url=url), authorize=lambda: nobody, before_authorize=self._answer)
         self.client = client or socket_client(app, WebClient(token="xapp-1", base_url=url))
         self.connection = SocketConnection(
-            app, self.client, stored, self.clock, self._missed, monotonic=lambda: self.monotonic
+            app, self.client, [stored], self.clock, self._missed, monotonic=lambda: self.monotonic
         )
 
     def _answer(self) -> BoltResponse:

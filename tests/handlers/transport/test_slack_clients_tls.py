@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import ssl
 
-from handlers.transport.slack_clients import brief_client, history_client, posting_client, repeatable_client
-from handlers.transport.tls import tls_context
+from handlers.transport.slack_clients import (
+    brief_client,
+    history_client,
+    posting_client,
+    repeatable_client,
+    tls_context,
+)
 
 API = "https://slack.com/api/"
 
