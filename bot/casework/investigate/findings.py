@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.quotes import Excerpt, Quotes, Wanted
+from bot.casework.investigate.quotes import Excerpt, Quotes
 from bot.casework.investigate.report_search import search_text
 from bot.casework.investigate.subjects import Subject, subject_of
 from bot.domain.citations.citation_lines import parse_lines
@@ -119,11 +119,9 @@ class Search:
         around = self.before.text if asked == text else f"{self.before.text}\n{text}"
         return self.index.search(asked, limit=MAX_PASSAGES, subject=around)
 
-    def at(
-        self, path: str, line: int, lead: str, *, before: int = 5, behind: int = 6, wanted: Wanted | None = None
-    ) -> Finding | None:
+    def at(self, path: str, line: int, lead: str, *, before: int = 5, behind: int = 6) -> Finding | None:
         """Return a line and those around it as what `lead` says of its place; None where it may not be quoted."""
-        excerpt = self.quotes.around(path, line, before=before, behind=behind, wanted=wanted)
+        excerpt = self.quotes.around(path, line, before=before, behind=behind)
         return of_lines(f"{lead} `{path}:{line}`.", excerpt) if excerpt else None
 
     def share(self, text: str) -> float:

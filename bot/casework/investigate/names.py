@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from bot.agent.git.git_history import GitHistory
 from bot.casework.investigate.findings import NONE, Answer, Finding, Search, naming_all, of_lines
-from bot.casework.investigate.quotes import Excerpt, Wanted
+from bot.casework.investigate.quotes import Excerpt
 from bot.casework.investigate.subjects import Subject
 from bot.domain.citations.comments import Scan
 from bot.domain.search import questions
@@ -66,9 +66,11 @@ def _others(search: Search) -> tuple[str, ...]:
 
 def _quoted(search: Search) -> list[tuple[Definition, Excerpt]]:
     """Return the definitions of the name and the lines of each that answer best."""
-    wanted = Wanted(frozenset(_others(search)), meaning=search.question.wants(questions.MEANING))
+    stems, of_meaning = frozenset(_others(search)), search.question.wants(questions.MEANING)
     found = search.subject.definitions[:MAX_DEFINITIONS]
-    return [(one, excerpt) for one in found if (excerpt := search.quotes.of_definition(one, wanted))]
+    return [
+        (one, excerpt) for one in found if (excerpt := search.quotes.of_definition(one, stems, of_meaning=of_meaning))
+    ]
 
 
 def _told(quoted: Sequence[tuple[Definition, Excerpt]], subject: Subject) -> list[Finding]:
@@ -128,7 +130,7 @@ def use_answer(search: Search) -> Answer:
         found = [
             _as_finding(one, excerpt, subject)
             for one in subject.definitions[:1]
-            if (excerpt := search.quotes.of_definition(one, Wanted()))
+            if (excerpt := search.quotes.of_definition(one, frozenset()))
         ]
         said = f"No line but its definition, imports and comments holds `{name}`."
         return Answer([one._replace(sentence=f"{said} {one.sentence}") for one in found])

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from typing import Final
 
 from bot.agent.git.git_history import GitHistory
 from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
-from bot.casework.investigate.quotes import MAX_LINE_CHARS, Wanted
 from bot.casework.investigate.trace_places import trace_places
-from bot.domain.search.files import is_indexed, is_prose, path_weight
-from bot.domain.search.questions import NUMBER, OF_PEOPLE
+from bot.domain.search.files import is_indexed, path_weight
+from bot.domain.search.questions import OF_PEOPLE
 from bot.domain.search.report_parts import names_error
 from bot.domain.search.tokens import shared_stems
 
@@ -33,10 +31,6 @@ MIN_SHARE, MIN_SHARE_OF_FEW = 0.4, 0.65
 FEW: Final = 2
 """Of a question's words, rare ones counting more, that one quote holds if any is an answer; a few words need more."""
 
-MIN_ALIKE: Final = 5
-"""Neighbouring words of a message on one line of code, of one that code puts together."""
-
-_SIMPLE: Final = re.compile(r"[^\W_]+")
 _QUOTED: Final = re.compile(r"[\"“«‘`]([^\"”»’`\n]{8,300})[\"”»’`]|'([^'\n]{8,300})'(?!\w)")
 _BEHIND: Final = re.compile(r"\b(?:error|exception|warning|panic|fatal|fails? with|says?)\b\s*:\s*(.{8,300})", re.I)
 _VARIES: Final = re.compile(
@@ -63,31 +57,11 @@ def error_answer(search: Search) -> Answer:
             continue
         ranked = sorted(shown, key=lambda hit: (-path_weight(hit.path, search.text), hit.path, hit.line))
         lead = "The text of the message stands in"
-        findings = [one for hit in ranked[: 2 * MAX_FINDINGS] if (one := search.at(hit.path, hit.line, lead))]
-        if findings and path_weight(ranked[0].path, search.text) < 1:
-            pieces = list(_put_together(fragment, search))
-            return Answer([*pieces, *findings][:MAX_FINDINGS])
+        shown_at = (search.at(hit.path, hit.line, lead, before=7, behind=4) for hit in ranked[: 2 * MAX_FINDINGS])
+        findings = [one for one in shown_at if one]
         if findings:
             return Answer(findings[:MAX_FINDINGS])
     return NONE
-
-
-def _put_together(message: str, search: Search) -> Iterator[Finding]:
-    """Yield where program code has a good part of a message whose whole text stands in a page or a test only.
-
-    Code may put a message together from several texts, with values between them.
-    """
-    told = [word.lower() for word in _SIMPLE.findall(message)]
-    for passage in search.passages:
-        if path_weight(passage.path, search.text) < 1 or is_prose(passage.path):
-            continue
-        for number, line in enumerate(passage.text.split("\n"), passage.start):
-            words = [word.lower() for word in _SIMPLE.findall(line[:MAX_LINE_CHARS])]
-            alike = SequenceMatcher(None, told, words, autojunk=False).find_longest_match()
-            lead = "A part of the message stands in"
-            if alike.size >= MIN_ALIKE and (one := search.at(passage.path, number, lead)):
-                yield one
-                break
 
 
 def _fragments(text: str) -> Iterator[str]:
@@ -106,10 +80,9 @@ def passage_answer(search: Search) -> Answer:
     question, is_answered = search.question, search.is_report
     if question.wants(OF_PEOPLE):
         return NONE
-    wanted = Wanted(search.stems, tuple(one.name for one in question.names), question.wants(NUMBER))
     ranked = []
     for passage in search.passages[:RERANKED]:
-        if excerpt := search.quotes.best(passage.path, passage.start, passage.end, wanted, head=passage.start):
+        if excerpt := search.quotes.best(passage.path, passage.start, passage.end, search.stems, head=passage.start):
             text = f"{excerpt.path} {excerpt.text}"
             share, is_few = search.share(text), len(shared_stems(search.stems, text)) <= FEW
             is_answered |= share >= (MIN_SHARE_OF_FEW if is_few else MIN_SHARE)

@@ -1,8 +1,7 @@
 """Which lines of a file answer, and these lines as a citation.
 
 Reads committed files. Of a definition or a passage at most MAX_LINES lines are quoted: those that hold the question's
-words, whole names before parts of names, and lines that decide something (`=`, `return`, `raise`) before others. Lines
-that would leave their code fence or hold a credential are never chosen.
+words, rare ones counting more. Lines that would leave their code fence or hold a credential are never chosen.
 """
 
 from __future__ import annotations
@@ -12,13 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from bot.domain.citations.citation_lines import CitedLines
 from bot.domain.citations.comments import Scan
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.definitions import Definition, DefinitionKind, definition_end, definitions_in
-from bot.domain.search.files import is_prose
 from bot.domain.search.passages import first_attached, is_import, is_quotable
 from bot.domain.search.tokens import shared_stems
 from bot.ports import PassageIndex
@@ -32,20 +30,8 @@ MAX_ATTACHED: Final = 6
 
 MAX_LOOKED_AT: Final = 800
 MAX_TRIED: Final = 20
-MAX_NOTICE: Final = 60
-
-# What the choice of lines counts, as shares of a word that stands on one line only.
-HEAD: Final = 0.6
-DECIDES: Final = 0.3
-REPEATED: Final = 0.1
-AFTER_BLANK: Final = 0.1
 
 SETS_NUMBER: Final = re.compile(r"[=:,(]\s*[-+]?\.?\d")
-_DECIDES: Final = re.compile(r"(?<![=!<>])=(?![=>])|\b(?:default|return|raise|throw|panic)\b|:\s*\S")
-_COMMENT: Final = re.compile(r"\s*(?:#|//|/?\*|--|;|%|<!--|<\?|@?rem\b)", re.I)
-_NOTICE: Final = re.compile(
-    r"\b(?:licen[cs]e[ds]?|copyright|warrant(?:y|ies)|liab(?:le|ility)|redistribut\w*|spdx)\b", re.I
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,20 +56,6 @@ class Excerpt:
         )
 
 
-class Wanted(NamedTuple):
-    """What lines should hold: stems of words, names as they are written, a number that is set, what a name means."""
-
-    stems: frozenset[str] = frozenset()
-    names: tuple[str, ...] = ()
-    number: bool = False
-    meaning: bool = False
-
-    def held_by(self, text: str) -> frozenset[str]:
-        """Return the stems and names that a text holds."""
-        whole = (name for name in self.names if re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", text))
-        return shared_stems(self.stems, text).union(whole)
-
-
 class Quotes:
     """The files of `index` at a commit, of which lines may be quoted, and those that `refused` names left out."""
 
@@ -99,64 +71,52 @@ class Quotes:
             self._files[path] = self.index.lines(path)
         return self._files[path]
 
-    def of_definition(self, one: Definition, wanted: Wanted) -> Excerpt | None:
+    def of_definition(self, one: Definition, stems: frozenset[str], *, of_meaning: bool = False) -> Excerpt | None:
         """Return the lines of a definition that answer best, its head where nothing in it does; None if it is gone.
 
-        A long comment above it is its head only where its meaning is wanted.
+        A long comment above it is its head only where its meaning is asked.
         """
         lines = self.lines(one.path)
         if one.line > len(lines) or one.name not in lines[one.line - 1]:
             return None
         above = first_attached(lines, one.line - 1) + 1
-        start = above if wanted.meaning or one.line - above <= MAX_ATTACHED else one.line
-        return self.best(one.path, start, definition_end(lines, one.line), wanted, head=start)
+        start = above if of_meaning or one.line - above <= MAX_ATTACHED else one.line
+        return self.best(one.path, start, definition_end(lines, one.line), stems, head=start)
 
-    def around(
-        self, path: str, line: int, *, before: int = 5, behind: int = 6, wanted: Wanted | None = None
-    ) -> Excerpt | None:
-        """Return the lines around one line, which is among them, without functions that hold nothing that is wanted."""
+    def around(self, path: str, line: int, *, before: int = 5, behind: int = 6) -> Excerpt | None:
+        """Return the lines around one line, which is among them."""
         lines = self.lines(path)
         if not 0 < line <= len(lines):
             return None
         for reach in range(max(before, behind), -1, -1):
             start, end = max(1, line - min(reach, before)), min(len(lines), line + min(reach, behind))
-            told = [at for at in range(start, end + 1) if at == line or (wanted and wanted.held_by(lines[at - 1]))]
-            start, end = self._alone(path, start, end, told)
             if found := self._cut(path, *_trimmed(lines, start, end, keep=line)):
                 return found
         return None
 
-    def best(self, path: str, start: int, end: int, wanted: Wanted, *, head: int | None = None) -> Excerpt | None:
-        """Return the at most MAX_LINES of the lines `start` to `end` that answer best.
+    def best(
+        self, path: str, start: int, end: int, stems: frozenset[str], *, head: int | None = None
+    ) -> Excerpt | None:
+        """Return the at most MAX_LINES of the lines `start` to `end` that hold most of the stems, then most often.
 
-        `head` is the line that a quote may begin with where no line holds what is wanted; without it nothing is quoted.
+        A stem counts less, the more lines hold it. `head` is the line that a quote may begin with where no line holds
+        any; without it nothing is quoted.
         """
         lines = self.lines(path)
-        first = max(start, _notice_end(path, lines) + 1)
-        end = min(end, first + MAX_LOOKED_AT, len(lines))
-        span = range(first, end + 1)
-        held = {at: wanted.held_by(lines[at - 1]) for at in span if not is_import(lines[at - 1])}
-        counts = Counter(word for words in held.values() for word in words)
-        deciding = {
-            at
-            for at in span
-            if (SETS_NUMBER.search(lines[at - 1]) if wanted.number else held.get(at) and _DECIDES.search(lines[at - 1]))
-        }
+        span = range(start, min(end, start + MAX_LOOKED_AT, len(lines)) + 1)
+        held = {at: shared_stems(stems, lines[at - 1]) for at in span if not is_import(lines[at - 1])}
+        counts = Counter(one for found in held.values() for one in found)
 
-        def worth(window: tuple[int, int]) -> float:
-            """Return what a run of lines tells; a word counts less, the more lines hold it."""
-            inside = range(window[0], window[1] + 1)
-            told = [held[at] for at in inside if at in held]
-            repeated = sum(map(len, told)) / MAX_LINES
-            distinct = sum(1 / math.log2(1 + counts[word]) for word in frozenset[str]().union(*told))
-            bonus = HEAD * (window[0] == head) + AFTER_BLANK * (window[0] == 1 or not lines[window[0] - 2].strip())
-            return distinct + bonus + REPEATED * repeated + DECIDES * (not deciding.isdisjoint(inside))
+        def told(window: tuple[int, int]) -> tuple[float, int]:
+            """Return what the stems that a run of lines holds tell, and how often it holds any."""
+            inside = [held.get(at, frozenset()) for at in range(window[0], window[1] + 1)]
+            distinct = sum(1 / math.log2(1 + counts[one]) for one in frozenset[str]().union(*inside))
+            return round(distinct, 6), sum(map(len, inside))
 
-        windows = (_trimmed(lines, at, min(end, at + MAX_LINES - 1)) for at in span if lines[at - 1].strip())
-        telling = [one for one in windows if one[0] == head or any(held.get(at) for at in range(one[0], one[1] + 1))]
-        ranked = sorted(telling, key=worth, reverse=True)[:MAX_TRIED]
-        told = sorted({head or first, *(at for at in held if held[at])})
-        alone = (_trimmed(lines, *self._alone(path, *one, told)) for one in ranked)
+        windows = [_trimmed(lines, at, min(span[-1], at + MAX_LINES - 1)) for at in span if lines[at - 1].strip()]
+        ranked = sorted((one for one in windows if one[0] == head or any(told(one))), key=told, reverse=True)
+        telling = sorted({head or start, *(at for at in held if held[at])})
+        alone = (_trimmed(lines, *self._alone(path, *one, telling)) for one in ranked[:MAX_TRIED])
         return next((found for one in alone if (found := self._cut(path, *one))), None)
 
     def _alone(self, path: str, start: int, end: int, told: Sequence[int]) -> tuple[int, int]:
@@ -205,15 +165,3 @@ def _trimmed(lines: Sequence[str], start: int, end: int, *, keep: int = 0) -> tu
     while end > start and end != keep and (not (last := lines[end - 1].strip()) or last.startswith("@")):
         end -= 1
     return start, end
-
-
-def _notice_end(path: str, lines: Sequence[str]) -> int:
-    """Return the last line of the licence or copyright notice that a file begins with; 0 where it has none."""
-    end, told, inside = 0, False, False
-    for at, line in enumerate(() if is_prose(path) else lines[:MAX_NOTICE], 1):
-        if line.strip() and not inside and not _COMMENT.match(line):
-            break
-        told = (told and (inside or bool(line.strip()))) or bool(_NOTICE.search(line))
-        end = at if told else end
-        inside = (inside or "/*" in line) and "*/" not in line
-    return end

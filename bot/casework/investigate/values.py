@@ -11,7 +11,7 @@ from typing import Final
 from bot.casework.investigate import quotes
 from bot.casework.investigate.findings import NONE, Answer, Finding, Search
 from bot.domain.search.definitions import DefinitionKind
-from bot.domain.search.files import is_prose, path_weight
+from bot.domain.search.files import is_prose
 from bot.domain.search.questions import DEFINITION_WORDS, NUMBER, VALUE, VALUE_WORDS
 from bot.domain.search.settings import Setting
 from bot.domain.search.tokens import split_identifier, stem
@@ -47,7 +47,7 @@ def value_answer(search: Search) -> Answer:
         if share >= MIN_SHARE and subject.holds(one.path):
             is_number = question.wants(NUMBER) and quotes.SETS_NUMBER.search(lines[one.line - 1]) is not None
             worth = search.share(name) + share + SETS_NUMBER * is_number
-            ranked.append((-worth * path_weight(one.path, question.text), place, one))
+            ranked.append((-worth, place, one))
     findings = (_as_finding(one, search) for _, _, one in sorted(ranked))
     return next((Answer([one]) for one in findings if one), NONE)
 
@@ -56,7 +56,7 @@ def _as_finding(one: Setting, search: Search) -> Finding | None:
     line = search.quotes.lines(one.path)[one.line - 1].strip().rstrip(",;{")
     what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
     lead = f"The default of `{one.name}` is told in" if is_prose(one.path) else f"`{what}` is set in"
-    return search.at(one.path, one.line, lead, wanted=quotes.Wanted(search.stems))
+    return search.at(one.path, one.line, lead)
 
 
 def _abbreviated(words: Sequence[str], name: str) -> list[str]:

@@ -1,7 +1,6 @@
 """Which passages, and which of several codebases, answer a question best. Pure.
 
-SQLite's BM25 says how well a passage holds the words; here counts in what kind of file it lies, how many of the file
-came before it, and where words are rare.
+SQLite's BM25 says how well a passage holds the words; here counts the kind of its file, and where words are rare.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from typing import NamedTuple
 
 from bot.domain.search.files import path_weight
 
-SAME_FILE = 0.6
 COVERAGE_SHARE = 0.8
 COVERAGE_WORTH = 2.0
 """What a passage that holds all words scores for that alone; SQLite gives nothing for words that most passages hold."""
@@ -55,8 +53,7 @@ def rank(
 ) -> list[Ranked]:
     """Return the best passages, best first; none that holds too little of the question.
 
-    The more of the words it holds the better, rare words telling more; then the kind of its file counts, and each
-    further passage of a file is lowered.
+    The more of the words it holds the better, rare words telling more; then the kind of its file counts.
 
     Args:
         scores: How well each passage holds the words.
@@ -75,13 +72,7 @@ def rank(
         is_enough = score >= ENOUGH_SCORE * math.log(counts.total + 1)
         if share >= ENOUGH_COVERED or len(words) >= ENOUGH_WORDS or is_enough:
             weighed.append(Ranked(one, score))
-    taken = Counter[str]()
-    spread = []
-    for one, score in sorted(weighed, key=lambda one: -one.score):
-        path = paths[one]
-        spread.append(Ranked(one, score * SAME_FILE ** taken[path]))
-        taken[path] += 1
-    return sorted(spread, key=lambda one: -one.score)[:limit]
+    return sorted(weighed, key=lambda one: -one.score)[:limit]
 
 
 def joined(counts: Iterable[WordCounts]) -> WordCounts:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bot.domain.citations.citation_lines import parse_lines
-from tests.casework.investigate.finder import ask, places
+from tests.casework.investigate.finder import ask
 from tests.gitrepo import make_repo
 
 RAISED = (
@@ -15,15 +15,6 @@ FILES = {
     "shop/cart.py": RAISED,
     "docs/errors.md": "# Errors\n\nINTERNAL: shop made a cart that is not equal to the order.\n",
 }
-
-
-def test_code_that_puts_a_message_together_comes_before_a_page_that_shows_it(tmp_path: Path) -> None:
-    """The page is offered beside it."""
-    ret = ask(
-        make_repo(tmp_path / "code", FILES), 'got "INTERNAL: shop made a cart that is not equal to the order"'
-    ).ret
-    assert "A part of the message stands in `shop/cart.py:4`." in ret.draft_reply
-    assert "docs/errors.md" in places(ret)
 
 
 def test_no_place_is_offered_twice(tmp_path: Path) -> None:

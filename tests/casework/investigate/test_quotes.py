@@ -6,18 +6,16 @@ import pytest
 
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.quotes import MAX_LINES, Quotes, Wanted
+from bot.casework.investigate.quotes import MAX_LINES, Quotes
 from bot.domain.search.tokens import text_stems
 from tests.gitrepo import make_repo
 from tests.tables import each_row
 
 FILLER = [f"    step_{number}()" for number in range(30)]
 LONG = "\n".join(["def charge(cart):", *FILLER, "    fee = rate * 2", "    return fee", *FILLER[:20], "    done()", ""])
-NOTICE = "# Copyright of somebody.\n# Licensed under some licence.\n\ndef rate():\n    return 1\n"
 TOKEN = "xoxb-" + "1234567890-ABCDEFGHIJKLMNOP"
 FILES = {
     "long.py": LONG,
-    "notice.py": NOTICE,
     "fence.md": "# Fees\n\n```\nfee = 1\n```\n",
     "token.py": f'fee_token = "{TOKEN}"\n',
 }
@@ -38,7 +36,6 @@ def quotes(tmp_path_factory: pytest.TempPathFactory) -> Quotes:
         ("long.py", "fee rate", 1, "fee = rate * 2"),
         ("long.py", "zeppelin", 1, "def charge(cart):"),
         ("long.py", "zeppelin", None, None),
-        ("notice.py", "licensed rate", None, "def rate():"),
         ("fence.md", "zeppelin", 3, None),
         ("token.py", "fee", 1, None),
     ],
@@ -46,13 +43,12 @@ def quotes(tmp_path_factory: pytest.TempPathFactory) -> Quotes:
 def test_the_lines_that_answer_are_quoted(
     quotes: Quotes, path: str, words: str, head: int | None, holds: str | None
 ) -> None:
-    """At most twelve, the head where nothing else answers; no notice, fence or credential."""
-    found = quotes.best(path, 1, len(FILES[path].split("\n")), Wanted(text_stems(words)), head=head)
+    """At most twelve, the head where nothing else answers; no fence or credential."""
+    found = quotes.best(path, 1, len(FILES[path].split("\n")), text_stems(words), head=head)
     assert (found is None) == (holds is None)
     if found and holds:
         assert holds in found.text
         assert found.end - found.start < MAX_LINES
-        assert "Copyright" not in found.text
 
 
 def test_a_refused_quote_is_not_made_again(quotes: Quotes) -> None:
