@@ -76,9 +76,7 @@ class Toolbox:
         said = json.dumps(given, ensure_ascii=False)
         if tool is self._final:
             self.last_given = said
-        shown = f"{tool.name} {said}"
-        self._journal.say(f"tool: {shown}")
-        self._journal.write("Call", shown)
+        self._journal.note_call(f"{tool.name} {said}")
         try:
             text = self._answer(tool, given)
         except ToolError as problem:

@@ -85,10 +85,11 @@ class RunRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunProgress:
-    """How far a run is: tool calls made, and the latest words of thinking or text."""
+    """How far a run is: tool calls made, and the latest of them with its arguments, or the latest words of thinking."""
 
     tool_calls: int
-    thinking: str
+    thinking: str = ""
+    call: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -179,13 +180,16 @@ def report_progress(show: Show, *, every_s: float = EVERY_S) -> Iterator[OnProgr
 
 
 def progress_line(progress: RunProgress) -> str:
-    """Return one line on how far a run is, the latest words of its thinking last.
+    """Return one line on how far a run is, its latest call or the latest words of its thinking last.
 
     >>> progress_line(RunProgress(tool_calls=1, thinking="the limit\\nis set in"))
     '1 tool call · thinking: the limit is set in'
+    >>> progress_line(RunProgress(tool_calls=1, call='read_file {"path": "a.py"}'))
+    '1 tool call · read_file {"path": "a.py"}'
     """
     calls = counted(progress.tool_calls, "tool call")
     thinking = " ".join(progress.thinking.split())
     if len(thinking) > THINKING_CHARS:
         thinking = "…" + thinking[-THINKING_CHARS + 1 :]
-    return f"{calls} · thinking: {thinking}" if thinking else calls
+    latest = progress.call or (thinking and f"thinking: {thinking}")
+    return f"{calls} · {latest}" if latest else calls

@@ -173,10 +173,19 @@ class RunLog:
         self._previewed_at = self._monotonic()
         latest = " ".join(self._safe(_whole_words(self._recent)).split())[-_PREVIEW_CHARS:]
         self.say(f"thinking: {latest}")
+        self._show(RunProgress(tool_calls=self.tool_calls, thinking=latest))
+
+    def note_call(self, call: str) -> None:
+        """Add a tool call with its arguments to both files, and show it to the watcher."""
+        self.say(f"tool: {call}")
+        self.write("Call", call)
+        self._show(RunProgress(tool_calls=self.tool_calls, call=" ".join(self._safe(call).split())[:_PREVIEW_CHARS]))
+
+    def _show(self, progress: RunProgress) -> None:
         if self._report is None:
             return
         try:
-            self._report(RunProgress(tool_calls=self.tool_calls, thinking=latest))
+            self._report(progress)
         except TriageError:
             log.warning("progress could not be shown", exc_info=True, extra={"action": "progress_unshown"})
 

@@ -243,6 +243,21 @@ def test_a_session_that_died_reaches_the_human(tmp_path: Path) -> None:
     assert office.shown.pending_reason is PendingReason.FAILED
 
 
+def test_a_run_of_an_older_release_is_waited_for_though_it_holds_no_lock(tmp_path: Path) -> None:
+    """Its answer is taken as any; without one its limit of time ends the waiting."""
+    office = long_office(tmp_path)
+    request = folder_of(office).path / "request.json"
+    request.write_text(request.read_text().replace('"is_locked": true', '"is_locked": false'))
+    folder_of(office).claim()
+    office.terminal.alive.clear()
+    office.watch.poll()
+    assert office.state.status is ThreadStatus.ESCALATED
+    folder_of(office).put_return(a_return("Long."))
+    folder_of(office).finish()
+    office.watch.poll()
+    assert office.state.status is ThreadStatus.AWAITING_VALIDATION
+
+
 def test_a_run_over_its_limit_is_ended(tmp_path: Path) -> None:
     """It had a minute more than its limit to end by itself."""
     office = long_office(tmp_path)

@@ -185,6 +185,7 @@ def test_a_long_run_leaves_an_answer_its_record_and_its_cost(terminal: Terminal,
     lock.release()
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0].startswith("0 tool calls · thinking: ")
+    assert '1 tool call · search_code {"query": ' in done.stdout
     assert done.stdout.splitlines()[-1] == "answered, confidence high, 1 citations"
     ret = folder.returned()
     assert ret is not None
