@@ -63,6 +63,10 @@ class GitFolder:
         objects = self.shared / "objects"
         return tuple(map(_stamp, (objects / commit[:2] / commit[2:], objects / "pack", objects / "info/alternates")))
 
+    def tracked(self) -> Stamp | None:
+        """Return what differs once git tracks other files."""
+        return _stamp(self.own / "index")
+
     def had_commit(self) -> bool | None:
         """Whether HEAD leads to a commit, or did; None of reftables, where only git can tell.
 
@@ -78,6 +82,12 @@ class GitFolder:
             return True  # no branch keeps a log here, so a lost one cannot be told from a new one
         places = (self.own / name, shared / name, shared / "logs" / name)
         return any(place.exists() for place in places) or _is_packed(packed, name)
+
+
+def folders_with_git(path: Path) -> list[Path]:
+    """Return the folder and those above it that hold a .git, the nearest first."""
+    whole = path.resolve()
+    return [folder for folder in (whole, *whole.parents) if (folder / ".git").exists()]
 
 
 def _ref_named(stamp: Stamp | None) -> str | None:
