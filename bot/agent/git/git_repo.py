@@ -214,7 +214,7 @@ class GitRepo:
     def _sizes(self, blobs: Iterable[str]) -> dict[str, int]:
         """Return the size of each blob that git has, through one process."""
         listed = "".join(f"{blob}\n" for blob in blobs).encode()
-        out = self._git("cat-file", "--batch-check=%(objectname) %(objectsize)", given=listed)
+        out = self._git("cat-file", "--buffer", "--batch-check=%(objectname) %(objectsize)", given=listed)
         pairs = (line.split() for line in out.decode().splitlines())
         return {blob: int(size) for blob, size in pairs if size.isdigit()}
 
@@ -257,7 +257,7 @@ class GitRepo:
         cannot read one.
         """
         store = self.folder.shared / "lfs" / "objects"
-        out = io.BytesIO(self._git("cat-file", "--batch", given="".join(f"{blob}\n" for blob in ids).encode()))
+        out = io.BytesIO(self._git("cat-file", "--batch", "--buffer", given="".join(f"{blob}\n" for blob in ids).encode()))
         found = {}
         for blob in ids:
             header = out.readline().split()
