@@ -257,7 +257,9 @@ class GitRepo:
         cannot read one.
         """
         store = self.folder.shared / "lfs" / "objects"
-        out = io.BytesIO(self._git("cat-file", "--batch", "--buffer", given="".join(f"{blob}\n" for blob in ids).encode()))
+        out = io.BytesIO(
+            self._git("cat-file", "--batch", "--buffer", given="".join(f"{blob}\n" for blob in ids).encode())
+        )
         found = {}
         for blob in ids:
             header = out.readline().split()
