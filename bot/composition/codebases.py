@@ -148,11 +148,6 @@ class ProcessCode:
         """The repository of each codebase."""
         return {name: one.repo for name, one in self._open.items()}
 
-    @property
-    def indexes(self) -> Mapping[str, SqlitePassageIndex]:
-        """The index of each codebase."""
-        return {name: one.index for name, one in self._open.items()}
-
     def refreshes(self) -> Mapping[str, Callable[[], IndexReport]]:
         """Return what brings each index up to HEAD without waiting."""
         return {name: partial(one.index.refresh, waits=False) for name, one in self._open.items()}
