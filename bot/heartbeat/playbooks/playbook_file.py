@@ -174,10 +174,10 @@ class PlaybookFile:
 
     def is_tracked(self) -> bool:
         """Whether git tracks the file; False where there is no checkout, or no git that says so."""
-        above = folders_with_git(self.cwd)
-        tracked = tuple(GitFolder(folder, is_bare=False).tracked() for folder in above)
-        with suppress(TriageError):
-            return bool(above) and _is_tracked(self.cwd, tracked)
+        with suppress(TriageError, OSError):
+            around = folders_with_git(self.cwd)
+            tracked = tuple(GitFolder(folder, is_bare=False).tracked() for folder in around)
+            return bool(around) and _is_tracked(self.cwd, tracked)
         return False
 
     def change(self, edit: Callable[[Playbook], Playbook]) -> tuple[Playbook, Playbook]:
