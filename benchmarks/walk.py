@@ -218,8 +218,8 @@ def _is_idle(home: Path) -> bool:
 
 
 def _question(bot: App, stub: SlackStub, home: Path, tracer: Tracer) -> dict[str, Any]:
-    for codebase in bot.team.core.code.codebases:
-        codebase.index.refresh()
+    for refresh in bot.process.code.refreshes().values():
+        refresh()
     with tracer.tracing(ENTRIES["question"]) as trace:
         _ask(f"http://{bot.connection.address}{EVENTS_PATH}")
         _until(lambda: _offers_approval(stub), "the card of the question")

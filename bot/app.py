@@ -31,7 +31,7 @@ from bot.teams import ConfigReload, Teams
 LISTENER_THREADS = 16
 PROBE_EVERY_S = 5
 INDEX_EVERY_S = 2
-"""A git process each time, of about 5 ms."""
+"""A look at git's own files; git itself is asked after a change only."""
 
 REPEAT_EVERY_S = 10
 LISTEN_CHECK_S = 1

@@ -11,6 +11,8 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -38,6 +40,16 @@ FIRST_THREADS: Final = 2
 FETCH_THREADS: Final = 4
 
 
+@dataclass(slots=True)
+class _Kept:
+    """A clone, how often it is fetched, when that was last begun, and the fetch under way."""
+
+    clone: Clone
+    refresh: timedelta
+    tried_at: datetime | None = None
+    fetch: Future[None] | None = None
+
+
 class CloneService:
     """Port Clones: the clones of one process, by codebase, in `folder`; `say` tells of one of them.
 
@@ -60,14 +72,11 @@ class CloneService:
         self._folder = folder
         self._named: tuple[str, ...] = ()
         # also of those that are named no more: a fetch or a question under way may still ask
-        self._settings: dict[str, CodebaseSettings] = {}
-        self._clones: dict[str, Clone] = {}
+        self._kept: dict[str, _Kept] = {}
         self._stored = Stored(documents, CLONE_STANDINGS)
         self._first = ThreadPoolExecutor(FIRST_THREADS, thread_name_prefix="clone")
         self._again = ThreadPoolExecutor(FETCH_THREADS, thread_name_prefix="fetch")
         self._lock = threading.Lock()
-        self._under_way: dict[str, Future[None]] = {}
-        self._tried_at: dict[str, datetime] = {}
         self._is_closed = False
         self.follow(settings)
 
@@ -77,20 +86,18 @@ class CloneService:
             if one.url is None:
                 continue
             clone = Clone(clone_path(self._folder, codebase), one.url, one.branch, self._network)
-            known = self._clones.get(codebase)
-            if known is None or known.address != clone.address:
-                self._clones[codebase] = clone
-                self._tried_at.pop(codebase, None)
-                if known is not None:
-                    clone.prepare()  # also where a file was refused, and its address goes back to what was read
-            self._settings[codebase] = one
+            kept = self._kept.setdefault(codebase, _Kept(clone, one.refresh))
+            kept.refresh = one.refresh
+            if kept.clone.address != clone.address:
+                kept.clone, kept.tried_at = clone, None
+                clone.prepare()  # also where a file was refused, and its address goes back to what was read
         self._named = tuple(codebase for codebase, one in settings.items() if one.url is not None)
         for gone in self._stored.by_id().keys() - set(self._named):
             self._stored.change(gone, lambda _: CloneStanding())
 
     def open(self, codebase: str) -> GitRepo:
         """Return the repository of a codebase, which may hold nothing yet; raises StoreError, ProviderError."""
-        clone = self._clones[codebase]
+        clone = self._kept[codebase].clone
         clone.prepare()
         return GitRepo(clone.path, may_be_damaged=True)
 
@@ -98,8 +105,9 @@ class CloneService:
         """Begin to fetch what is older than it may be, and return these fetches; raises StoreError."""
         now, due = self._clock.now(), []
         for codebase in self._named:
-            tried_at = self._tried_at.get(codebase) or self._standing(codebase).fetched_at
-            if tried_at is None or now - tried_at >= self._settings[codebase].refresh:
+            kept = self._kept[codebase]
+            tried_at = kept.tried_at or self._standing(codebase).fetched_at
+            if tried_at is None or now - tried_at >= kept.refresh:
                 due.append(self._start(codebase))
         return [fetch for fetch in due if fetch is not None]
 
@@ -123,23 +131,22 @@ class CloneService:
 
     def _standing(self, codebase: str) -> CloneStanding:
         """Return how a clone stands; one of another address, or that is not there any more, was never fetched."""
-        stored, clone = self._stored.get(codebase), self._clones[codebase]
+        stored, clone = self._stored.get(codebase), self._kept[codebase].clone
         if stored.address != clone.address:
             return CloneStanding(address=clone.address)
         return stored if clone.has_branch else stored.evolve(fetched_at=None)
 
     def _is_late(self, codebase: str, now: datetime) -> bool:
         fetched_at = self._standing(codebase).fetched_at
-        return fetched_at is not None and now - fetched_at >= self._settings[codebase].refresh
+        return fetched_at is not None and now - fetched_at >= self._kept[codebase].refresh
 
     def _once_more(self, codebase: str, now: datetime) -> Future[None] | None:
         """Return the fetch to wait for; None where one failed just now."""
-        tried_at = self._tried_at.get(codebase)
-        with self._lock:
-            under_way = self._under_way.get(codebase)
-        if under_way is None and tried_at is not None and now - tried_at < min(RETRY, self._settings[codebase].refresh):
+        kept = self._kept[codebase]
+        fetch, tried_at = kept.fetch, kept.tried_at
+        if fetch is None and tried_at is not None and now - tried_at < min(RETRY, kept.refresh):
             return None
-        return under_way or self._start(codebase)
+        return fetch or self._start(codebase)
 
     def _aged(self, codebase: str, now: datetime) -> AgedClone | None:
         standing = self._standing(codebase)
@@ -151,15 +158,13 @@ class CloneService:
     def _start(self, codebase: str) -> Future[None] | None:
         """Begin a fetch unless one is under way; None where it is too late for any."""
         is_first = self._standing(codebase).fetched_at is None
+        kept = self._kept[codebase]
         with self._lock:
-            if codebase not in self._under_way:
-                self._tried_at[codebase] = self._clock.now()
-                try:
-                    fetch = (self._first if is_first else self._again).submit(self._run, codebase)
-                except RuntimeError:  # closed meanwhile
-                    return None
-                self._under_way[codebase] = fetch
-            return self._under_way[codebase]
+            if kept.fetch is None:
+                kept.tried_at = self._clock.now()
+                with suppress(RuntimeError):  # closed meanwhile
+                    kept.fetch = (self._first if is_first else self._again).submit(self._run, codebase)
+            return kept.fetch
 
     def _run(self, codebase: str) -> None:
         try:
@@ -170,11 +175,11 @@ class CloneService:
             log.exception("a fetch stumbled", extra={"action": "fetch_stumbled", "codebase": codebase})
         finally:
             with self._lock:
-                self._under_way.pop(codebase, None)
+                self._kept[codebase].fetch = None
 
     def _fetch(self, codebase: str) -> None:
         before, began_at = self._standing(codebase), self._clock.now()
-        clone = self._clones[codebase]
+        clone = self._kept[codebase].clone
         try:
             clone.fetch(None if before.fetched_at else self._progress(codebase, before))
         except TriageError as error:
@@ -208,7 +213,7 @@ class CloneService:
         self._write(codebase, before.evolve(problem=why, progress=None))
         if before.problem is not None:
             return
-        clone = self._clones[codebase]
+        clone = self._kept[codebase].clone
         advice = f"As the user who runs triage, try `{clone.command_to_try}`"
         if before.fetched_at is None:
             line = f"{codebase} cannot be cloned: {why}. Until it can, nothing of it is read. {advice}."

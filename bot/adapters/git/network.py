@@ -75,7 +75,7 @@ class GitNetwork:
             ConfigError: git is not installed.
             ProviderError: it failed, was silent for too long or ran for too long; with git's words, shortened.
         """
-        git = GitProcess(root, is_bare=is_bare, environment=network_environment)
+        git = GitProcess(root, is_bare=is_bare, environment=network_environment, is_detached=True)
         patience = self._patience._replace(silence_s=stall_s or self._patience.silence_s)
 
         def note(said: bytes) -> None:

@@ -31,9 +31,8 @@ class GitFolder:
     def own(self) -> Path:
         """Where HEAD is."""
         place = self._root if self._is_bare else self._root / ".git"
-        if self._is_bare or place.is_dir():
-            return place
-        return self._root / _named_in(place, b"gitdir:") if place.is_file() else place
+        elsewhere = _named_in(place, b"gitdir:")
+        return place if elsewhere == Path() else self._root / elsewhere
 
     @property
     def shared(self) -> Path:
@@ -63,21 +62,33 @@ class GitFolder:
         objects = self.shared / "objects"
         return tuple(map(_stamp, (objects / commit[:2] / commit[2:], objects / "pack", objects / "info/alternates")))
 
+    def tracked(self) -> Stamp | None:
+        """Return what differs once git tracks other files."""
+        return _stamp(self.own / "index")
+
     def had_commit(self) -> bool | None:
         """Whether HEAD leads to a commit, or did; None of reftables, where only git can tell.
 
         A branch where nobody committed has neither ref nor log.
         """
         shared, name = self.shared, _ref_named(_stamp(self.own / "HEAD"))
-        if (shared / "reftable").exists():
-            return None
-        if name is None:
-            return True  # HEAD is a commit, or cannot be read
-        packed = shared / "packed-refs"
-        if packed.exists() and not (shared / "logs").exists():
-            return True  # no branch keeps a log here, so a lost one cannot be told from a new one
-        places = (self.own / name, shared / name, shared / "logs" / name)
-        return any(place.exists() for place in places) or _is_packed(packed, name)
+        packed, places = shared / "packed-refs", [self.own, shared, shared / "logs"]
+        try:
+            if (shared / "reftable").exists():
+                return None
+            if name is None:
+                return True  # HEAD is a commit, or cannot be read
+            if packed.exists() and not (shared / "logs").exists():
+                return True  # no branch keeps a log here, so a lost one cannot be told from a new one
+            return any((place / name).exists() for place in places) or _is_packed(packed, name)
+        except OSError:
+            return True  # not even this much can be read
+
+
+def folders_with_git(path: Path) -> list[Path]:
+    """Return the folder and those above it that hold a .git, the nearest first."""
+    whole = path.resolve()
+    return [folder for folder in (whole, *whole.parents) if (folder / ".git").exists()]
 
 
 def _ref_named(stamp: Stamp | None) -> str | None:
@@ -98,12 +109,7 @@ def _named_in(file: Path, lead: bytes = b"") -> Path:
 
 
 def _is_packed(packed: Path, name: str) -> bool:
-    try:
-        return any(line.endswith(f" {name}".encode()) for line in packed.read_bytes().splitlines())
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
+    return packed.exists() and any(line.endswith(f" {name}".encode()) for line in packed.read_bytes().splitlines())
 
 
 def _stamp(path: Path) -> Stamp | None:

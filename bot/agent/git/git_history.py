@@ -94,7 +94,8 @@ class GitHistory:
         """Yield the newest commits up to `commit`, without those of `since`, the newest first, however many."""
         asked = f"{since}..{commit}" if since else commit
         options = ("--no-patch", f"--max-count={limit}")
-        yield from _commits(self._git.stream(*_LOG, *options, asked, "--", patience=Patience(STREAM_S)))
+        git = self._git.with_variables({"GIT_FLUSH": "0"})  # else it is woken for each commit
+        yield from _commits(git.stream(*_LOG, *options, asked, "--", patience=Patience(STREAM_S)))
 
     def commits_of(self, commits: Collection[str]) -> Iterator[Commit]:
         """Yield some commits in their order, without those that are gone; for up to a hundred of them."""

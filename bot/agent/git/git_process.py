@@ -1,9 +1,9 @@
 """Runs git; nothing else starts it: always an argv, never a shell, in a clean environment, within limits.
 
 Hooks, file-system monitors, pagers, prompts, transports and path-spec magic are off, whatever the checkout configures.
-Transports are off in the environment, which no `protocol.<name>.allow` of a checkout overrules. Git has a session of
-its own, so that no terminal can be asked or interrupts it; where it is not waited for any more, it is killed with all
-that it started.
+Transports are off in the environment, which no `protocol.<name>.allow` of a checkout overrules. Git is in a process
+group of its own: Ctrl-C in the terminal does not reach it, and where it is not waited for any more, it is killed with
+all that it started.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def local_environment() -> dict[str, str]:
 class GitProcess:
     """Git at `root`; of a bare repository only at `root`, else wherever above it git finds one.
 
-    `variables` go over its `environment`, `settings` over its configuration and the hardening.
+    `variables` go over its `environment`, `settings` over its configuration and the hardening. `is_detached`: it has no
+    terminal, so that nothing it starts can ask there; on a busy machine Linux then lets it wait for its turn longer.
     """
 
     root: Path
@@ -100,6 +101,7 @@ class GitProcess:
     variables: Mapping[str, str] = field(default_factory=dict)
     settings: Sequence[str] = ()
     environment: Callable[[], dict[str, str]] = local_environment
+    is_detached: bool = False
 
     def with_variables(self, variables: Mapping[str, str], *settings: str) -> GitProcess:
         """Return git at the same place with more of both."""
@@ -192,7 +194,8 @@ class GitProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env={**self.environment(), **self.variables},
-                start_new_session=True,
+                start_new_session=self.is_detached,
+                process_group=None if self.is_detached else 0,
             )
         except FileNotFoundError as error:
             raise ConfigError("git is not installed; install it (`apt-get install git`)") from error

@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bot.agent.git.git_folder import GitFolder, Stamp
+from bot.agent.git.git_folder import GitFolder, Stamp, folders_with_git
 from bot.agent.git.git_process import STREAM_S, GitProcess, Patience
 from bot.agent.git.lfs import fetched_content, is_pointer
 from bot.agent.git.repositories import Located
@@ -84,13 +84,13 @@ class GitRepo:
         try:
             top = process.run("rev-parse", "--show-toplevel")
             self.root = Path(os.fsdecode(top.removesuffix(b"\n")))  # a blank at the end belongs to the name
-            if self.root in (nearest := next(iter(_folders_with_git(path)), self.root)).parents:
+            if self.root in (nearest := next(iter(folders_with_git(path)), self.root)).parents:
                 raise ProviderError(f"git does not read {nearest / '.git'} and would read {self.root} instead")
         except ProviderError as error:
             refusal = _refusal(path, str(error))
             if not (may_be_damaged and isinstance(refusal, CodebaseUnreadable)):
                 raise refusal from error
-            self.root = _folders_with_git(path)[0]
+            self.root = folders_with_git(path)[0]
         self.folder = GitFolder(self.root, is_bare=False)
         # git must not go on to a repository around a checkout that was damaged meanwhile
         self.process = GitProcess(self.root, variables={"GIT_CEILING_DIRECTORIES": str(self.root.parent)})
@@ -214,7 +214,7 @@ class GitRepo:
     def _sizes(self, blobs: Iterable[str]) -> dict[str, int]:
         """Return the size of each blob that git has, through one process."""
         listed = "".join(f"{blob}\n" for blob in blobs).encode()
-        out = self._git("cat-file", "--batch-check=%(objectname) %(objectsize)", given=listed)
+        out = self._git("cat-file", "--buffer", "--batch-check=%(objectname) %(objectsize)", given=listed)
         pairs = (line.split() for line in out.decode().splitlines())
         return {blob: int(size) for blob, size in pairs if size.isdigit()}
 
@@ -257,7 +257,9 @@ class GitRepo:
         cannot read one.
         """
         store = self.folder.shared / "lfs" / "objects"
-        out = io.BytesIO(self._git("cat-file", "--batch", given="".join(f"{blob}\n" for blob in ids).encode()))
+        out = io.BytesIO(
+            self._git("cat-file", "--batch", "--buffer", given="".join(f"{blob}\n" for blob in ids).encode())
+        )
         found = {}
         for blob in ids:
             header = out.readline().split()
@@ -328,7 +330,7 @@ def _is_path(text: str) -> bool:
 
 
 def _refusal(path: Path, why: str) -> TriageError:
-    if _folders_with_git(path):
+    if folders_with_git(path):
         return damaged(path, why)
     return ConfigError(f"codebase: {path} is no git checkout; clone one there, or run `git init` and commit")
 
@@ -337,12 +339,6 @@ def is_bare(path: Path) -> bool:
     """Whether a folder is laid out as a repository without a work tree; git itself would look above a damaged one."""
     parts = (path / "objects", path / "refs")
     return all(part.is_dir() for part in parts) and (path / "config").is_file() and not (path / ".git").exists()
-
-
-def _folders_with_git(path: Path) -> list[Path]:
-    """Return the folder and those above it that hold a .git, the nearest first."""
-    whole = path.resolve()
-    return [folder for folder in (whole, *whole.parents) if (folder / ".git").exists()]
 
 
 def damaged(path: Path, why: str) -> CodebaseUnreadable:

@@ -18,12 +18,14 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
 
+from bot.agent.git.git_folder import GitFolder, Stamp, folders_with_git
 from bot.agent.git.git_process import GitProcess
 from bot.domain.heartbeats.alerts import Removal
 from bot.domain.heartbeats.allowed_commands import Argv
@@ -44,6 +46,8 @@ MAX_BYTES: Final = 256 * 1024
 _READ_ONLY: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 TRIES: Final = 5
+MAX_CHECKOUTS: Final = 256
+"""So many states are remembered, of 4 KiB each."""
 
 _ONE_AT_A_TIME: Final = threading.RLock()
 """Beats, commands and buttons of one process change playbooks one after the other; each change takes milliseconds."""
@@ -89,6 +93,12 @@ def _git(cwd: Path, *args: str) -> str | None:
         return os.fsdecode(GitProcess(cwd).run(*args))
     except TriageError:
         return None
+
+
+@lru_cache(maxsize=MAX_CHECKOUTS)
+def _is_tracked(cwd: Path, _tracked: tuple[Stamp | None, ...]) -> bool:
+    """Ask git, once for each state of the checkouts around a folder; raises TriageError, which is not remembered."""
+    return bool(GitProcess(cwd).run("ls-files", "--", PLAYBOOK))
 
 
 def read_plain(path: Path) -> str | None:
@@ -164,7 +174,11 @@ class PlaybookFile:
 
     def is_tracked(self) -> bool:
         """Whether git tracks the file; False where there is no checkout, or no git that says so."""
-        return bool(_git(self.cwd, "ls-files", "--", PLAYBOOK))
+        with suppress(TriageError, OSError):
+            around = folders_with_git(self.cwd)
+            tracked = tuple(GitFolder(folder, is_bare=False).tracked() for folder in around)
+            return bool(around) and _is_tracked(self.cwd, tracked)
+        return False
 
     def change(self, edit: Callable[[Playbook], Playbook]) -> tuple[Playbook, Playbook]:
         """Apply `edit` to the playbook as it is on disk, and return it before and after; it may run more than once.

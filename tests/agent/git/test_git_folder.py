@@ -199,3 +199,9 @@ def test_a_pipe_in_the_place_of_head_is_not_waited_for(code: Path) -> None:
     (code / ".git" / "HEAD").unlink()
     os.mkfifo(code / ".git" / "HEAD")
     assert folder.refs() == folder.refs()
+
+
+def test_a_folder_that_may_not_be_read_is_no_repository_without_commits(code: Path) -> None:
+    """Here a path that is too long for the system stands for one that it refuses."""
+    (code / ".git" / "HEAD").write_text(f"ref: refs/heads/{'x' * 300}\n")
+    assert GitFolder(code, is_bare=False).had_commit() is True

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from bot.domain.heartbeats.beats import BeatResult, Wake
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile
 from tests.heartbeat.room import BeatRoom
@@ -45,3 +47,26 @@ def test_a_folder_that_is_no_checkout_tracks_nothing(tmp_path: Path) -> None:
     subprocess.run(["git", "-C", str(tmp_path), "init", "-q"], check=True)
     (tmp_path / "HEARTBEAT.md").write_text("# Heartbeat\n")
     assert not PlaybookFile(tmp_path).is_tracked()
+
+
+def test_git_is_asked_again_only_after_the_checkout_tracks_other_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A night of beats without a task that is due starts no git."""
+    folder, nowhere = tmp_path / "shop" / "heart", tmp_path / "empty"
+    folder.mkdir(parents=True)
+    nowhere.mkdir()
+    (folder / "HEARTBEAT.md").write_text("# Heartbeat\n")
+    subprocess.run(["git", "init", "-q", tmp_path / "shop"], check=True)
+    assert not PlaybookFile(folder).is_tracked()
+    with monkeypatch.context() as without_git:
+        without_git.setenv("PATH", str(nowhere))
+        assert not PlaybookFile(folder).is_tracked()
+    subprocess.run(["git", "-C", folder, "add", "HEARTBEAT.md"], check=True)
+    with monkeypatch.context() as without_git:  # what git cannot say is not remembered
+        without_git.setenv("PATH", str(nowhere))
+        assert not PlaybookFile(folder).is_tracked()
+    assert PlaybookFile(folder).is_tracked()
+    with monkeypatch.context() as without_git:
+        without_git.setenv("PATH", str(nowhere))
+        assert PlaybookFile(folder).is_tracked()
