@@ -386,12 +386,17 @@ class RecordingMessenger:
         self._faults = faults or Faults()
         self.count = 0
 
-    def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
+    def show_card(
+        self, state: ThreadState, *, progress: str | None = None, after: str | None = None
+    ) -> tuple[str, str]:
         self._faults.point("messenger: before the card")
         if self.card_refused is not None:
             self.refusals += 1
             raise self.card_refused
-        card = next((card for card in self.cards if card.ts == state.card_ts), None)
+        if state.card_ts is None:
+            card = self._found(state, after)
+        else:
+            card = next((card for card in self.cards if card.ts == state.card_ts), None)
         if card is None:
             card = Card(thread_id=state.thread_id, ts=self._next_ts())
             self.cards.append(card)
@@ -411,11 +416,11 @@ class RecordingMessenger:
             raise self.removal_refused
         self.removed.append((state.card_channel, state.card_ts))
 
-    def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
+    def _found(self, state: ThreadState, after: str | None) -> Card | None:
         for card in reversed(self.cards):
             is_gone = card.ts == after or (self.ops_channel, card.ts) in self.removed
             if card.shown[0].original_message_id == state.original_message_id and not is_gone:
-                return self.ops_channel, card.ts
+                return card
         return None
 
     def post_reply(self, state: ThreadState, text: str) -> str:

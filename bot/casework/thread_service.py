@@ -118,9 +118,8 @@ class CardUpdates:
             state = self._without_card(state)
         if state.card_ts is None or (state.is_open and state.draft_pending):
             self.guard.require()
-        if state.card_ts is None:
-            state = self._with_its_card(state)
-        channel, ts = self._messenger.show_card(state)
+        closed = self._store.last_closed(state.thread_id) if state.card_ts is None else None
+        channel, ts = self._messenger.show_card(state, after=closed.card_ts if closed else None)
         shown = state.evolve(card_channel=channel, card_ts=ts)
         if self._service.leases is not None:
             self._show_newer(shown)
@@ -140,14 +139,6 @@ class CardUpdates:
     def _stands_elsewhere(self, state: ThreadState) -> bool:
         """Whether an open thread's card stands in what was the ops channel once: others may read there now."""
         return state.is_open and state.card_channel not in (None, self._ops_channel)
-
-    def _with_its_card(self, state: ThreadState) -> ThreadState:
-        """Return the thread with the card that was posted for it and is not on file, if there is one."""
-        closed = self._store.last_closed(state.thread_id)
-        place = self._messenger.find_card(state, after=closed.card_ts if closed else None)
-        if place is None:
-            return state
-        return self._store.evolve(state.thread_id, card_channel=place[0], card_ts=place[1]) or state
 
     def progress_of(self, thread_id: str) -> AbstractContextManager[OnProgress]:
         """Return a context that yields what a run of the thread reports to; its card shows the latest."""

@@ -135,10 +135,16 @@ class ChatHistory(Protocol):
 class Messenger(Protocol):
     """What the bot says."""
 
-    def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
+    def show_card(
+        self, state: ThreadState, *, progress: str | None = None, after: str | None = None
+    ) -> tuple[str, str]:
         """Post the thread's card in the ops channel, or update it in place; return `(channel id, ts)`.
 
-        `progress` is one line of plain text on how far the run under way is.
+        A card that is not on file is looked for before it is posted. `progress` is one line of plain text on how far
+        the run under way is; `after` is the ts of the card that the thread had when it was last closed: that one is
+        not looked for.
+
+        Raises Unavailable if there is none and one may yet come: whoever posted it last cannot tell.
         """
 
     def card_digest(self, state: ThreadState) -> str:
@@ -152,14 +158,6 @@ class Messenger(Protocol):
 
         Raises:
             Unavailable: the chat cannot be reached.
-        """
-
-    def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
-        """Return `(channel id, ts)` of the thread's card if it stands in the ops channel already.
-
-        `after` is the ts of the card that the thread had when it was last closed: that one is not looked for.
-
-        Raises Unavailable if there is none and one may yet come: whoever posted it last cannot tell.
         """
 
     def post_reply(self, state: ThreadState, text: str) -> str:

@@ -46,21 +46,27 @@ class SlackMessenger:
         self._facts, self._asks_feedback = facts, asks_feedback
         self._whole: dict[tuple[str, str, str], str] = {}
 
-    def show_card(self, state: ThreadState, *, progress: str | None = None) -> tuple[str, str]:
-        """Post the thread's card, or update it in place; returns `(channel id, ts)`.
+    def show_card(
+        self, state: ThreadState, *, progress: str | None = None, after: str | None = None
+    ) -> tuple[str, str]:
+        """Post the thread's card, or update it where it stands or is found; returns `(channel id, ts)`.
 
         A draft that does not fit is put into the card's thread first. A card that Slack does not take is shortened,
         and says so; at last it is a line with a link, so that the thread's work goes on in any case.
+
+        Raises:
+            Unavailable: it stands nowhere, and may yet come; or Slack is away, or asks for patience.
         """
+        at = MessageRef.on_file(state.card_channel, state.card_ts) or self._found(state, after)
         try:
-            return self._show(state, progress, None)
+            return self._show(state, at, progress, None)
         except ProviderError as error:
             if error.code not in REFUSED_CONTENT:
                 raise
             log.warning(
                 "Slack refused a card: %s", error.code, extra={"action": "card_refused", "thread_id": state.thread_id}
             )
-            return self._show(state, progress, error.code)
+            return self._show(state, at, progress, error.code)
 
     def card_digest(self, state: ThreadState) -> str:
         """Return a hash of what the thread's card shows now, where its whole draft stands aside; asks Slack nothing."""
@@ -91,22 +97,20 @@ class SlackMessenger:
         except ProviderError as error:
             log.warning("%s", error, extra={"action": "card_left", "thread_id": state.thread_id})
 
-    def _show(self, state: ThreadState, progress: str | None, refused: str | None) -> MessageRef:
+    def _show(self, state: ThreadState, at: MessageRef | None, progress: str | None, refused: str | None) -> MessageRef:
         """Show the card; with `refused`, Slack's word for why it did not take the whole one, a short one."""
-        at = MessageRef.on_file(state.card_channel, state.card_ts)
         # a state is put off rather than waited for; what nobody has to act on leaves half of the room to what they have
         patience_s = 0.0 if state.is_open else LAST_UPDATE_PATIENCE_S
         spare = UPDATE_BURST // 2 if progress is not None or state.is_at_work else 0
         if at is not None:
-            card = self._card(state, progress, refused, self._whole_at(state, at, refused))
+            card = self._card(_placed(state, at), progress, refused, self._whole_at(state, at, refused))
             if update(self._poster, at, card, patience_s=patience_s, spare=spare) or not card.is_waiting:
                 return at
         card = self._card(state, progress, refused, None)
         posted = publish(self._poster, self._ops_channel, card)
         stands = keep_first(self._poster, posted, card, since=_asked_at(state))
         if (whole_at := self._whole_at(state, stands, refused)) is not None:
-            placed = state.evolve(card_channel=stands.channel, card_ts=stands.ts)
-            card = self._card(placed, progress, refused, whole_at)
+            card = self._card(_placed(state, stands), progress, refused, whole_at)
             update(self._poster, stands, card, patience_s=patience_s, spare=spare)
         return stands
 
@@ -147,13 +151,10 @@ class SlackMessenger:
                 del self._whole[next(iter(self._whole))]
         return self._whole[key]
 
-    def find_card(self, state: ThreadState, *, after: str | None = None) -> tuple[str, str] | None:
+    def _found(self, state: ThreadState, after: str | None) -> MessageRef | None:
         """Return where the thread's card stands, if it was posted and nobody knows; it is newer than the question.
 
         A question that is taken up again is older than the card it had before, whose ts is `after`.
-
-        Raises:
-            Unavailable: it stands nowhere, and may yet come.
         """
         found = self._poster.find(
             self._ops_channel,
@@ -200,6 +201,10 @@ class SlackMessenger:
     def tell_ops(self, text: str) -> None:
         """Say one line in the ops channel."""
         self._poster.post(self._ops_channel, with_local_times(escape(text)), what="tell the ops channel", rank=LINE)
+
+
+def _placed(state: ThreadState, at: MessageRef) -> ThreadState:
+    return state.evolve(card_channel=at.channel, card_ts=at.ts)
 
 
 def _asked_at(state: ThreadState) -> float:

@@ -25,6 +25,9 @@ from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refus
 STATE = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
 CARD_TS = "1800000000.000001"
 TEXT = "The limit is **5**."
+NEW = STATE.evolve(started_at=STATE.started_at + timedelta(minutes=1))
+"""A question that came since the process began, so that no earlier one can have posted its card."""
+
 LATER = STATE.evolve(original_message_id="1795168800.000100")
 """A question asked later in the same thread."""
 
@@ -63,7 +66,7 @@ class TestCard:
     def test_a_first_card_is_posted_in_the_ops_channel(self, slack: SlackStub, messenger: SlackMessenger) -> None:
         """Unfurling nothing, marked with its thread."""
         slack.will("chat.postMessage", Answer({"ts": CARD_TS}))
-        assert messenger.show_card(STATE) == ("C0OPS", CARD_TS)
+        assert messenger.show_card(NEW) == ("C0OPS", CARD_TS)
         [call] = slack.of("chat.postMessage")
         assert call["channel"] == "C0OPS"
         assert call["unfurl_links"] in (False, "0")
@@ -118,17 +121,27 @@ class TestCard:
             messenger.show_card(on_card(STATE))
         assert slack.of("chat.postMessage") == []
 
+
+def standing(thread_id: str = THREAD_ID) -> dict[str, Any]:
+    return {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(thread_id)}]}
+
+
+class TestFindAgain:
+    """A card that is not on file is looked for before it is posted."""
+
     def test_a_card_of_an_earlier_run_is_found_by_its_mark(self, slack: SlackStub, messenger: SlackMessenger) -> None:
         """Whatever else stands in the channel since the question, with or without blocks."""
         messages = [
             {"ts": "1800000000.000013", "text": "chatter"},
-            {"ts": "1800000000.000012", "blocks": [{"type": "section", "block_id": ids.card_block_id("T1.C1.9.9")}]},
-            {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]},
+            {**standing("T1.C1.9.9"), "ts": "1800000000.000012"},
+            standing(),
         ]
         slack.will("conversations.history", Answer({"messages": messages}))
-        assert messenger.find_card(STATE) == ("C0OPS", CARD_TS)
+        assert messenger.show_card(STATE) == ("C0OPS", CARD_TS)
         [asked] = slack.of("conversations.history")
         assert asked["oldest"] == QUESTION_TS
+        assert [call["ts"] for call in slack.of("chat.update")] == [CARD_TS]
+        assert slack.of("chat.postMessage") == []
 
     def test_a_card_of_an_earlier_run_is_not_missed_before_ten_seconds_have_passed(
         self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
@@ -137,9 +150,10 @@ class TestCard:
         slack.will("conversations.history", Answer({"messages": []}))
         clock.advance(IN_FLIGHT.total_seconds() - 1)
         with pytest.raises(Unavailable, match="on its way"):
-            messenger.find_card(STATE)
+            messenger.show_card(STATE)
         clock.advance(1)
-        assert messenger.find_card(STATE) is None
+        messenger.show_card(STATE)
+        assert len(slack.of("chat.postMessage")) == 1
 
     def test_a_card_of_this_run_is_waited_for_only_if_it_was_posted(
         self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
@@ -147,50 +161,45 @@ class TestCard:
         """Not before, nor after Slack refused it; but where nobody can tell, though that was the only trouble."""
         slack.will("conversations.history", Answer({"messages": []}))
         state = STATE.evolve(started_at=clock.now())
-        assert messenger.find_card(state) is None
         slack.will("chat.postMessage", refusal("channel_not_found"))
-        with pytest.raises(ProviderError):
-            messenger.show_card(state)
-        assert messenger.find_card(state) is None
+        for _ in range(2):
+            with pytest.raises(ProviderError, match="channel_not_found"):
+                messenger.show_card(state)
         slack.will("chat.postMessage", HangUp)
         with pytest.raises(Unconfirmed):
             messenger.show_card(state)
         with pytest.raises(Unavailable, match="on its way"):
-            messenger.find_card(state)
+            messenger.show_card(state)
 
     def test_a_card_of_an_earlier_run_is_found_though_the_clock_was_put_back(
         self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
     ) -> None:
         """As a machine that starts with a wrong time is: its thread seems younger than this run."""
-        card = {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
-        slack.will("conversations.history", Answer({"messages": [card]}))
-        assert messenger.find_card(STATE.evolve(started_at=clock.now() + timedelta(hours=1))) == ("C0OPS", CARD_TS)
+        slack.will("conversations.history", Answer({"messages": [standing()]}))
+        assert messenger.show_card(STATE.evolve(started_at=clock.now() + timedelta(hours=1))) == ("C0OPS", CARD_TS)
 
     def test_a_card_that_another_process_posted_is_found(
         self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
     ) -> None:
         """The question is new to this data directory, but not to the time before its backup, nor to a replica."""
-        card = {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
-        slack.will("conversations.history", Answer({"messages": [card]}))
-        assert messenger.find_card(STATE.evolve(started_at=clock.now())) == ("C0OPS", CARD_TS)
+        slack.will("conversations.history", Answer({"messages": [standing()]}))
+        assert messenger.show_card(STATE.evolve(started_at=clock.now())) == ("C0OPS", CARD_TS)
 
     def test_a_question_taken_up_again_leaves_the_card_it_had(
         self, slack: SlackStub, messenger: SlackMessenger
     ) -> None:
         """That one is newer than the question, too."""
-        card = {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
-        slack.will("conversations.history", Answer({"messages": [card]}))
+        slack.will("conversations.history", Answer({"messages": [standing()]}))
         with pytest.raises(Unavailable, match="on its way"):
-            messenger.find_card(STATE, after=CARD_TS)
+            messenger.show_card(STATE, after=CARD_TS)
         [asked] = slack.of("conversations.history")
         assert asked["oldest"] == CARD_TS
 
     def test_a_card_far_up_the_channel_is_found(self, slack: SlackStub, messenger: SlackMessenger) -> None:
         """Page after page, back to the question."""
-        card = {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(THREAD_ID)}]}
         first = Answer({"messages": [{"ts": "1800000000.000012"}], "response_metadata": {"next_cursor": "more"}})
-        slack.will("conversations.history", first, Answer({"messages": [card]}))
-        assert messenger.find_card(STATE) == ("C0OPS", CARD_TS)
+        slack.will("conversations.history", first, Answer({"messages": [standing()]}))
+        assert messenger.show_card(STATE) == ("C0OPS", CARD_TS)
 
 
 LONG = "\n\n".join(f"paragraph {n}: " + "a & b " * 90 for n in range(25))
@@ -287,7 +296,7 @@ class TestRefusedCard:
         slack.will("conversations.replies", Answer({"messages": []}))
         posted = Answer({"ts": CARD_TS})
         slack.will("chat.postMessage", refusal("msg_blocks_too_long"), posted, posted)
-        assert messenger.show_card(STATE) == ("C0OPS", CARD_TS)
+        assert messenger.show_card(NEW) == ("C0OPS", CARD_TS)
         assert ids.APPROVE in str(slack.of("chat.update")[-1]["blocks"])
 
 
@@ -347,7 +356,7 @@ class TestPace:
         with pytest.raises(Unavailable, match="try again in 60 s"):
             messenger.tell_ops("one")
         with pytest.raises(Unavailable, match="too many messages at once") as caught:
-            messenger.show_card(STATE)
+            messenger.show_card(NEW)
         assert caught.value.retry_after_s == pytest.approx(60, abs=5)
         assert messenger.post_reply(STATE, TEXT) == "1.2"
         assert [call["channel"] for call in slack.of("chat.postMessage")] == ["C0OPS", "C1"]
