@@ -175,7 +175,7 @@ class Team:
 
     def recover(self) -> None:
         """Settle the threads that a crash or the disk left in the middle of a step."""
-        self.questions.recovery.recover()
+        self._say_of_threads(self.questions.recovery.recover())
 
     def recover_if_ours(self) -> None:
         """Settle those threads unless another replica does."""

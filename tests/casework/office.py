@@ -285,9 +285,8 @@ class Office:
         self.starts += 1
         self._furnish()
         recovery = CrashRecovery(self.service, self.replies)
-        recovery.recover()
+        problems = recovery.recover()
         self.service.cards.catch_up()
-        problems = recovery.settle_late()
         self.service.asker.recall()
         self.clock.advance(SLOW_IN_FLIGHT.total_seconds())
         problems += recovery.settle_late()

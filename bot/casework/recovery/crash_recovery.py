@@ -1,7 +1,7 @@
 """Finishes what was left half done: at the start after a crash, and while running what Slack did not confirm.
 
-A start names what it finds; `settle_late` brings it to its end by the road that every reply and card takes, so nothing
-is done twice. Before an open card of an earlier process is shown again its thread is read: the data directory may be a
+What a start or another look finds is brought to its end by the road that every reply and card takes, so nothing is done
+twice. Before an open card of an earlier process is shown again its thread is read: the data directory may be a
 restored backup, or another process may have answered. A thread whose job cannot be done waits for a human; its card
 says so and offers to investigate again.
 """
@@ -36,12 +36,16 @@ class CrashRecovery:
         self._settling = threading.Lock()
         self._seen: dict[str, int] = {}
 
-    def recover(self) -> None:
-        """Take up what an earlier process left; its open cards are looked at before they are shown again."""
+    def recover(self) -> list[str]:
+        """Take up what an earlier process left; its open cards are looked at later, before they are shown again.
+
+        Returns one line for each reply that was given back, and for each that cannot be settled.
+        """
         for state in self._service.store.threads():
             self._take_up(state)
             if state.is_open and state.card_ts is not None:
                 self._unlooked.add(state.thread_id)
+        return self._settle_all(self._due())
 
     def reconcile(self) -> None:
         """Take up what another replica left, and cards that are behind.

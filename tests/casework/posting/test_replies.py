@@ -208,9 +208,7 @@ def die_while_posting(office: Office) -> None:
 
 def recovered(office: Office) -> list[str]:
     """Let another process start over what this one left; returns its problems."""
-    recovery = CrashRecovery(office.service, Replies(office.service, office._still_stands))
-    recovery.recover()
-    return recovery.settle_late()
+    return CrashRecovery(office.service, Replies(office.service, office._still_stands)).recover()
 
 
 def test_a_reply_that_arrives_after_its_sender_died_is_not_posted_again(tmp_path: Path) -> None:
@@ -218,7 +216,7 @@ def test_a_reply_that_arrives_after_its_sender_died_is_not_posted_again(tmp_path
     office = Office(tmp_path).asked()
     die_while_posting(office)
     recovery = CrashRecovery(office.service, Replies(office.service, office._still_stands))
-    recovery.recover()
+    assert recovery.recover() == []
     assert recovery.settle_late() == []
     assert (office.messenger.posts, recovery.is_due()) == ([], False)
     office.messenger.post_reply(office.state, a_return().draft_reply)
@@ -235,7 +233,7 @@ def test_a_reply_that_slack_takes_forty_seconds_after_its_sender_died_is_not_pos
     die_while_posting(office)
     office.clock.advance(12)
     recovery = CrashRecovery(office.service, Replies(office.service, office._still_stands))
-    recovery.recover()
+    assert recovery.recover() == []
     assert recovery.settle_late() == []
     for _ in range(2):
         office.clock.advance(IN_FLIGHT.total_seconds())
@@ -254,7 +252,7 @@ def test_a_reply_whose_sender_died_is_posted_once_no_post_can_come_any_more(tmp_
     die_while_posting(office)
     recovery = CrashRecovery(office.service, Replies(office.service, office._still_stands))
     office.clock.advance(SLOW_IN_FLIGHT.total_seconds() - 1)
-    recovery.recover()
+    assert recovery.recover() == []
     assert recovery.settle_late() == []
     assert office.messenger.posts == []
     office.clock.advance(IN_FLIGHT.total_seconds())
