@@ -469,6 +469,7 @@ class MemoryTerminal:
         self.ended: list[str] = []
         self.refuse: ProviderError | None = None
         self.silent = False
+        self.holds_others = False
         self._faults = faults or Faults()
 
     def start(self, session: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str]) -> str | None:
@@ -480,6 +481,9 @@ class MemoryTerminal:
             self.started.append(session)
             self._faults.point("terminal: after a session")
         return session
+
+    def may_hold_others(self) -> bool:
+        return self.holds_others
 
     def sessions(self) -> frozenset[str]:
         if self.silent:

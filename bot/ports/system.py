@@ -28,5 +28,8 @@ class Terminal(Protocol):
     def sessions(self) -> frozenset[str]:
         """Return the names of the sessions that are alive, whichever process started them."""
 
+    def may_hold_others(self) -> bool:
+        """Whether sessions may be alive that `sessions` does not name: those of a release before its locks."""
+
     def end(self, session: str) -> None:
         """End a session and all that runs in it; harmless when there is none."""

@@ -229,10 +229,13 @@ def test_a_server_that_was_killed_has_no_sessions(tmp_path: Path) -> None:
     if shutil.which("tmux") is None:
         pytest.skip("tmux is not installed")
     terminal = SessionTerminal(tmp_path, tmux="tmux")
+    assert not terminal.may_hold_others()
     terminal.start(ONE, SLEEP, log=tmp_path / "one.log", env=ENV)
+    assert terminal.may_hold_others()
     subprocess.run(["tmux", "-S", str(tmp_path / "tmux.sock"), "kill-server"], check=True)
     assert (tmp_path / "tmux.sock").exists()
     wait_for(lambda: not terminal.sessions(), "the end of the session")
+    wait_for(lambda: not terminal.may_hold_others(), "the end of the server")
     terminal.start(ONE, SLEEP, log=tmp_path / "one.log", env=ENV)
     assert terminal.sessions() == {ONE}
     terminal.end(ONE)

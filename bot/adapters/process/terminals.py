@@ -17,6 +17,7 @@ import fcntl
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -79,6 +80,13 @@ class SessionTerminal:
         with self._guard:
             self._children = [child for child in self._children if child.poll() is None]
             return frozenset(path.stem for path in self._folder.glob("*.lock") if not _forget(path))
+
+    def may_hold_others(self) -> bool:
+        """Whether our tmux answers: 8154d7ff started sessions in it that hold no lock."""
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as asked:
+            asked.connect(os.fspath(self._socket))
+            return True
+        return False
 
     def end(self, session: str) -> None:
         """End a session and everything it started; harmless when there is none."""

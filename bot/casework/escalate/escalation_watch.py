@@ -72,7 +72,7 @@ class EscalationWatch:
         is_alive = session in self._runs.terminal.sessions()  # asked before `.done`: that is written first
         if folder.is_done():
             self._collect(state, folder)
-        elif not is_alive and request.is_locked:
+        elif not is_alive and (request.is_locked or not self._runs.terminal.may_hold_others()):
             self._failed(state, folder, "the long investigation ended without an answer")
         elif self._is_late(since):
             self._runs.terminal.end(session)

@@ -244,18 +244,30 @@ def test_a_session_that_died_reaches_the_human(tmp_path: Path) -> None:
 
 
 def test_a_run_of_an_older_release_is_waited_for_though_it_holds_no_lock(tmp_path: Path) -> None:
-    """Its answer is taken as any; without one its limit of time ends the waiting."""
+    """While tmux answers, which may hold it. Its answer is taken as any; its limit of time ends the waiting."""
     office = long_office(tmp_path)
     request = folder_of(office).path / "request.json"
     request.write_text(request.read_text().replace('"is_locked": true', '"is_locked": false'))
     folder_of(office).claim()
     office.terminal.alive.clear()
+    office.terminal.holds_others = True
     office.watch.poll()
     assert office.state.status is ThreadStatus.ESCALATED
     folder_of(office).put_return(a_return("Long."))
     folder_of(office).finish()
     office.watch.poll()
     assert office.state.status is ThreadStatus.AWAITING_VALIDATION
+
+
+def test_a_run_of_an_older_release_is_over_once_tmux_is_gone(tmp_path: Path) -> None:
+    """As after the machine was started anew."""
+    office = long_office(tmp_path)
+    request = folder_of(office).path / "request.json"
+    request.write_text(request.read_text().replace('"is_locked": true', '"is_locked": false'))
+    folder_of(office).claim()
+    office.terminal.alive.clear()
+    office.watch.poll()
+    assert office.shown.pending_reason is PendingReason.FAILED
 
 
 def test_a_run_over_its_limit_is_ended(tmp_path: Path) -> None:
