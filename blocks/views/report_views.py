@@ -1,4 +1,4 @@
-"""What `/triage status`, `metrics`, `autonomy` and `approve-list` show. Pure.
+"""What `/triage status`, `metrics` and `approve-list` show. Pure.
 
 Metrics fit one screen: what misses its target first, what cannot be told yet last. Nobody named in a list is notified.
 """
@@ -62,8 +62,9 @@ def metrics_blocks(report: MetricsReport) -> list[Block]:
         section("\n".join([title, *(map(_measure_line, told) if told else ["_No target can be checked yet._"])])),
         section("\n".join(tally_lines(report.tally))),
         *([context("\n".join(["*Not enough data yet*", *map(_missing, untold)]))] if untold else []),
-        *([context(f"⚠ {report.uncounted}")] if report.uncounted else []),
-        context("Week by week, and a sample of messages to judge: `triage metrics --help` on the bot's machine"),
+        context(
+            "Replies without a human: `/triage metrics --autonomy`. Messages to judge: `triage metrics --sample 20`"
+        ),
     ]
 
 

@@ -268,7 +268,7 @@ ANSWERS = Chapter(
         ),
         Scene(
             name="autonomy",
-            title="`/triage autonomy`",
+            title="`/triage metrics --autonomy`",
             meaning=(
                 "What speaks for or against automatic replies: what would have been sent, what people did "
                 "with it, each condition with its figure. Questions are shown to approvers only."

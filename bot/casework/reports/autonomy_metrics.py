@@ -1,6 +1,6 @@
 """Measures what automatic replies would have sent in the last weeks, and how many of these were false positives.
 
-Reads rollups, the records of automatic replies, and the few threads it names; writes nothing, needs no running bot. A
+Reads the threads of these weeks and the records of automatic replies; writes nothing, needs no running bot. A
 false positive is a draft that qualified and that somebody edited, dismissed, sent back or took back.
 """
 
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bot.casework.reports.measures import Window, from_us
-from bot.casework.reports.rollups import Rollups, uncounted_words
+from bot.casework.reports.journal_history import PastThreads
+from bot.casework.reports.measures import Window
 from bot.casework.reports.thread_facts import ThreadFacts
 from bot.domain.hours import ActiveHours
 from bot.domain.questions.autonomy import AS_DRAFTED, DECIDED, WEEKS, WeekRecord, judge_record, why_not
 from bot.domain.questions.autonomy_record import Arming, AutonomyMode, AutoReply, Condition, ConditionCode
-from bot.domain.text.humanize import utc_text
+from bot.domain.text.humanize import counted, utc_text
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution
 from bot.ports import Store
@@ -25,9 +25,6 @@ from bot.ports.collections import AUTO_REPLIES, AUTONOMY, Collection, SingleDocu
 from bot.ports.threads import Threads
 
 SINCE: Final = timedelta(weeks=WEEKS, days=1)
-A_DAY: Final = timedelta(days=1)
-"""What is later than now stands on record where the clock was wrong."""
-
 SKEW: Final = timedelta(minutes=2)
 """Between this machine's clock and Slack's, which dates questions."""
 
@@ -45,7 +42,7 @@ def _wrong_words(draft: ThreadFacts, taken_back: Mapping[str, AutoReply]) -> str
         return "sent back for another draft"
     if draft.thread_id in taken_back:
         return "taken back"
-    return "" if draft.resolution in AS_DRAFTED else str(draft.resolution)
+    return "" if draft.resolution in AS_DRAFTED else draft.resolution.value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,35 +98,28 @@ class AutonomyRecord:
         return week_records(self.drafts, Window.last(7, self.now), self.taken_back)
 
 
-def read_record(
-    store: Store, rollups: Rollups, now: datetime, hours: ActiveHours | None, *, at_most: int | None = None
-) -> AutonomyRecord:
+def read_record(store: Store, threads: PastThreads, now: datetime, hours: ActiveHours | None) -> AutonomyRecord:
     """Return what qualified in the last weeks, within working hours if there are any; raises StoreError."""
-    since = now - SINCE
-    uncounted = rollups.catch_up(since, at_most=at_most)
-    found = rollups.drafts(since, now + A_DAY)
+    known, damaged = threads.since(now - SINCE)
+    found = [draft for draft in known if draft.qualifies]
     sent = Collection(store.documents, AUTO_REPLIES).all()[::-1]
-    drafts = [
-        draft for draft in found if hours is None or hours.contains(from_us(draft.drafted_us or draft.started_us))
-    ]
-    unknown = {draft.thread_id for draft in found if draft.resolution == Resolution.AUTO} - {s.thread_id for s in sent}
-    damaged = rollups.thread_rows(since, now)[1]
+    drafts = [draft for draft in found if hours is None or hours.contains(draft.drafted_at or draft.started_at)]
+    unknown = {draft.thread_id for draft in found if draft.resolution is Resolution.AUTO} - {s.thread_id for s in sent}
     problems = (
-        uncounted_words(uncounted),
-        "something on record is later than now" if any(from_us(one.started_us) > now + SKEW for one in found) else "",
-        f"{damaged} closed threads cannot be read" if damaged else "",
+        "something on record is later than now" if any(one.started_at > now + SKEW for one in found) else "",
+        f"{counted(damaged, 'thread')} cannot be read" if damaged else "",
         f"the records of {len(unknown)} automatic replies are gone" if unknown else "",
     )
     return AutonomyRecord(now=now, drafts=drafts, sent=sent, uncounted="; ".join(filter(None, problems)))
 
 
 def read_case(
-    store: Store, rollups: Rollups, now: datetime, mode: AutonomyMode, hours: ActiveHours | None
+    store: Store, past: PastThreads, now: datetime, mode: AutonomyMode, hours: ActiveHours | None
 ) -> AutonomyCase:
     """Return the case as it stands; raises StoreError."""
-    record = read_record(store, rollups, now, hours)
+    record = read_record(store, past, now, hours)
     wrong = [(draft, how) for draft in record.drafts if (how := _wrong_words(draft, record.taken_back))]
-    newest = sorted(wrong, key=lambda one: -one[0].started_us)[:NAMED]
+    newest = sorted(wrong, key=lambda one: one[0].started_at, reverse=True)[:NAMED]
     threads = Threads(store.documents) if newest else None
     hours_set = Condition(
         code=ConditionCode.WORKING_HOURS,
@@ -161,11 +151,11 @@ def standing_words(case: AutonomyCase) -> str:
 def next_words(case: AutonomyCase) -> str:
     """Return what to type next, in Slack or in triage.yml."""
     if case.standing.is_armed:
-        return "To stop at once: `/triage autonomy disarm`"
+        return "To stop at once: `/triage metrics --disarm`"
     if case.missing:
         return "The record does not allow automatic replies. Every draft waits for an approver"
     if case.mode is AutonomyMode.ON:
-        return "The record allows automatic replies. An approver may type `/triage autonomy arm`"
+        return "The record allows automatic replies. An approver may type `/triage metrics --arm`"
     return "The record would allow automatic replies. They are switched on in triage.yml: `autonomy: shadow`, then `on`"
 
 
@@ -200,8 +190,7 @@ def week_records(
     known = [(draft, how) for draft in drafts if (how := _wrong_words(draft, taken_back)) is not None]
     weeks = []
     for week in window.weeks(WEEKS):
-        start, end = week.bounds_us
-        inside = [one for one in known if start <= one[0].started_us < end]
+        inside = [one for one in known if week.holds(one[0].started_at)]
         false = [draft for draft, how in inside if how]
         weeks.append(WeekRecord(len(inside), len(false), sum(draft.is_risky for draft in false)))
     return weeks

@@ -175,13 +175,6 @@ def test_counts_times_and_costs_are_those_of_the_week() -> None:
     assert tally(replace(past, replies=[]), WEEK).cost_per_reply_usd is None
 
 
-def test_weeks_do_not_overlap() -> None:
-    """Every message stands in one of them, the latest first."""
-    said = [heard(days_ago=n * 3.5) for n in range(8)]
-    done = build_metrics(history(heard=said), WEEK, weeks=4)
-    assert [week.tally.messages for week in done.weeks] == [2, 2, 2, 2]
-
-
 MANY = st.lists(
     st.builds(
         lambda n, verdicts, resolution, checks: decided(
@@ -206,7 +199,7 @@ def test_no_record_divides_by_zero_and_order_does_not_matter(threads: Any, repli
         replies=seed.sample(replies, len(replies)),
         heard=seed.sample(said, len(said)),
     )
-    one, other = (build_metrics(each, WEEK, weeks=2, baseline_reply_s=60) for each in (past, mixed))
+    one, other = (build_metrics(each, WEEK, baseline_reply_s=60) for each in (past, mixed))
     assert one == other
     for each in one.criteria:
         is_share = each.shown.endswith("%")
