@@ -69,6 +69,7 @@ _CASE = AutonomyCase(
     mode=AutonomyMode.SHADOW,
     standing=Arming(),
     weeks=[WeekRecord(14, 0, 0), WeekRecord(12, 1, 0), WeekRecord(11, 0, 0), WeekRecord(15, 0, 0)],
+    uncounted="",
     conditions=judge_record([WeekRecord(14, 0, 0), WeekRecord(12, 1, 0), WeekRecord(11, 0, 0), WeekRecord(15, 0, 0)]),
     false=[
         FalsePositive(

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from bot.casework.posting.freshness import StillStands, check_outbound, find_changes
 from bot.casework.posting.replies import Replies
-from bot.casework.reports.autonomy_metrics import AutonomyCase, parse_arming, read_arming, read_case, read_record
+from bot.casework.reports.autonomy_metrics import AutonomyCase, parse_arming, read_arming, read_case
 from bot.casework.reports.journal_history import PastThreads
 from bot.casework.thread_service import ThreadService
 from bot.domain.hours import ActiveHours
@@ -115,14 +115,13 @@ class ArmingService:
             self._say(f"Automatic replies are off{why}. Every draft waits for an approver. To look: {LOOK}")
 
     def _see(self) -> Look:
-        now = self._service.clock.now()
-        record = read_record(self._store, self._past, now, self.hours)
+        case = self.case()
         living = [one for one in self._replicas.list() if one.is_alive] if self._replicas else []
         return Look(
-            now=now,
-            mode=self.mode,
-            weeks=record.weeks,
-            uncounted=record.uncounted,
+            now=case.now,
+            mode=case.mode,
+            weeks=case.weeks,
+            uncounted=case.uncounted,
             others=max(0, len(living) - 1),
         )
 

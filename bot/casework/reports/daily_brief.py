@@ -70,7 +70,11 @@ def build_brief(store: Store, since: datetime, now: datetime, kind: BriefKind = 
     """Return what a data directory says; raises StoreError for what cannot be read."""
     seen = overview(store, now)
     closed = list(_closed(store, since))
-    beats = _beats(store, since)
+    beats = [
+        beat
+        for beat in recent_records(store, HEARTBEATS, "ts", since)
+        if beat.get("result") != "skipped" or beat.get("changes")
+    ]
     posted = recent_records(store, REPLIES, "posted_at", since)
     waits = (record.get("latency_s") for record in posted)
     spent = [known_cost(record) for record in recent_records(store, SPEND, "at", since)]
@@ -80,14 +84,18 @@ def build_brief(store: Store, since: datetime, now: datetime, kind: BriefKind = 
         drafts=seen.drafts,
         long_runs=store.runs.long_runs_since(since),
         replies=len(posted),
-        findings=tuple((one_line(one.session_id, 60), one_line(one.told, 120)) for one in beats if one.is_alert),
+        findings=tuple(
+            _told(beat, str(beat.get("preview") or ""))
+            for beat in beats
+            if beat.get("result") == "sent" and beat.get("indicator") == "alert"
+        ),
         beats=len(beats),
-        failed_beats=sum(beat.is_failed for beat in beats),
+        failed_beats=sum(beat.get("result") == "failed" for beat in beats),
         model_runs=len(spent),
         cost_usd=measure_total(spent),
         paused=seen.paused,
-        remarks=_once((beat.session_id, beat.beside_ok) for beat in beats if beat.beside_ok),
-        changes=_once((beat.session_id, line) for beat in beats for line in beat.changes),
+        remarks=_once(_told(beat, str(beat["beside_ok"])) for beat in beats if beat.get("beside_ok")),
+        changes=_once(_told(beat, str(line)) for beat in beats for line in beat.get("changes") or ()),
         open_findings=seen.open_findings,
         kind=kind,
         answered=(
@@ -117,36 +125,9 @@ def _closed(store: Store, since: datetime) -> Iterator[_Closed]:
             yield _Closed(state.started_at, state.resolution, thread_line(state) if is_superseded else None)
 
 
-class _Beat(NamedTuple):
-    """One beat that ran; `told` is the beginning of what its owner was told, `beside_ok` of what nobody was.
-
-    `changes` are what its commands printed anew, as in `Envelope`.
-    """
-
-    session_id: str
-    told: str
-    is_alert: bool
-    is_failed: bool
-    beside_ok: str
-    changes: tuple[str, ...]
-
-
-def _beats(store: Store, since: datetime) -> list[_Beat]:
-    """Return the beats since then, refused slots aside, oldest first."""
-    records = recent_records(store, HEARTBEATS, "ts", since)
-    return [_beat(one) for one in records if one.get("result") != "skipped" or one.get("changes")]
-
-
-def _beat(record: Mapping[str, Any]) -> _Beat:
-    result = record.get("result")
-    return _Beat(
-        session_id=str(record.get("session_id") or ""),
-        told=str(record.get("preview") or ""),
-        is_alert=result == "sent" and record.get("indicator") == "alert",
-        is_failed=result == "failed",
-        beside_ok=str(record.get("beside_ok") or ""),
-        changes=tuple(map(str, record.get("changes") or ())),
-    )
+def _told(beat: Mapping[str, Any], text: str) -> tuple[str, str]:
+    """Return the session of a beat, and a text of it, each in one line."""
+    return one_line(str(beat.get("session_id") or ""), 60), one_line(text, 120)
 
 
 def brief_line(brief: DailyBrief, title: str) -> str:
@@ -173,8 +154,8 @@ def brief_cost_line(brief: DailyBrief) -> str:
 
 def _once(said: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Return each line of a session once, with how often it was said."""
-    counts = Counter((one_line(session, 60), one_line(text, 120)) for session, text in said)
-    return tuple((session, f"{text} ({n} times)" if n > 1 else text) for (session, text), n in counts.items())
+    counts = Counter(said).items()
+    return tuple((session, f"{text} ({n} times)" if n > 1 else text) for (session, text), n in counts)
 
 
 def period(brief: DailyBrief) -> str:

@@ -41,15 +41,6 @@ class ReplyRecord(NamedTuple):
     task_id: str | None
 
 
-class SpendRecord(NamedTuple):
-    """What one model run cost; None where its price is unknown."""
-
-    at: datetime
-    is_of_thread: bool
-    """Whether it worked on a question; else it was a beat's."""
-    cost_usd: float | None
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JournalHistory:
     """Everything that is measured; `recorded_since` is when the oldest message on record was written down."""
@@ -58,7 +49,8 @@ class JournalHistory:
     """Of each message that was heard: when, and whether it is actionable."""
     threads: Sequence[ThreadFacts] = ()
     replies: Sequence[ReplyRecord] = ()
-    spent: Sequence[SpendRecord] = ()
+    spent: Sequence[tuple[datetime, float | None]] = ()
+    """When each run that worked on a question ended, and its cost in US dollars; None where its price is unknown."""
     judged: Sequence[Judgement] = ()
     votes: Sequence[Vote] = ()
     """What people said last of posted replies."""
@@ -115,7 +107,11 @@ def read_history(store: Store, threads: PastThreads, window: Window) -> JournalH
         heard=_heard(store, since),
         threads=known,
         replies=[_reply(at, record) for at, record in timed_records(store, REPLIES, "posted_at", since)],
-        spent=[_spend(at, record) for at, record in timed_records(store, SPEND, "at", since)],
+        spent=[
+            (at, known_cost(record))
+            for at, record in timed_records(store, SPEND, "at", since)
+            if _THREAD_RUN.match(str(record.get("run_id")))
+        ],
         votes=[vote for one in read_feedback(store) for vote in one.votes.values()],
         judged=[one for one in judged if one is not None],
         recorded_since=_recorded_since(store),
@@ -151,7 +147,3 @@ def _reply(at: datetime, record: Mapping[str, Any]) -> ReplyRecord:
         text_hash=hash_draft(str(record.get("reply_text"))),
         task_id=str(task) if task else None,
     )
-
-
-def _spend(at: datetime, record: Mapping[str, Any]) -> SpendRecord:
-    return SpendRecord(at, _THREAD_RUN.match(str(record.get("run_id"))) is not None, known_cost(record))

@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.casework.reports.acceptance import acceptance, threads_of, waited_s
 from bot.casework.reports.journal_history import JournalHistory, PastThreads, read_history
-from bot.casework.reports.measures import Measure, Window, dollars, measure_total, middle, seconds, share
+from bot.casework.reports.measures import Measure, Window, dollars, measure_total, middle, seconds
 from bot.domain.questions.feedback import Votes, count_votes, votes_words
 from bot.domain.returns import Verdict
 from bot.domain.threads import Resolution
@@ -26,10 +26,6 @@ class Tally:
     threads: int
     verdicts: dict[str, int]
     """Of all validated rounds: pass, bounce, escalate."""
-    first_rounds: int
-    first_passed: int
-    bounced: int
-    bounce_helped: int
     long_runs: int
     fabricated: int
     approved: int
@@ -42,24 +38,8 @@ class Tally:
     """The median from the card that waits to the click."""
     cost_usd: float | None
     """Of all runs of threads; None where a run's price is unknown."""
-    helpful: int = 0
-    """Votes on posted replies, the last one of each person."""
-    not_helpful: int = 0
-
-    @property
-    def votes(self) -> Votes:
-        """What people said of posted replies."""
-        return Votes(self.helpful, self.not_helpful)
-
-    @property
-    def actionable_share(self) -> float | None:
-        """The share of messages that the rules took for work."""
-        return share(self.actionable, self.messages)
-
-    @property
-    def first_pass_share(self) -> float | None:
-        """The share of first rounds that passed."""
-        return share(self.first_passed, self.first_rounds)
+    votes: Votes
+    """On posted replies, the last one of each person."""
 
     @property
     def cost_per_reply_usd(self) -> float | None:
@@ -98,8 +78,6 @@ def tally(past: JournalHistory, window: Window) -> Tally:
     """Return the counts of a window."""
     threads = threads_of(past, window)
     verdicts = [verdict for each in threads for verdict in each.verdicts]
-    firsts = [verdict for each in threads for verdict in each.first_verdicts]
-    pairs = [each.helped for each in threads if each.helped is not None]
     messages, actionable = past.count_heard(window)
     waits = [each.decided_after_s for each in past.threads if each.approved_at and window.holds(each.approved_at)]
     ends = [each.resolution for each in past.threads if each.closed_at and window.holds(each.closed_at)]
@@ -109,10 +87,6 @@ def tally(past: JournalHistory, window: Window) -> Tally:
         actionable=actionable,
         threads=len(threads),
         verdicts={verdict.value: verdicts.count(verdict) for verdict in Verdict},
-        first_rounds=len(firsts),
-        first_passed=firsts.count(Verdict.PASS),
-        bounced=len(pairs),
-        bounce_helped=sum(pairs),
         long_runs=sum(thread.is_escalated for thread in threads),
         fabricated=sum(each.fabricated for each in threads),
         approved=ends.count(Resolution.APPROVED),
@@ -121,8 +95,8 @@ def tally(past: JournalHistory, window: Window) -> Tally:
         replies=len(replies),
         to_reply_s=middle(wait for each in replies if (wait := waited_s(each)) is not None),
         to_approve_s=middle(wait for wait in waits if wait is not None),
-        cost_usd=measure_total(each.cost_usd for each in past.spent if window.holds(each.at) and each.is_of_thread),
-        **count_votes(vote for vote in past.votes if window.holds(vote.at))._asdict(),
+        cost_usd=measure_total(cost_usd for at, cost_usd in past.spent if window.holds(at)),
+        votes=count_votes(vote for vote in past.votes if window.holds(vote.at)),
     )
 
 

@@ -1,4 +1,4 @@
-"""What reports need of a thread: a row of some 300 bytes instead of the whole record, made by `facts_of`. Pure."""
+"""What reports need of a thread: a row of some 500 bytes instead of the whole record, made by `facts_of`. Pure."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from typing import Final, NamedTuple
 
 from bot.domain.questions.autonomy import has_what_it_takes, is_harmless
 from bot.domain.returns import Check, Verdict
+from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution, Round, ThreadState, ThreadStatus
 
 _CITATION: Final = re.compile(r"ref\[\d+\]\.(?:resolves|quote)")
 _CLAIM: Final = re.compile(r"claim\[\d+\]")
 _EVIDENCE: Final = re.compile(r"ref\[\d+\]\.|required_evidence$|grounded$")
+
+TEXT_CHARS: Final = 80
+"""Of a question and of the reason for a dismissal."""
 
 Pair = tuple[Round, Round]
 Span = tuple[datetime, datetime | None]
@@ -32,6 +36,9 @@ class ThreadFacts(NamedTuple):
 
     thread_id: str
     chat_id: str
+    question: str
+    permalink: str | None
+    dismiss_reason: str
     status: ThreadStatus
     resolution: Resolution | None
     started_at: datetime
@@ -79,6 +86,9 @@ def facts_of(state: ThreadState, long_run: LongRun | None = None) -> ThreadFacts
     return ThreadFacts(
         thread_id=state.thread_id,
         chat_id=state.chat_id,
+        question=one_line(state.question, TEXT_CHARS),
+        permalink=state.permalink,
+        dismiss_reason=one_line(state.dismiss_reason or "", TEXT_CHARS),
         status=state.status,
         resolution=state.resolution,
         started_at=state.started_at,

@@ -15,7 +15,7 @@ import click
 
 from bot.casework.reports.journal_history import PastThreads
 from bot.casework.reports.measures import Measure, Window
-from bot.casework.reports.metrics_report import DAYS, MetricsReport, Tally, read_metrics, tally_lines
+from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics, tally_lines
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import reading, settings_at
 from bot.cli.output import MARKS, WIDTH, to_json
@@ -103,19 +103,16 @@ def render(done: MetricsReport) -> str:
 
 def report_json(done: MetricsReport) -> str:
     """Return the report as one JSON object."""
+    tally = done.tally
+    counts = {**asdict(tally), "cost_per_reply_usd": tally.cost_per_reply_usd, "votes": tally.votes._asdict()}
     facts: dict[str, Any] = {
         "since": done.window.start.isoformat(),
         "until": done.window.end.isoformat(),
         "criteria": {each.name: asdict(each) for each in done.criteria},
-        "counts": _facts(done.tally),
+        "counts": counts,
         "unreadable": done.unreadable,
     }
     return to_json(facts)
-
-
-def _facts(tally: Tally) -> dict[str, Any]:
-    shares = {name: getattr(tally, name) for name in ("actionable_share", "first_pass_share", "cost_per_reply_usd")}
-    return {**asdict(tally), **shares}
 
 
 def _criterion(each: Measure) -> list[str]:
