@@ -122,6 +122,18 @@ def standing_words(case: AutonomyCase) -> str:
     }[case.mode]
 
 
+def weeks_words(case: AutonomyCase) -> str:
+    """Return what would have been sent, and what people did with it: a line or two."""
+    total = sum(week.drafts for week in case.weeks)
+    if not total:
+        return f"In the last {WEEKS} weeks no draft would have been sent without a human."
+    by_week = " · ".join(f"{week.false} of {week.drafts}" for week in case.weeks)
+    return (
+        f"In the last {WEEKS} weeks {counted(total, 'decided draft')} would have been sent without a human.\n"
+        f"Wrong, week by week, the latest first: {by_week}"
+    )
+
+
 def next_words(case: AutonomyCase) -> str:
     """Return what to type next, in Slack or in triage.yml."""
     if case.standing.is_armed:
