@@ -24,8 +24,9 @@ from blocks.views.home_view import HomeData, home_view
 from blocks.views.report_views import metrics_blocks, status_blocks
 from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.casework.reports.metrics_report import MetricsService
-from bot.casework.reports.rollups import Rollups
+from bot.casework.reports.journal_history import PastThreads
+from bot.casework.reports.measures import Window
+from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics
 from bot.casework.reports.status_overview import count_today, overview
 from bot.domain.threads import ThreadState, ThreadStatus
 from bot.ports.threads import Threads
@@ -36,8 +37,10 @@ CALLS = 20
 def _reports(home: Path) -> dict[str, Callable[[], object]]:
     """Return what builds each report."""
     files, clock = FileStore(home), SystemClock()
-    rollups, threads = Rollups(files), Threads(files.documents)
-    service = MetricsService(files, rollups, clock, baseline_reply_s=None)
+    past, threads = PastThreads(files), Threads(files.documents)
+
+    def measure() -> MetricsReport:
+        return read_metrics(files, past, Window.last(DAYS, clock.now()), baseline_reply_s=None)
 
     def card(state: ThreadState) -> list[Block]:
         return card_blocks(state, CardFacts(link_to=lambda _: None))
@@ -50,7 +53,7 @@ def _reports(home: Path) -> dict[str, Callable[[], object]]:
         return home_view(data, user="U0ANA", may_approve=True)
 
     return {
-        "/triage metrics": lambda: metrics_blocks(service.report()),
+        "/triage metrics": lambda: metrics_blocks(measure()),
         "/triage status": lambda: status_blocks(overview(files, clock.now(), ()), may_see_drafts=True),
         "App Home": page,
     }

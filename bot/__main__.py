@@ -35,7 +35,6 @@ _COMMANDS = {
     "investigate": ("bot.cli.investigate.command:command", "investigate one question in the terminal"),
     "brief": ("bot.cli.reports.status:brief_command", "the last 24 hours: waiting drafts, replies, findings, cost"),
     "metrics": ("bot.cli.reports.metrics:command", "the measured value of each target; messages to judge"),
-    "autonomy": ("bot.cli.reports.autonomy:command", "what would have been sent without a human, and was it right"),
     "pause": ("bot.cli.pause:pause_command", "pause all work that costs money, until somebody resumes"),
     "resume": ("bot.cli.pause:resume_command", "resume after a pause; waiting work starts, oldest first"),
     "heartbeat": ("bot.cli.sessions:heartbeat", "sessions: list, switch on or off, run, last results"),
@@ -65,8 +64,10 @@ COMMANDS = {name: said for name, (_, said) in _COMMANDS.items()}
 _REMOVED_OPTIONS = {
     "--calibrate": "drafts are not counted by kind any more",
     "--picture": "triage metrics --days 7 shows a week",
+    "--rebuild": "triage metrics reads the journals of its days every time",
     "--teams": "triage init sets up several teams",
     "--train": "classifier.threshold in triage.yml says how much is heard",
+    "--weeks": "triage metrics --days 7 shows a week",
 }
 """Options of earlier releases, each with what is so instead."""
 

@@ -35,7 +35,6 @@ FLUSH_EVERY_S = 10
 RECONCILE_EVERY_S = 30
 TIDY_EVERY_S = 60
 BEAT_TICK_S = 5
-COUNT_EVERY_S = 5
 
 
 def build_team(
@@ -217,7 +216,6 @@ class Team:
         every(TIDY_EVERY_S, old_runs.tick)
         every(TIDY_EVERY_S, heartbeats.learn_zones)
         every(BEAT_TICK_S, heartbeats.here.tick)
-        every(COUNT_EVERY_S, edge.metrics.tick)
         every(PAUSE_CHECK_S, self._follow_pause)
         every(PAUSE_CHECK_S, self._report.say_given_up)
         ours = self._asking.when_ours

@@ -1,4 +1,4 @@
-"""What `/triage status`, `metrics`, `autonomy` and `approve-list` show. Pure.
+"""What `/triage status`, `metrics` and `approve-list` show. Pure.
 
 Metrics fit one screen: what misses its target first, what cannot be told yet last. Nobody named in a list is notified.
 """
@@ -13,11 +13,10 @@ from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, lines_that_fit, truncate
 from bot.casework.approvers import ApproverList
-from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, next_words, standing_words
+from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, next_words, standing_words, weeks_words
 from bot.casework.reports.measures import Measure
 from bot.casework.reports.metrics_report import MetricsReport, tally_lines
 from bot.casework.reports.status_overview import Overview, ThreadLine, count_findings, sessions_in_words
-from bot.domain.questions.autonomy import WEEKS
 from bot.domain.text.humanize import counted
 
 MAX_PEOPLE: Final = 50
@@ -62,8 +61,9 @@ def metrics_blocks(report: MetricsReport) -> list[Block]:
         section("\n".join([title, *(map(_measure_line, told) if told else ["_No target can be checked yet._"])])),
         section("\n".join(tally_lines(report.tally))),
         *([context("\n".join(["*Not enough data yet*", *map(_missing, untold)]))] if untold else []),
-        *([context(f"⚠ {report.uncounted}")] if report.uncounted else []),
-        context("Week by week, and a sample of messages to judge: `triage metrics --help` on the bot's machine"),
+        context(
+            "Replies without a human: `/triage metrics --autonomy`. Messages to judge: `triage metrics --sample 20`"
+        ),
     ]
 
 
@@ -121,23 +121,11 @@ def _thread_link(line: ThreadLine) -> str:
 
 def autonomy_blocks(case: AutonomyCase, *, may_see_drafts: bool) -> list[Block]:
     """Return the answer; who may not approve sees counts and no questions."""
-    parts: list[Block] = [section(f"*Automatic replies: {standing_words(case)}*\n{_weeks(case)}")]
+    parts: list[Block] = [section(f"*Automatic replies: {standing_words(case)}*\n{weeks_words(case)}")]
     parts.append(section("\n".join(f"{MARKS[one.holds]} {escape(one.said)}" for one in case.conditions)))
     if case.false and may_see_drafts:
         parts.append(section(_listed("*What people thought wrong*", [_false(one) for one in case.false])))
     return fit_message([*parts, context(next_words(case))])
-
-
-def _weeks(case: AutonomyCase) -> str:
-    """Return what would have been sent, and what people did with it."""
-    total = sum(week.drafts for week in case.weeks)
-    if not total:
-        return f"In the last {WEEKS} weeks no draft would have been sent without a human."
-    by_week = " · ".join(f"{week.false} of {week.drafts}" for week in case.weeks)
-    return (
-        f"In the last {WEEKS} weeks {counted(total, 'decided draft')} would have been sent without a human.\n"
-        f"Wrong, week by week, the latest first: {by_week}"
-    )
 
 
 def _false(one: FalsePositive) -> str:

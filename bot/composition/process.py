@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -77,8 +77,8 @@ REPLACEABLE_FOLDERS: Final = (
 Say = Callable[[str], None]
 STOP_TIMEOUT_S: Final = 3
 STOP_POST_TIMEOUT_S: Final = 10
-LAST_DAY: Final = datetime(9999, 12, 31, tzinfo=UTC)
-"""What was archived since then is nothing: asking for it shows only whether the archive can be read."""
+NO_THREAD: Final = "none"
+"""What was archived of it is nothing: asking for it shows only whether the archive can be read."""
 
 DONE: Final = (EVENTS, CLASSIFIED, REPLIES)
 """The journals that say what was done already: without one of them, it would be done again."""
@@ -209,7 +209,7 @@ def open_storage(engine: Engine, home: Path, noted: OpsLines | ProcessLines) -> 
     refuse_newer(storage.machine, (INDEX, CLONES))
     for name in DONE:
         next(storage.journal(name).newest_first(), None)
-    storage.documents.archived(THREADS.name, since=LAST_DAY)
+    storage.documents.archived(THREADS.name, NO_THREAD)
     moved = set_aside_all_but((home / name for name in REPLACEABLE_FOLDERS), Path.is_dir)
     for path in (*moved, *set_aside_all_but((home / name for name in REPLACEABLE), Path.is_file)):
         noted.append(set_aside_line(path))

@@ -35,7 +35,6 @@ from bot.ports.collections import (
     MOVED,
     NOTES,
     PRESENCE,
-    ROLLUPS,
     THREADS,
     SingleDocument,
 )
@@ -44,8 +43,8 @@ from bot.ports.migrations import backward
 Item = TypeVar("Item")
 Say = Callable[[str], object]
 
-STAYS: Final = frozenset({CLONES, INDEX, PRESENCE, ROLLUPS, MOVED})
-"""Collections that do not move: they tell of one machine, are made anew, or are the mark of a move."""
+STAYS: Final = frozenset({CLONES, INDEX, PRESENCE, MOVED})
+"""Collections that do not move: they tell of one machine, or are the mark of a move."""
 
 CLOSED: Final = "closed threads"
 RUNS: Final = "folders of runs"

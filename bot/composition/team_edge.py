@@ -15,8 +15,9 @@ from blocks.cards.draft_card import card_blocks
 from blocks.views.home_view import HomeData
 from bot.casework.checks.shown_evidence import EvidenceReader
 from bot.casework.notes import Notes, address_prover
-from bot.casework.reports.metrics_report import MetricsService
-from bot.casework.reports.rollups import Rollups
+from bot.casework.reports.journal_history import PastThreads
+from bot.casework.reports.measures import Window
+from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics
 from bot.casework.reports.status_overview import count_today, overview
 from bot.composition.heartbeats import Heartbeats, Sessions
 from bot.composition.process import Process
@@ -40,7 +41,7 @@ from handlers.buttons.fix_buttons import FixButtons
 from handlers.buttons.note_buttons import NoteButtons
 from handlers.buttons.removed_buttons import RemovedButtons
 from handlers.buttons.reply_buttons import AuditButtons, FeedbackButtons
-from handlers.commands.casework_commands import CaseworkCommands, autonomy_command, metrics_command, status_command
+from handlers.commands.casework_commands import CaseworkCommands, metrics_command, status_command
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.notes_command import notes_command
 from handlers.home import HomeTab, HomeTeam
@@ -56,7 +57,6 @@ class TeamEdge:
     watcher: Watcher
     backfilling: Duty
     backfill: Backfill
-    metrics: MetricsService
     listeners: TeamListeners
     home: HomeTeam
 
@@ -65,16 +65,14 @@ def build_team_edge(
     process: Process, core: TeamCore, questions: Questions, heartbeats: Heartbeats, home: HomeTab, router: TeamRouter
 ) -> TeamEdge:
     """Build it; what `router` brings back of missed messages goes to the team whose they are."""
-    sessions, baseline_reply_s = heartbeats.sessions, core.settings.baseline_reply_s
+    sessions = heartbeats.sessions
     watcher = _watcher(process, core, questions, heartbeats)
     backfilling = Duty("backfill", core.service.leases)
-    metrics = MetricsService(core.storage, Rollups(core.storage), process.clock, baseline_reply_s=baseline_reply_s)
-    commands = _commands(process, core, questions, heartbeats, metrics)
+    commands = _commands(process, core, questions, heartbeats)
     return TeamEdge(
         watcher=watcher,
         backfilling=backfilling,
         backfill=_backfill(process, core, watcher, router, backfilling, heartbeats),
-        metrics=metrics,
         listeners=_listeners(process, core, questions, heartbeats, home, watcher, commands, router),
         home=HomeTeam(
             name=core.name,
@@ -87,10 +85,13 @@ def build_team_edge(
     )
 
 
-def _commands(
-    process: Process, core: TeamCore, questions: Questions, heartbeats: Heartbeats, metrics: MetricsService
-) -> CommandDispatcher:
+def _commands(process: Process, core: TeamCore, questions: Questions, heartbeats: Heartbeats) -> CommandDispatcher:
     storage, approvers, clock = core.storage, core.approvers, process.clock
+    past, baseline_reply_s = PastThreads(storage), core.settings.baseline_reply_s
+
+    def measure() -> MetricsReport:
+        return read_metrics(storage, past, Window.last(DAYS, clock.now()), baseline_reply_s=baseline_reply_s)
+
     casework = CaseworkCommands(
         store=storage,
         approvers=approvers,
@@ -102,8 +103,7 @@ def _commands(
     return CommandDispatcher(
         {
             "status": status_command(storage, approvers, clock, core.code.ids, process.engine.replicas),
-            "metrics": metrics_command(metrics),
-            "autonomy": autonomy_command(questions.arming, approvers),
+            "metrics": metrics_command(measure, questions.arming, approvers),
             "notes": notes_command(storage.notes, approvers),
             **casework.table(),
             **heartbeats.commands,

@@ -102,7 +102,7 @@ class TeamMatters(SettingsBlock):
     """When reminders and briefs may be said; null: at any hour."""
     autonomy: Autonomy = "off"
     """Replies without a human. `off`: never. `shadow`: cards say which drafts would have been sent. `on`: an approver
-    may arm it (`/triage autonomy arm`) once the record allows it; it disarms itself when the record does not."""
+    may arm it (`/triage metrics --arm`) once the record allows it; it disarms itself when the record does not."""
     baseline_reply_s: Annotated[float, Field(gt=0, le=604_800)] | None = None
     """How long an answer took before the bot, median, in seconds; `triage metrics` compares with it."""
 

@@ -73,9 +73,6 @@ PEOPLE: Final = "people"
 HOMES: Final = "homes"
 """Which replica showed somebody App Home last (handlers/home.py)."""
 
-ROLLUPS: Final = "rollups"
-"""Days counted once for reports: `<kind>.<team>.<day>` (bot/casework/reports/rollups.py)."""
-
 MOVED: Final = "moved"
 """Where the state moved that was kept here, or that a copy is not finished (bot/composition/state_move.py)."""
 

@@ -1,4 +1,4 @@
-"""`/triage pause | resume | open | investigate | approve-list`, and the reports `status`, `metrics`, `autonomy`.
+"""`/triage pause | resume | open | investigate | approve-list`, and the reports `status` and `metrics`.
 
 A command that changes something or shows a question needs an approver.
 """
@@ -19,7 +19,7 @@ from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
 from bot.casework.posting.auto_replies import ArmingService
 from bot.casework.reports.daily_brief import WINDOW, build_brief
-from bot.casework.reports.metrics_report import MetricsService
+from bot.casework.reports.metrics_report import MetricsReport
 from bot.casework.reports.status_overview import overview
 from bot.errors import InputError
 from bot.intake.classifier.own_words import is_only_emoji
@@ -32,7 +32,9 @@ MAX_QUESTION_CHARS: Final = 4_000
 ONLY_APPROVERS: Final = "Only approvers may do that."
 WHO_APPROVES: Final = "Who they are: /triage approve-list"
 
-NAME: Final = "autonomy"
+METRICS: Final = "metrics"
+_DASHES: Final = "-–—"
+"""Slack's editors make one long dash of two."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,10 +125,23 @@ class CaseworkCommands:
         return self.approvers.allow(*typed.who)
 
 
-def metrics_command(service: MetricsService) -> Command:
-    """Return the command; it shows counts and no words of anybody, so everybody may ask."""
+def metrics_command(measure: Callable[[], MetricsReport], arming: ArmingService, approvers: Approvers) -> Command:
+    """Return the command; everybody sees figures, approvers the drafts they are about and the switch."""
 
-    return lambda _: metrics_blocks(service.report())
+    def metrics(typed: TypedCommand) -> list[Block]:
+        verb = typed.line.word(1).lstrip(_DASHES)
+        if not verb:
+            return metrics_blocks(measure())
+        if verb == "autonomy":
+            return autonomy_blocks(arming.case(), may_see_drafts=approvers.allow(*typed.who))
+        if verb not in ("arm", "disarm"):
+            return unknown_verb(METRICS, verb)
+        approvers.require(*typed.who, ONLY_APPROVERS, next_step=WHO_APPROVES)
+        reject_extra_words(f"{METRICS} --{verb}", typed.line.words[2:])
+        switch = arming.arm if verb == "arm" else arming.disarm
+        return message_blocks(switch(by=typed.user_id))
+
+    return metrics
 
 
 def status_command(
@@ -139,20 +154,3 @@ def status_command(
         return status_blocks(seen, may_see_drafts=approvers.allow(*typed.who))
 
     return status
-
-
-def autonomy_command(arming: ArmingService, approvers: Approvers) -> Command:
-    """Return the command; everybody sees the figures, approvers what they are about."""
-
-    def autonomy(typed: TypedCommand) -> list[Block]:
-        verb = typed.line.word(1)
-        if not verb:
-            return autonomy_blocks(arming.case(), may_see_drafts=approvers.allow(*typed.who))
-        if verb not in ("arm", "disarm"):
-            return unknown_verb(NAME, verb)
-        approvers.require(*typed.who, ONLY_APPROVERS, next_step=WHO_APPROVES)
-        reject_extra_words(f"{NAME} {verb}", typed.line.words[2:])
-        switch = arming.arm if verb == "arm" else arming.disarm
-        return message_blocks(switch(by=typed.user_id))
-
-    return autonomy

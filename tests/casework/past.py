@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.classifier_samples import Judgement
-from bot.casework.reports.journal_history import JournalHistory, ReplyRecord
-from bot.casework.reports.measures import to_us
-from bot.casework.reports.metrics_report import MetricsService
-from bot.casework.reports.rollups import Rollups
+from bot.casework.reports.journal_history import JournalHistory, PastThreads, ReplyRecord
+from bot.casework.reports.measures import Window
+from bot.casework.reports.metrics_report import MetricsReport, read_metrics
 from bot.casework.reports.thread_facts import LongRun, facts_of
 from bot.domain.returns import Check, Verdict
 from bot.domain.threads import Resolution, Round, ThreadState, ThreadStatus, Transition, hash_draft
-from bot.ports import Clock
 from tests.builders import NOW, a_return, a_thread, a_verdict
 
 HOUR = timedelta(hours=1)
@@ -29,7 +27,7 @@ TONE = Check(name="tone", ok=False, reason="hedging")
 def history(
     *,
     threads: Iterable[ThreadState] = (),
-    heard: Iterable[tuple[int, bool]] = (),
+    heard: Iterable[tuple[datetime, bool]] = (),
     runs: Mapping[str, LongRun] | None = None,
     **known: Any,
 ) -> JournalHistory:
@@ -38,15 +36,15 @@ def history(
     return JournalHistory(threads=facts, heard=list(heard), **known)
 
 
-def metrics_of(home: Path, clock: Clock) -> MetricsService:
-    """Return what answers `/triage metrics` for a data directory."""
+def metrics_of(home: Path, now: datetime = NOW, *, days: float = 7) -> MetricsReport:
+    """Return the report of a data directory, as a process that has just started reads it."""
     store = FileStore(home)
-    return MetricsService(store, Rollups(store), clock, baseline_reply_s=None)
+    return read_metrics(store, PastThreads(store), Window.last(days, now), baseline_reply_s=None)
 
 
-def heard(classification: str = "ambient", *, days_ago: float = 1) -> tuple[int, bool]:
+def heard(classification: str = "ambient", *, days_ago: float = 1) -> tuple[datetime, bool]:
     """Return a message as a report counts it."""
-    return to_us(NOW - timedelta(days=days_ago)), classification == "actionable"
+    return NOW - timedelta(days=days_ago), classification == "actionable"
 
 
 def a_round(

@@ -93,7 +93,7 @@ def assert_designed(done: Said) -> None:
     [
         "status",
         "metrics",
-        "metrics --weeks",
+        "metrics --autonomy",
         "metrics --sample 3",
         "why THREAD",
         "verify THREAD",

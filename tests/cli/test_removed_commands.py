@@ -8,7 +8,9 @@ from bot.__main__ import main
 from tests.tables import each_row
 
 
-@each_row("removed, instead", [("review", "metrics"), ("schema", "migrate --schema")])
+@each_row(
+    "removed, instead", [("review", "metrics"), ("autonomy", "metrics --autonomy"), ("schema", "migrate --schema")]
+)
 def test_a_removed_command_names_what_to_type_instead(
     removed: str, instead: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -21,6 +23,8 @@ def test_a_removed_command_names_what_to_type_instead(
     "typed, said",
     [
         ("metrics --train", "--train was removed: classifier.threshold"),
+        ("metrics --weeks", "--weeks was removed: triage metrics --days 7"),
+        ("metrics --rebuild", "--rebuild was removed: triage metrics reads the journals"),
         ("metrics --picture", "--picture was removed: triage metrics --days 7"),
         ("demo --teams", "--teams was removed: triage init"),
         ("eval --calibrate", "--calibrate was removed: drafts are not counted"),

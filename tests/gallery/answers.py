@@ -68,6 +68,7 @@ _CASE = AutonomyCase(
     mode=AutonomyMode.SHADOW,
     standing=Arming(),
     weeks=[WeekRecord(14, 0, 0), WeekRecord(12, 1, 0), WeekRecord(11, 0, 0), WeekRecord(15, 0, 0)],
+    uncounted="",
     conditions=judge_record([WeekRecord(14, 0, 0), WeekRecord(12, 1, 0), WeekRecord(11, 0, 0), WeekRecord(15, 0, 0)]),
     false=[
         FalsePositive(
@@ -267,7 +268,7 @@ ANSWERS = Chapter(
         ),
         Scene(
             name="autonomy",
-            title="`/triage autonomy`",
+            title="`/triage metrics --autonomy`",
             meaning=(
                 "What speaks for or against automatic replies: what would have been sent, what people did "
                 "with it, each condition with its figure. Questions are shown to approvers only."

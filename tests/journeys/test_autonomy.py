@@ -67,10 +67,10 @@ def audit_card(office: ModelOffice, showing: str) -> Json:
 def test_an_armed_bot_answers_by_itself_and_is_taken_back(open_office: Open) -> None:
     """An approver arms it, a mention is answered without a click, a click takes it back, and it is off again."""
     office = open_office(autonomy="on")
-    office.control.command(CHLOE.user_id, HELP.channel_id, "autonomy arm")
-    office.control.command(ANA.user_id, OPS.channel_id, "autonomy")
+    office.control.command(CHLOE.user_id, HELP.channel_id, "metrics --arm")
+    office.control.command(ANA.user_id, OPS.channel_id, "metrics --autonomy")
     answered(office, "48 decided drafts would have been sent without a human")
-    office.control.command(ANA.user_id, OPS.channel_id, "autonomy arm")
+    office.control.command(ANA.user_id, OPS.channel_id, "metrics --arm")
     answered(office, "Automatic replies are armed")
     ts = office.ask(ASKED)
     reply = office.reply(ts)

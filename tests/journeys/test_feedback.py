@@ -97,7 +97,7 @@ def test_a_vote_is_counted_shown_and_one_against_comes_back(
     home = ("--home", str(office.home))
     figures = run(capsys, metrics, *home)
     assert "feedback: 0 helpful, 2 not helpful" in figures
-    assert json.loads(run(capsys, metrics, *home, "--json"))["counts"]["not_helpful"] == 2
+    assert json.loads(run(capsys, metrics, *home, "--json"))["counts"]["votes"]["not_helpful"] == 2
     story = run(capsys, why, f"{DEMO.team_id}.{HELP.channel_id}.{ts}", *home)
     assert story.count("the reply was not helpful") == 2
 

@@ -16,11 +16,11 @@ from typing import Any, Final
 
 from bot.casework.posting.freshness import StillStands, check_outbound, find_changes
 from bot.casework.posting.replies import Replies
-from bot.casework.reports.autonomy_metrics import AutonomyCase, parse_arming, read_arming, read_case, read_record
-from bot.casework.reports.rollups import THREADS_AT_ONCE, Rollups
+from bot.casework.reports.autonomy_metrics import AutonomyCase, parse_arming, read_arming, read_case
+from bot.casework.reports.journal_history import PastThreads
 from bot.casework.thread_service import ThreadService
 from bot.domain.hours import ActiveHours
-from bot.domain.questions.autonomy import Look, arm, armed_condition, disarm, judge_draft, look, why_not
+from bot.domain.questions.autonomy import LOOK, Look, arm, armed_condition, disarm, judge_draft, look, why_not
 from bot.domain.questions.autonomy_record import (
     Arming,
     AutoJudgement,
@@ -58,7 +58,7 @@ class ArmingService:
         replicas: Replicas | None,
     ) -> None:
         self._service, self._store, self._stored = service, store, stored
-        self._rollups, self._lock = Rollups(store), threading.Lock()
+        self._past, self._lock = PastThreads(store), threading.Lock()
         self.hours, self._say, self._replicas = hours, say, replicas
         self._was_armed = False
 
@@ -80,7 +80,7 @@ class ArmingService:
     def arm(self, *, by: str) -> str:
         """Arm, if every condition holds; returns what to say. Raises InputError, naming those that do not."""
         if self.hours is None:
-            raise InputError("Not armed: `working_hours` is not set in triage.yml.", next_step="Look: /triage autonomy")
+            raise InputError("Not armed: `working_hours` is not set in triage.yml.", next_step=f"Look: {LOOK}")
         with self._lock:
             armed = arm(self._see(), by=by)
             self._stored.change(lambda raw: _written(raw, armed))
@@ -88,7 +88,7 @@ class ArmingService:
         log.warning("automatic replies are armed", extra={"action": "autonomy_armed"})
         return (
             "Automatic replies are armed. Each one is shown in the ops channel with Take back. "
-            "To stop: /triage autonomy disarm"
+            "To stop: /triage metrics --disarm"
         )
 
     def disarm(self, *, by: str) -> str:
@@ -101,7 +101,7 @@ class ArmingService:
 
     def case(self) -> AutonomyCase:
         """Return the case for or against; raises StoreError."""
-        return read_case(self._store, self._rollups, self._service.clock.now(), self.mode, self.hours)
+        return read_case(self._store, self._past, self._service.clock.now(), self.mode, self.hours)
 
     def _look(self) -> None:
         with self._lock:
@@ -112,17 +112,16 @@ class ArmingService:
             was_armed, self._was_armed = self._was_armed, after.is_armed
         if not after.is_armed and (was_armed or after.disarmed_at == seen.now):
             why = why_not(after) or ": the record of who armed them is gone"
-            self._say(f"Automatic replies are off{why}. Every draft waits for an approver. To look: /triage autonomy")
+            self._say(f"Automatic replies are off{why}. Every draft waits for an approver. To look: {LOOK}")
 
     def _see(self) -> Look:
-        now = self._service.clock.now()
-        record = read_record(self._store, self._rollups, now, self.hours, at_most=THREADS_AT_ONCE)
+        case = self.case()
         living = [one for one in self._replicas.list() if one.is_alive] if self._replicas else []
         return Look(
-            now=now,
-            mode=self.mode,
-            weeks=record.weeks,
-            uncounted=record.uncounted,
+            now=case.now,
+            mode=case.mode,
+            weeks=case.weeks,
+            uncounted=case.uncounted,
             others=max(0, len(living) - 1),
         )
 

@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
-from bot.casework.reports.classifier_samples import ErrorRate, error_rates
+from bot.casework.reports.classifier_samples import error_rates
 from bot.casework.reports.journal_history import JournalHistory, ReplyRecord
-from bot.casework.reports.measures import Measure, Window, middle, percent, seconds, share, to_us
+from bot.casework.reports.measures import Measure, Window, middle, percent, seconds, share
 from bot.casework.reports.thread_facts import ThreadFacts, is_own
 from bot.domain.returns import Verdict
 from bot.domain.threads import ThreadStatus
@@ -35,23 +35,16 @@ SLACK_S: Final = 30.0
 
 def threads_of(past: JournalHistory, window: Window) -> list[ThreadFacts]:
     """Return the threads opened in a window."""
-    start, end = window.bounds_us
-    return [thread for thread in past.threads if start <= thread.started_us < end]
-
-
-def errors_in(past: JournalHistory, window: Window) -> tuple[ErrorRate, ErrorRate]:
-    """Return how often the messages judged in a window were wrongly ignored, and wrongly taken for work."""
-    return error_rates(one for one in past.judged if window.holds(one.at))
+    return [thread for thread in past.threads if window.holds(thread.started_at)]
 
 
 def _wrong_threads(past: JournalHistory, window: Window) -> Measure:
     """AC-03: no reply stands in a thread it was not drafted for."""
-    threads = sorted(threads_of(past, window), key=lambda each: each.started_us)
-    together_us = TOGETHER // timedelta(microseconds=1)
+    threads = sorted(threads_of(past, window), key=lambda each: each.started_at)
     close = {
         each.thread_id
         for pair in pairwise(threads)
-        if pair[1].started_us - pair[0].started_us <= together_us and pair[0].thread_id != pair[1].thread_id
+        if pair[1].started_at - pair[0].started_at <= TOGETHER and pair[0].thread_id != pair[1].thread_id
         for each in pair
     }
     wrong = {each.thread_id for each in threads if not each.is_own}
@@ -116,13 +109,12 @@ def _kept_over_restart(past: JournalHistory, window: Window) -> Measure:
 
 
 def _runs_on(thread: ThreadFacts) -> bool:
-    return thread.status == ThreadStatus.ESCALATED
+    return thread.status is ThreadStatus.ESCALATED
 
 
 def _spans(thread: ThreadFacts, start: datetime) -> bool:
     """Whether a thread was escalated when the bot started."""
-    at = to_us(start)
-    return any(since < at and (until is None or until >= at) for since, until in thread.escalated)
+    return any(since < start and (until is None or until >= start) for since, until in thread.escalated)
 
 
 def acceptance(past: JournalHistory, window: Window, *, baseline_reply_s: float | None = None) -> list[Measure]:
@@ -229,7 +221,7 @@ def waited_s(reply: ReplyRecord) -> float | None:
 
 def _wrongly_ignored(past: JournalHistory, window: Window) -> Measure:
     """AC-11."""
-    alone, taken = errors_in(past, window)
+    alone, taken = error_rates(one for one in past.judged if window.holds(one.at))
     value, missing = share(alone.wrong, alone.n), _needs(alone.n, 100, "judged messages that were ignored")
     wrong = percent(share(taken.wrong, taken.n))
     note = f"{wrong} of {taken.n:,} judged messages taken for work deserved none" if taken.n else ""

@@ -1,43 +1,36 @@
 """Measures what automatic replies would have sent in the last weeks, and how many of these were false positives.
 
-Reads rollups, the records of automatic replies, and the few threads it names; writes nothing, needs no running bot. A
+Reads the threads of these weeks and the records of automatic replies; writes nothing, needs no running bot. A
 false positive is a draft that qualified and that somebody edited, dismissed, sent back or took back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bot.casework.reports.measures import Window, from_us
-from bot.casework.reports.rollups import Rollups, uncounted_words
+from bot.casework.reports.journal_history import PastThreads
+from bot.casework.reports.measures import Window
 from bot.casework.reports.thread_facts import ThreadFacts
 from bot.domain.hours import ActiveHours
 from bot.domain.questions.autonomy import AS_DRAFTED, DECIDED, WEEKS, WeekRecord, judge_record, why_not
 from bot.domain.questions.autonomy_record import Arming, AutonomyMode, AutoReply, Condition, ConditionCode
-from bot.domain.text.humanize import utc_text
-from bot.domain.text.sanitize import one_line
+from bot.domain.text.humanize import counted, utc_text
 from bot.domain.threads import Resolution
 from bot.ports import Store
 from bot.ports.collections import AUTO_REPLIES, AUTONOMY, Collection, SingleDocument
-from bot.ports.threads import Threads
 
 SINCE: Final = timedelta(weeks=WEEKS, days=1)
-A_DAY: Final = timedelta(days=1)
-"""What is later than now stands on record where the clock was wrong."""
-
 SKEW: Final = timedelta(minutes=2)
 """Between this machine's clock and Slack's, which dates questions."""
 
 NAMED: Final = 10
 """False positives that a report names; the rest is counted."""
 
-QUESTION_CHARS: Final = 80
 
-
-def _wrong_words(draft: ThreadFacts, taken_back: Mapping[str, AutoReply]) -> str | None:
+def _wrong_words(draft: ThreadFacts, taken_back: Set[str]) -> str | None:
     """Return in which way a decided draft was wrong; "" for one that was right, None where nobody decided."""
     if draft.resolution not in DECIDED:
         return None
@@ -45,7 +38,7 @@ def _wrong_words(draft: ThreadFacts, taken_back: Mapping[str, AutoReply]) -> str
         return "sent back for another draft"
     if draft.thread_id in taken_back:
         return "taken back"
-    return "" if draft.resolution in AS_DRAFTED else str(draft.resolution)
+    return "" if draft.resolution in AS_DRAFTED else draft.resolution.value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,6 +62,8 @@ class AutonomyCase:
     mode: AutonomyMode
     standing: Arming
     weeks: Sequence[WeekRecord]
+    uncounted: str
+    """What is not in these numbers; nothing where all is."""
     conditions: Sequence[Condition]
     false: Sequence[FalsePositive]
     """The newest first, at most ten."""
@@ -81,69 +76,38 @@ class AutonomyCase:
         return [one for one in self.conditions if not one.holds]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AutonomyRecord:
-    """What the weeks before a moment hold of drafts that qualify."""
-
-    now: datetime
-    drafts: Sequence[ThreadFacts]
-    sent: Sequence[AutoReply]
-    uncounted: str = ""
-
-    @property
-    def taken_back(self) -> dict[str, AutoReply]:
-        """The automatic replies that were taken back, by thread."""
-        return {one.thread_id: one for one in self.sent if one.taken_back_by is not None}
-
-    @property
-    def weeks(self) -> list[WeekRecord]:
-        """The record of each week, the latest first."""
-        return week_records(self.drafts, Window.last(7, self.now), self.taken_back)
-
-
-def read_record(
-    store: Store, rollups: Rollups, now: datetime, hours: ActiveHours | None, *, at_most: int | None = None
-) -> AutonomyRecord:
-    """Return what qualified in the last weeks, within working hours if there are any; raises StoreError."""
-    since = now - SINCE
-    uncounted = rollups.catch_up(since, at_most=at_most)
-    found = rollups.drafts(since, now + A_DAY)
+def read_case(
+    store: Store, past: PastThreads, now: datetime, mode: AutonomyMode, hours: ActiveHours | None
+) -> AutonomyCase:
+    """Return the case as it stands, of drafts within working hours if there are any; raises StoreError."""
+    known, damaged = past.since(now - SINCE)
+    found = [draft for draft in known if draft.qualifies]
     sent = Collection(store.documents, AUTO_REPLIES).all()[::-1]
-    drafts = [
-        draft for draft in found if hours is None or hours.contains(from_us(draft.drafted_us or draft.started_us))
-    ]
-    unknown = {draft.thread_id for draft in found if draft.resolution == Resolution.AUTO} - {s.thread_id for s in sent}
-    damaged = rollups.thread_rows(since, now)[1]
+    unknown = {draft.thread_id for draft in found if draft.resolution is Resolution.AUTO} - {s.thread_id for s in sent}
     problems = (
-        uncounted_words(uncounted),
-        "something on record is later than now" if any(from_us(one.started_us) > now + SKEW for one in found) else "",
-        f"{damaged} closed threads cannot be read" if damaged else "",
+        "something on record is later than now" if any(one.started_at > now + SKEW for one in found) else "",
+        f"{counted(damaged, 'thread')} cannot be read" if damaged else "",
         f"the records of {len(unknown)} automatic replies are gone" if unknown else "",
     )
-    return AutonomyRecord(now=now, drafts=drafts, sent=sent, uncounted="; ".join(filter(None, problems)))
-
-
-def read_case(
-    store: Store, rollups: Rollups, now: datetime, mode: AutonomyMode, hours: ActiveHours | None
-) -> AutonomyCase:
-    """Return the case as it stands; raises StoreError."""
-    record = read_record(store, rollups, now, hours)
-    wrong = [(draft, how) for draft in record.drafts if (how := _wrong_words(draft, record.taken_back))]
-    newest = sorted(wrong, key=lambda one: -one[0].started_us)[:NAMED]
-    threads = Threads(store.documents) if newest else None
+    drafts = [draft for draft in found if hours is None or hours.contains(draft.drafted_at or draft.started_at)]
+    drafts.sort(key=lambda draft: draft.started_at, reverse=True)
+    taken_back = {one.thread_id for one in sent if one.taken_back_by is not None}
     hours_set = Condition(
         code=ConditionCode.WORKING_HOURS,
         holds=hours is not None,
         said="`working_hours` is set" if hours else "`working_hours` is not set in triage.yml",
     )
+    weeks, uncounted = week_records(drafts, Window.last(7, now), taken_back), "; ".join(filter(None, problems))
+    wrong = [_false_positive(draft, how) for draft in drafts if (how := _wrong_words(draft, taken_back))]
     return AutonomyCase(
         now=now,
         mode=mode,
         standing=read_arming(SingleDocument(store.documents, AUTONOMY)),
-        weeks=record.weeks,
-        conditions=(*judge_record(record.weeks, uncounted=record.uncounted), hours_set),
-        false=[_named(threads, *one) for one in newest] if threads else [],
-        sent=[one for one in record.sent if one.posted_message_id and one.at >= now - SINCE],
+        weeks=weeks,
+        uncounted=uncounted,
+        conditions=(*judge_record(weeks, uncounted=uncounted), hours_set),
+        false=wrong[:NAMED],
+        sent=[one for one in sent if one.posted_message_id and one.at >= now - SINCE],
     )
 
 
@@ -158,14 +122,26 @@ def standing_words(case: AutonomyCase) -> str:
     }[case.mode]
 
 
+def weeks_words(case: AutonomyCase) -> str:
+    """Return what would have been sent, and what people did with it: a line or two."""
+    total = sum(week.drafts for week in case.weeks)
+    if not total:
+        return f"In the last {WEEKS} weeks no draft would have been sent without a human."
+    by_week = " · ".join(f"{week.false} of {week.drafts}" for week in case.weeks)
+    return (
+        f"In the last {WEEKS} weeks {counted(total, 'decided draft')} would have been sent without a human.\n"
+        f"Wrong, week by week, the latest first: {by_week}"
+    )
+
+
 def next_words(case: AutonomyCase) -> str:
     """Return what to type next, in Slack or in triage.yml."""
     if case.standing.is_armed:
-        return "To stop at once: `/triage autonomy disarm`"
+        return "To stop at once: `/triage metrics --disarm`"
     if case.missing:
         return "The record does not allow automatic replies. Every draft waits for an approver"
     if case.mode is AutonomyMode.ON:
-        return "The record allows automatic replies. An approver may type `/triage autonomy arm`"
+        return "The record allows automatic replies. An approver may type `/triage metrics --arm`"
     return "The record would allow automatic replies. They are switched on in triage.yml: `autonomy: shadow`, then `on`"
 
 
@@ -182,26 +158,22 @@ def parse_arming(known: Mapping[str, Any]) -> Arming:
         return Arming()
 
 
-def _named(threads: Threads, draft: ThreadFacts, how: str) -> FalsePositive:
-    state = threads.last_closed(draft.thread_id)
+def _false_positive(draft: ThreadFacts, how: str) -> FalsePositive:
     return FalsePositive(
         thread_id=draft.thread_id,
         how=how,
-        question=one_line(state.question if state else "a thread that is no longer stored", QUESTION_CHARS),
-        permalink=state.permalink if state else None,
-        reason=one_line(state.dismiss_reason or "", QUESTION_CHARS) if state else "",
+        question=draft.question,
+        permalink=draft.permalink,
+        reason=draft.dismiss_reason,
     )
 
 
-def week_records(
-    drafts: Iterable[ThreadFacts], window: Window, taken_back: Mapping[str, AutoReply]
-) -> list[WeekRecord]:
+def week_records(drafts: Iterable[ThreadFacts], window: Window, taken_back: Set[str]) -> list[WeekRecord]:
     """Return the record of each of the weeks up to a window's end, the latest first, of what was decided on."""
     known = [(draft, how) for draft in drafts if (how := _wrong_words(draft, taken_back)) is not None]
     weeks = []
     for week in window.weeks(WEEKS):
-        start, end = week.bounds_us
-        inside = [one for one in known if start <= one[0].started_us < end]
+        inside = [one for one in known if week.holds(one[0].started_at)]
         false = [draft for draft, how in inside if how]
         weeks.append(WeekRecord(len(inside), len(false), sum(draft.is_risky for draft in false)))
     return weeks

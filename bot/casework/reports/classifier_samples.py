@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from bot.casework.reports.measures import percent, share
-
 LEFT_ALONE = ("ambient", "ack")
 
 TAKEN = ("actionable",)
@@ -82,28 +80,6 @@ def error_rates(judged: Iterable[Judgement]) -> tuple[ErrorRate, ErrorRate]:
     latest = {each.place: each for each in judged}.values()
     alone, taken = ([not one.right for one in latest if one.classification in kinds] for kinds in (LEFT_ALONE, TAKEN))
     return ErrorRate(len(alone), sum(alone)), ErrorRate(len(taken), sum(taken))
-
-
-def error_words(errors: tuple[ErrorRate, ErrorRate]) -> str:
-    """Return how often the classifier erred, in words.
-
-    >>> error_words((ErrorRate(0, 0), ErrorRate(4, 1)))
-    'none of the ignored messages was judged, 25 % of 4 taken for work deserved none'
-    """
-    ignored, taken = errors
-    if not ignored.n and not taken.n:
-        return "nothing was judged"
-    alone = (
-        f"{percent(share(ignored.wrong, ignored.n))} of {ignored.n:,} ignored messages deserved work"
-        if ignored.n
-        else "none of the ignored messages was judged"
-    )
-    work = (
-        f"{percent(share(taken.wrong, taken.n))} of {taken.n:,} taken for work deserved none"
-        if taken.n
-        else "none of those taken for work was judged"
-    )
-    return f"{alone}, {work}"
 
 
 def draw_sample(

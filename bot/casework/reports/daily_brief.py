@@ -10,18 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from bot.casework.reports.journal_history import read_spent, recent_beats
-from bot.casework.reports.measures import measure_total, middle, recent_records, to_us
-from bot.casework.reports.rollups import Rollups
+from bot.casework.reports.measures import known_cost, measure_total, middle, recent_records
 from bot.casework.reports.status_overview import FindingLine, ThreadLine, count_findings, overview, thread_line
-from bot.casework.reports.thread_facts import ThreadFacts
 from bot.domain.text.humanize import counted, duration
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution
 from bot.ports import Store
-from bot.ports.collections import REPLIES, THREADS, Collection
+from bot.ports.collections import HEARTBEATS, REPLIES, SPEND, THREADS, Collection
 
 MAX_LINES: Final = 8
 """Of drafts, of findings and of remarks."""
@@ -72,42 +69,65 @@ class DailyBrief:
 def build_brief(store: Store, since: datetime, now: datetime, kind: BriefKind = BriefKind.MORNING) -> DailyBrief:
     """Return what a data directory says; raises StoreError for what cannot be read."""
     seen = overview(store, now)
-    closed = Rollups(store, saves=False).closed_since(since, now)
-    beats = recent_beats(store, since)
+    closed = list(_closed(store, since))
+    beats = [
+        beat
+        for beat in recent_records(store, HEARTBEATS, "ts", since)
+        if beat.get("result") != "skipped" or beat.get("changes")
+    ]
     posted = recent_records(store, REPLIES, "posted_at", since)
     waits = (record.get("latency_s") for record in posted)
-    spent = read_spent(store, since)
+    spent = [known_cost(record) for record in recent_records(store, SPEND, "at", since)]
     return DailyBrief(
         since=since,
         now=now,
         drafts=seen.drafts,
         long_runs=store.runs.long_runs_since(since),
         replies=len(posted),
-        findings=tuple((one_line(one.session_id, 60), one_line(one.told, 120)) for one in beats if one.is_alert),
+        findings=tuple(
+            _told(beat, str(beat.get("preview") or ""))
+            for beat in beats
+            if beat.get("result") == "sent" and beat.get("indicator") == "alert"
+        ),
         beats=len(beats),
-        failed_beats=sum(beat.is_failed for beat in beats),
+        failed_beats=sum(beat.get("result") == "failed" for beat in beats),
         model_runs=len(spent),
         cost_usd=measure_total(spent),
         paused=seen.paused,
-        remarks=_once((beat.session_id, beat.beside_ok) for beat in beats if beat.beside_ok),
-        changes=_once((beat.session_id, line) for beat in beats for line in beat.changes),
+        remarks=_once(_told(beat, str(beat["beside_ok"])) for beat in beats if beat.get("beside_ok")),
+        changes=_once(_told(beat, str(line)) for beat in beats for line in beat.get("changes") or ()),
         open_findings=seen.open_findings,
         kind=kind,
-        answered=(*(line for line in seen.drafts if line.answered_by), *_superseded(store, closed)),
-        ended=Counter(Resolution(one.resolution) for one in closed if one.resolution),
-        asked=sum(one.started_us >= to_us(since) for one in closed)
-        + sum(line.started_at >= since for line in seen.threads),
+        answered=(
+            *(line for line in seen.drafts if line.answered_by),
+            *(one.superseded for one in closed if one.superseded),
+        ),
+        ended=Counter(one.resolution for one in closed if one.resolution),
+        asked=sum(one.started_at >= since for one in closed) + sum(line.started_at >= since for line in seen.threads),
         wait_s=middle(float(wait) for wait in waits if isinstance(wait, int | float)),
     )
 
 
-def _superseded(store: Store, closed: Iterable[ThreadFacts]) -> Iterator[ThreadLine]:
-    """Yield a line for each thread that closed because a person had answered; only these are read."""
+class _Closed(NamedTuple):
+    """A thread that closed; `superseded` is its line where a person had answered."""
+
+    started_at: datetime
+    resolution: Resolution | None
+    superseded: ThreadLine | None
+
+
+def _closed(store: Store, since: datetime) -> Iterator[_Closed]:
+    """Yield the threads that closed since then, the newest first; those that cannot be read are left out."""
     threads = Collection(store.documents, THREADS)
-    for one in closed:
-        named = store.documents.archived(THREADS.name, one.thread_id) if one.resolution == Resolution.SUPERSEDED else ()
-        if named and (state := threads.parse_archived(named[0])) is not None:
-            yield thread_line(state)
+    for state in map(threads.parse_archived, store.documents.archived(THREADS.name, since=since)):
+        if state is not None:
+            is_superseded = state.resolution is Resolution.SUPERSEDED
+            yield _Closed(state.started_at, state.resolution, thread_line(state) if is_superseded else None)
+
+
+def _told(beat: Mapping[str, Any], text: str) -> tuple[str, str]:
+    """Return the session of a beat, and a text of it, each in one line."""
+    return one_line(str(beat.get("session_id") or ""), 60), one_line(text, 120)
 
 
 def brief_line(brief: DailyBrief, title: str) -> str:
@@ -134,8 +154,8 @@ def brief_cost_line(brief: DailyBrief) -> str:
 
 def _once(said: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Return each line of a session once, with how often it was said."""
-    counts = Counter((one_line(session, 60), one_line(text, 120)) for session, text in said)
-    return tuple((session, f"{text} ({n} times)" if n > 1 else text) for (session, text), n in counts.items())
+    counts = Counter(said).items()
+    return tuple((session, f"{text} ({n} times)" if n > 1 else text) for (session, text), n in counts)
 
 
 def period(brief: DailyBrief) -> str:

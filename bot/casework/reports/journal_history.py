@@ -1,26 +1,31 @@
-"""Reads from the data directory what happened in a period, for reports; needs no running bot.
+"""Reads from the data directory what happened in a window, for reports; needs no running bot.
 
-Closed threads and journals are read as rollups (bot/casework/reports/rollups.py), open threads from their records. A
-record that cannot be read is counted and left out; a missing journal is an empty one.
+Only what is of the window is read: journals from their end, closed threads by the day they are filed under, and the
+open threads. A record that cannot be read is counted and left out; a missing journal is an empty one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from bot.casework.escalate.long_run import EscalationFolder
 from bot.casework.posting.feedback import read_feedback
 from bot.casework.reports.classifier_samples import Judgement
-from bot.casework.reports.measures import Window, from_us, known_cost, recent_records, time_of, to_us
-from bot.casework.reports.rollup_rows import MESSAGES, POSTED, SPENT, RollupKind, Row
-from bot.casework.reports.rollups import Rollups
-from bot.casework.reports.thread_facts import ThreadFacts
+from bot.casework.reports.measures import Window, known_cost, recent_records, time_of, timed_records
+from bot.casework.reports.thread_facts import LongRun, ThreadFacts, facts_of
 from bot.domain.questions.feedback import Vote
+from bot.domain.threads import ThreadState, hash_draft
 from bot.intake.presence import read_presence
 from bot.ports import Store
-from bot.ports.collections import HEARTBEATS, JUDGEMENTS, SPEND, THREADS, Collection
+from bot.ports.collections import CLASSIFIED, JUDGEMENTS, REPLIES, SPEND, THREADS, Collection
+
+_THREAD_RUN: Final = re.compile(r"(?!terminal\.)[\w-]+\.[\w-]+\.\d+\.\d+-(?!eval$)")
+"""How the run of a thread is named; a beat's is not, nor one of `triage investigate` or `triage eval`."""
 
 
 class ReplyRecord(NamedTuple):
@@ -36,114 +41,109 @@ class ReplyRecord(NamedTuple):
     task_id: str | None
 
 
-class SpendRecord(NamedTuple):
-    """What one model run cost; None where its price is unknown."""
-
-    at: datetime
-    is_of_thread: bool
-    """Whether it worked on a question; else it was a beat's."""
-    cost_usd: float | None
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JournalHistory:
     """Everything that is measured; `recorded_since` is when the oldest message on record was written down."""
 
-    heard: Sequence[tuple[int, bool]] = ()
-    """Of each message that was heard: when (microseconds since 1970), and whether it is actionable."""
+    heard: Sequence[tuple[datetime, bool]] = ()
+    """Of each message that was heard: when, and whether it is actionable."""
     threads: Sequence[ThreadFacts] = ()
     replies: Sequence[ReplyRecord] = ()
-    spent: Sequence[SpendRecord] = ()
+    spent: Sequence[tuple[datetime, float | None]] = ()
+    """When each run that worked on a question ended, and its cost in US dollars; None where its price is unknown."""
     judged: Sequence[Judgement] = ()
     votes: Sequence[Vote] = ()
     """What people said last of posted replies."""
     recorded_since: datetime | None = None
     bot_started_at: datetime | None = None
     unreadable: int = 0
-    uncounted: int = 0
-    """Closed threads that are not in here, because only so many were to be read at once."""
 
     def count_heard(self, window: Window) -> tuple[int, int]:
         """Return how many messages a window holds, and how many of them are actionable."""
-        start, end = window.bounds_us
-        inside = [is_actionable for at, is_actionable in self.heard if start <= at < end]
+        inside = [is_actionable for at, is_actionable in self.heard if window.holds(at)]
         return len(inside), sum(inside)
 
 
-def count_past(
-    store: Store, rollups: Rollups, since: datetime, now: datetime, *, at_most: int | None = None
-) -> JournalHistory:
-    """Return what happened since then; `at_most` is how many closed threads may be taken in for it.
+class PastThreads:
+    """The threads of one data directory, open and closed; safe in several threads.
 
-    Raises:
-        StoreError: the data directory cannot be read.
+    A closed thread never changes: its facts are kept in memory until a later call asks for a later time only.
     """
-    uncounted = rollups.catch_up(since, at_most=at_most)
-    threads, unreadable = rollups.thread_rows(since, now)
-    open_threads, damaged = _open_threads(store, rollups)
-    seen, judgements = read_presence(store.documents), store.journal(JUDGEMENTS).records()
-    messages = {place: (at, is_actionable) for at, is_actionable, place in rollups.journal_rows(MESSAGES, since, now)}
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._threads = store, Collection(store.documents, THREADS)
+        self._closed: Mapping[str, ThreadFacts | None] = {}
+        self._lock = threading.Lock()
+
+    def since(self, moment: datetime) -> tuple[list[ThreadFacts], int]:
+        """Return the open threads and those closed since then, and how many cannot be read. Raises StoreError."""
+        with self._lock:
+            filed = self._store.documents.archived(THREADS.name, since=moment)
+            known = self._closed
+            self._closed = {
+                one.name: known[one.name] if one.name in known else self._facts(self._threads.parse_archived(one))
+                for one in filed
+            }
+            found = [*self._closed.values(), *map(self._facts, self._threads.parsed().values())]
+        readable = [facts for facts in found if facts is not None]
+        return readable, len(found) - len(readable)
+
+    def _facts(self, state: ThreadState | None) -> ThreadFacts | None:
+        """Return the facts of a thread with what is left of its long run."""
+        if state is None or not state.is_escalated:
+            return None if state is None else facts_of(state)
+        folder = EscalationFolder(self._store.runs.fetch(f"escalations/{state.thread_id}"))
+        if folder.launched_at() is None:
+            return facts_of(state)
+        return facts_of(state, LongRun(folder.is_done(), folder.returned() is not None))
+
+
+def read_history(store: Store, threads: PastThreads, window: Window) -> JournalHistory:
+    """Return what happened in a window; raises StoreError where the data directory cannot be read."""
+    since, seen = window.start, read_presence(store.documents)
+    known, unreadable = threads.since(since)
+    judged = map(Judgement.read, recent_records(store, JUDGEMENTS, "at", since))
     return JournalHistory(
-        heard=list(messages.values()),  # what a crash had journaled twice is one message
-        threads=[*threads, *open_threads],
-        replies=[ReplyRecord(from_us(row[0]), *row[1:]) for row in _rows(rollups, POSTED, since, now)],
-        spent=[SpendRecord(from_us(row[0]), *row[1:]) for row in _rows(rollups, SPENT, since, now)],
+        heard=_heard(store, since),
+        threads=known,
+        replies=[_reply(at, record) for at, record in timed_records(store, REPLIES, "posted_at", since)],
+        spent=[
+            (at, known_cost(record))
+            for at, record in timed_records(store, SPEND, "at", since)
+            if _THREAD_RUN.match(str(record.get("run_id")))
+        ],
         votes=[vote for one in read_feedback(store) for vote in one.votes.values()],
-        judged=[found for record in judgements if (found := Judgement.read(record))],
-        recorded_since=rollups.journal_since(MESSAGES),
+        judged=[one for one in judged if one is not None],
+        recorded_since=_recorded_since(store),
         bot_started_at=seen.started_at if seen else None,
-        unreadable=unreadable + damaged,
-        uncounted=uncounted,
+        unreadable=unreadable,
     )
 
 
-def _rows(rollups: Rollups, kind: RollupKind, since: datetime, now: datetime) -> list[Row]:
-    start = to_us(since)
-    return [row for row in rollups.journal_rows(kind, since, now) if row[0] >= start]
+def _heard(store: Store, since: datetime) -> list[tuple[datetime, bool]]:
+    """Return each message once, also one that a crash had journaled twice."""
+    found: dict[tuple[object, object], tuple[datetime, bool]] = {}
+    for _, record in timed_records(store, CLASSIFIED, "classified_at", since):
+        at = time_of(record.get("create_time"))
+        if at is not None and record.get("msg_type") not in ("edit", "delete"):
+            place = record.get("chat_id"), record.get("message_id")
+            found.setdefault(place, (at, record.get("classification") == "actionable"))
+    return list(found.values())
 
 
-def _open_threads(store: Store, rollups: Rollups) -> tuple[list[ThreadFacts], int]:
-    """Return the threads that are not archived, and how many cannot be read."""
-    states = Collection(store.documents, THREADS).parsed().values()
-    known = [rollups.facts(state) for state in states if state is not None]
-    return known, len(states) - len(known)
+def _recorded_since(store: Store) -> datetime | None:
+    times = (time_of(record.get("classified_at")) for record in store.journal(CLASSIFIED).records())
+    return next(filter(None, times), None)
 
 
-def read_spent(store: Store, since: datetime) -> list[float | None]:
-    """Return what each model run since then cost, oldest first, those of beats included. Raises StoreError."""
-    return [known_cost(record) for record in recent_records(store, SPEND, "at", since)]
-
-
-class BeatSummary(NamedTuple):
-    """One beat that ran; `told` is the beginning of what its owner was told, `beside_ok` of what nobody was.
-
-    `changes` are what its commands printed anew, as in `Envelope`.
-    """
-
-    at: datetime
-    session_id: str
-    told: str
-    is_alert: bool
-    is_failed: bool
-    beside_ok: str = ""
-    changes: tuple[str, ...] = ()
-
-
-def recent_beats(store: Store, since: datetime) -> list[BeatSummary]:
-    """Return the beats since then, refused slots aside, oldest first; raises StoreError."""
-    records = recent_records(store, HEARTBEATS, "ts", since)
-    ran = [one for one in records if one.get("result") != "skipped" or one.get("changes")]
-    return [_beat(at, record) for record in ran if (at := time_of(record.get("ts"))) is not None]
-
-
-def _beat(at: datetime, record: dict[str, Any]) -> BeatSummary:
-    result = record.get("result")
-    return BeatSummary(
+def _reply(at: datetime, record: Mapping[str, Any]) -> ReplyRecord:
+    task = record.get("investigator_task_id")
+    return ReplyRecord(
         at=at,
-        session_id=str(record.get("session_id") or ""),
-        told=str(record.get("preview") or ""),
-        is_alert=result == "sent" and record.get("indicator") == "alert",
-        is_failed=result == "failed",
-        beside_ok=str(record.get("beside_ok") or ""),
-        changes=tuple(map(str, record.get("changes") or ())),
+        thread_id=str(record.get("thread_id")),
+        chat_id=str(record.get("chat_id")),
+        reply_to=str(record.get("reply_to_message_id")),
+        posted_as=str(record.get("posted_message_id")),
+        text_hash=hash_draft(str(record.get("reply_text"))),
+        task_id=str(task) if task else None,
     )

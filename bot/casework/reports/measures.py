@@ -13,9 +13,6 @@ from bot.ports import Store
 OLD_IN_A_ROW: Final = 200
 """So many records that are too old end the way back: one alone may come from a clock that was set back."""
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
-
 
 def recent_records(store: Store, name: str, key: str, since: datetime) -> list[dict[str, Any]]:
     """Return the records of a journal whose time, under `key`, is not before a moment, oldest first.
@@ -61,20 +58,6 @@ def time_of(text: object) -> datetime | None:
         return None
 
 
-def to_us(at: datetime) -> int:
-    """Return a time in microseconds since 1970.
-
-    >>> to_us(datetime(1970, 1, 1, 0, 0, 2, tzinfo=UTC))
-    2000000
-    """
-    return (at - _EPOCH) // _MICROSECOND
-
-
-def from_us(count: int) -> datetime:
-    """Return the time that is so many microseconds after 1970 began."""
-    return _EPOCH + timedelta(microseconds=count)
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measure:
     """One criterion; `ok` is None where there is not enough data, and `missing` says then what is missing.
@@ -111,11 +94,6 @@ class Window:
     def days(self) -> float:
         """How long it is."""
         return (self.end - self.start) / timedelta(days=1)
-
-    @property
-    def bounds_us(self) -> tuple[int, int]:
-        """Its start and its end in microseconds since 1970."""
-        return to_us(self.start), to_us(self.end)
 
     def holds(self, at: datetime) -> bool:
         """Whether a moment belongs to it."""

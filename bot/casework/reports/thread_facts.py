@@ -1,29 +1,27 @@
-"""One row of 28 fields (some 320 bytes) for each thread, which reports read instead of the whole record. Pure.
-
-A closed thread never changes, so its row is made once (bot/casework/reports/rollups.py); an open thread's row is made
-at each look, by the same function.
-"""
+"""What reports need of a thread: a row of some 500 bytes instead of the whole record, made by `facts_of`. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final, NamedTuple
 
-from bot.casework.reports.measures import to_us
 from bot.domain.questions.autonomy import has_what_it_takes, is_harmless
 from bot.domain.returns import Check, Verdict
-from bot.domain.threads import Round, ThreadState, ThreadStatus
+from bot.domain.text.sanitize import one_line
+from bot.domain.threads import Resolution, Round, ThreadState, ThreadStatus
 
 _CITATION: Final = re.compile(r"ref\[\d+\]\.(?:resolves|quote)")
 _CLAIM: Final = re.compile(r"claim\[\d+\]")
 _EVIDENCE: Final = re.compile(r"ref\[\d+\]\.|required_evidence$|grounded$")
-THREAD_FORMAT: Final = 7
-"""Of the rows; days of another format are counted anew."""
+
+TEXT_CHARS: Final = 80
+"""Of a question and of the reason for a dismissal."""
 
 Pair = tuple[Round, Round]
-Span = tuple[int, int | None]
-"""From when until when, in microseconds since 1970; None: it goes on."""
+Span = tuple[datetime, datetime | None]
+"""From when until when; None: it goes on."""
 
 
 class LongRun(NamedTuple):
@@ -34,22 +32,24 @@ class LongRun(NamedTuple):
 
 
 class ThreadFacts(NamedTuple):
-    """One thread as reports see it; times (`_us`) are microseconds since 1970, as JSON keeps them."""
+    """One thread as reports see it."""
 
     thread_id: str
     chat_id: str
-    message_id: str
-    status: str
-    resolution: str | None
-    started_us: int
-    closed_us: int | None
-    approved_us: int | None
+    question: str
+    permalink: str | None
+    dismiss_reason: str
+    status: ThreadStatus
+    resolution: Resolution | None
+    started_at: datetime
+    closed_at: datetime | None
+    approved_at: datetime | None
     decided_after_s: float | None
     """From the card that waits to the click that approved."""
     tokens: int | None
-    verdicts: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
     """Of all validated rounds."""
-    first_verdicts: tuple[str, ...]
+    first_verdicts: tuple[Verdict, ...]
     """Of the validated first rounds."""
     helped: bool | None
     """Whether the second round mended what the first was bounced for; None where there was no such pair."""
@@ -70,10 +70,9 @@ class ThreadFacts(NamedTuple):
     is_risky: bool
     is_sent_back: bool
     """Whether there was another draft after the first one."""
-    drafted_us: int | None
+    drafted_at: datetime | None
     """When the first draft waited."""
     escalated: tuple[Span, ...]
-    question_type: str
     long_run: LongRun | None = None
 
 
@@ -83,19 +82,22 @@ def facts_of(state: ThreadState, long_run: LongRun | None = None) -> ThreadFacts
     checked = [each for each in state.rounds if each.checks]
     false = [each for each in checked if fabrications([each])]
     qualifies = state.mentions_bot and has_what_it_takes(state)
+    verdicts = [(each.round, verdict) for each in state.rounds if (verdict := verdict_of(each))]
     return ThreadFacts(
         thread_id=state.thread_id,
         chat_id=state.chat_id,
-        message_id=state.original_message_id,
-        status=state.status.value,
-        resolution=state.resolution.value if state.resolution else None,
-        started_us=to_us(state.started_at),
-        closed_us=to_us(state.closed_at) if state.closed_at else None,
-        approved_us=to_us(state.user_approved_at) if state.user_approved_at else None,
+        question=one_line(state.question, TEXT_CHARS),
+        permalink=state.permalink,
+        dismiss_reason=one_line(state.dismiss_reason or "", TEXT_CHARS),
+        status=state.status,
+        resolution=state.resolution,
+        started_at=state.started_at,
+        closed_at=state.closed_at,
+        approved_at=state.user_approved_at,
         decided_after_s=_decided_after_s(state),
         tokens=state.orchestrator_tokens,
-        verdicts=tuple(verdict.value for each in state.rounds if (verdict := verdict_of(each))),
-        first_verdicts=tuple(v.value for each in state.rounds if each.round == 1 and (v := verdict_of(each))),
+        verdicts=tuple(verdict for _, verdict in verdicts),
+        first_verdicts=tuple(verdict for number, verdict in verdicts if number == 1),
         helped=_is_better(pair) if pair else None,
         fabricated=fabrications(state.rounds),
         checked_rounds=len(checked),
@@ -108,17 +110,10 @@ def facts_of(state: ThreadState, long_run: LongRun | None = None) -> ThreadFacts
         qualifies=qualifies,
         is_risky=qualifies and not is_harmless(state.rounds[0].investigator_return, state.rounds[0].validator_return),
         is_sent_back=len(state.rounds) > 1,
-        drafted_us=_drafted_us(state),
+        drafted_at=next((step.at for step in state.status_history if step.to is ThreadStatus.PENDING_USER), None),
         escalated=tuple(_escalated(state)),
-        question_type=str(state.question_type),
         long_run=long_run,
     )
-
-
-def from_row(row: Sequence[Any]) -> ThreadFacts:
-    """Return the facts that were kept as a list; raises TypeError for another number of fields."""
-    facts = ThreadFacts(*row)
-    return facts if facts.long_run is None else facts._replace(long_run=LongRun(*facts.long_run))
 
 
 def verdict_of(each: Round) -> Verdict | None:
@@ -182,14 +177,9 @@ def _decided_after_s(state: ThreadState) -> float | None:
     return (clicked - shown[-1]).total_seconds() if shown else None
 
 
-def _drafted_us(state: ThreadState) -> int | None:
-    waits = (step.at for step in state.status_history if step.to is ThreadStatus.PENDING_USER)
-    return next(map(to_us, waits), None)
-
-
 def _escalated(state: ThreadState) -> Iterable[Span]:
     """Yield from when until when the thread was escalated."""
     steps = state.status_history
     for number, step in enumerate(steps):
         if step.to is ThreadStatus.ESCALATED:
-            yield to_us(step.at), to_us(steps[number + 1].at) if number + 1 < len(steps) else None
+            yield step.at, steps[number + 1].at if number + 1 < len(steps) else None

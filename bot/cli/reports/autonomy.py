@@ -1,34 +1,27 @@
-"""`triage autonomy`: the case for or against replies without a human; works beside a running bot and without one."""
+"""`triage metrics --autonomy`: the case for or against replies without a human; needs no running bot."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
-import click
-
 from bot.adapters.process.clocks import local_zone
-from bot.casework.reports.autonomy_metrics import AutonomyCase, next_words, read_case, standing_words
-from bot.casework.reports.rollups import Rollups
-from bot.cli.arguments import Scope, scoped
+from bot.casework.reports.autonomy_metrics import AutonomyCase, next_words, read_case, standing_words, weeks_words
+from bot.casework.reports.journal_history import PastThreads
+from bot.cli.arguments import Scope
 from bot.cli.data_directory import environment_at, reading
-from bot.cli.options import json_option
 from bot.cli.output import MARKS, to_json, wrapped
 from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
-from bot.domain.questions.autonomy import WEEKS
 from bot.domain.questions.autonomy_record import AutonomyMode
-from bot.domain.text.humanize import counted, utc_text
+from bot.domain.text.humanize import utc_text
 from bot.domain.text.sanitize import one_line
 
 
-@click.command("autonomy", help="What would have been sent without a human, and what people did with it.")
-@json_option
-@scoped
-def command(scope: Scope, as_json: bool) -> int:
-    """Print the case; exit code 0.
+def print_case(scope: Scope, *, as_json: bool) -> int:
+    """Print the case of each team; exit code 0.
 
     Raises:
         ConfigError: triage.yml or the data directory cannot be read.
@@ -40,7 +33,7 @@ def command(scope: Scope, as_json: bool) -> int:
         settings = scope.settings(of_team)
         mode, hours = AutonomyMode(settings.autonomy), _hours(settings, variables)
         with reading(of_team) as store:
-            case = read_case(store, Rollups(store, saves=False), datetime.now(UTC), mode, hours)
+            case = read_case(store, PastThreads(store), datetime.now(UTC), mode, hours)
         return case_json(case) if as_json else "\n".join(render(case))
 
     return scope.print_each(report, as_json=as_json)
@@ -73,13 +66,7 @@ def render(case: AutonomyCase) -> Iterator[str]:
     """Yield the lines of the case."""
     yield f"Automatic replies: {standing_words(case)}"
     yield ""
-    total = sum(week.drafts for week in case.weeks)
-    yield f"{counted(total, 'decided draft')} of the last {WEEKS} weeks would have been sent without a human:"
-    yield from (["", f"{'week to':<12}{'drafts':>7}{'wrong':>7}{'share':>8}{'on production':>15}"] if total else [])
-    for number, week in enumerate(case.weeks if total else ()):
-        at = f"{case.now - timedelta(weeks=number):%Y-%m-%d}"
-        rate = f"{week.rate:.1%}".replace("%", " %") if week.rate is not None else "–"
-        yield f"{at:<12}{week.drafts:>7}{week.false:>7}{rate:>8}{week.risky_false:>15}"
+    yield from map(wrapped, weeks_words(case).splitlines())
     yield ""
     yield from (wrapped(f"{MARKS[one.holds]} {one.said}", indent="  ") for one in case.conditions)
     for one in case.false:

@@ -31,6 +31,9 @@ ENOUGH: Final = 40
 LIMIT: Final = 0.02
 """The share of false positives that no week may exceed."""
 
+LOOK: Final = "/triage metrics --autonomy"
+"""What shows the case for or against, in Slack; in the terminal without the slash."""
+
 _MENTION: Final = re.compile(r"<@[^>\s]{1,40}>")
 _ID: Final = re.compile(
     r"[\w.+-]{1,64}@[\w-]{1,63}\.\w"  # an e-mail address
@@ -209,7 +212,7 @@ def arm(seen: Look, *, by: str) -> Arming:
     if seen.mode is not AutonomyMode.ON:
         raise InputError(f"Not armed: triage.yml says `autonomy: {seen.mode}`; write `on` there and restart triage")
     if failed := [one.said for one in seen.failed]:
-        raise InputError(f"Not armed: {'; '.join(failed)}.", next_step="Look: /triage autonomy")
+        raise InputError(f"Not armed: {'; '.join(failed)}.", next_step=f"Look: {LOOK}")
     return Arming(armed_by=by, armed_at=seen.now)
 
 

@@ -40,4 +40,4 @@ def test_a_draft_that_would_have_gone_out_and_was_changed_is_a_false_positive() 
         decided(13, Resolution.EDITED, sure, **kind, severity=Severity.PAGE),
     ]
     drafts = [one for one in map(facts_of, threads) if one.qualifies]
-    assert week_records(drafts, WEEK, {}) == [WeekRecord(4, 1, 0), *[WeekRecord(0, 0, 0)] * 3]
+    assert week_records(drafts, WEEK, set()) == [WeekRecord(4, 1, 0), *[WeekRecord(0, 0, 0)] * 3]

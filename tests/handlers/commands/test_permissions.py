@@ -26,7 +26,6 @@ from bot.ports.collections import AUTONOMY, SingleDocument
 from bot.ports.threads import Threads
 from handlers.commands.casework_commands import (
     CaseworkCommands,
-    autonomy_command,
     metrics_command,
     status_command,
 )
@@ -134,8 +133,7 @@ class Everything:
         sessions = {"heartbeat": heartbeat.answer, "tiers": tiers.answer, "pollinate": self.garden.desk.answer}
         return {
             "status": status_command(FileStore(self.home), self.approvers, works.clock, ()),
-            "metrics": metrics_command(metrics_of(self.home, works.clock)),
-            "autonomy": autonomy_command(self.arming, self.approvers),
+            "metrics": metrics_command(lambda: metrics_of(self.home), self.arming, self.approvers),
             **casework.table(),
             **{name: SessionCommand(name, one, OWNERS, self.approvers) for name, one in sessions.items()},
             "notes": notes_command(self.notes, self.approvers),

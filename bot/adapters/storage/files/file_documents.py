@@ -32,7 +32,7 @@ from bot.adapters.storage.files.atomic_write import (
 from bot.adapters.storage.files.tinydb_storage import DocumentFiles, DocumentTable, Stored
 from bot.config.environment import process_home
 from bot.errors import Conflict, StoreError, refused
-from bot.ports.collections import CLONES, HANDED_OVER, HOMES, INDEX, OVERRIDES, PEOPLE, PRESENCE, ROLLUPS, THREADS
+from bot.ports.collections import CLONES, HANDED_OVER, HOMES, INDEX, OVERRIDES, PEOPLE, PRESENCE, THREADS
 from bot.ports.storage import ArchivedDocument, DamagedDocument, Document
 
 FILES: Final[Mapping[str, str]] = {
@@ -63,7 +63,6 @@ FILES: Final[Mapping[str, str]] = {
     "people": "people.json",
     "handed_over": "handed_over.json",
     "homes": "homes.json",
-    "rollups": "rollups/*.json",
     "moved": "moved.json",
 }
 """Below the data directory; `*` stands for the document's id, and a path without one is a single document.
@@ -74,8 +73,8 @@ FILES: Final[Mapping[str, str]] = {
 UNUSED: Final = frozenset({"proposals", "calibration", "reviews", "lesson_backlog", "rechecks"})
 """What features wrote that were removed: it is left where it is, and `triage migrate` carries it along."""
 
-ALL_COLLECTIONS: Final = tuple(name for name in FILES if name != ROLLUPS and name not in UNUSED)
-"""Every collection in use, but for `rollups`, which is a cache: what another version wrote is made anew."""
+ALL_COLLECTIONS: Final = tuple(name for name in FILES if name not in UNUSED)
+"""Every collection in use."""
 
 OF_PROCESS: Final = frozenset({PRESENCE, INDEX, CLONES, PEOPLE, HANDED_OVER, HOMES})
 """What all teams of a process have in common, and find in its own data directory."""
@@ -213,7 +212,8 @@ class FileDocuments:
 class FileArchive:
     """The archive of closed documents, `<yyyy-mm>/<id>.<at>.json`; its caller holds the lock.
 
-    Its names are read once and kept in memory (100,000 of them: 0.4 s and 33 MB).
+    Its names are read once and kept in memory (100,000 of them: 0.4 s and 33 MB); before that, whoever asks for what is
+    of a moment or later has the names of these months read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -225,7 +225,8 @@ class FileArchive:
 
         With `since` only what is of that moment or a later one.
         """
-        found = self._known().get(doc_id, [])
+        is_recent = doc_id is None and since is not None and not self._lists
+        found = self._names(since) if is_recent else self._known().get(doc_id, [])
         first = 0 if since is None else bisect_left(found, since, key=lambda one: one.at)
         return found[first:][::-1]
 
@@ -272,14 +273,19 @@ class FileArchive:
     def _known(self) -> dict[str | None, list[ArchivedDocument]]:
         """Return what lies here, oldest first: of each document by its id, and of all by None."""
         if not self._lists:
-            months = [month for month in list_names(self._folder) if (self._folder / month).is_dir()]
-            names = (f"{month}/{name}" for month in months for name in list_names(self._folder / month))
-            found = sorted(filter(None, map(_entry, names)), key=_archive_order)
+            found = self._names()
             by_id: dict[str | None, list[ArchivedDocument]] = {None: found}
             for one in found:
                 by_id.setdefault(one.doc_id, []).append(one)
             self._lists = by_id
         return self._lists
+
+    def _names(self, since: datetime | None = None) -> list[ArchivedDocument]:
+        """Return what lies in the folder of each month, or of those since then, oldest first."""
+        first = f"{since.astimezone(UTC):%Y-%m}" if since else ""
+        months = [one for one in list_names(self._folder) if one >= first and (self._folder / one).is_dir()]
+        names = (f"{month}/{name}" for month in months for name in list_names(self._folder / month))
+        return sorted(filter(None, map(_entry, names)), key=_archive_order)
 
 
 def _entry(name: str) -> ArchivedDocument | None:
