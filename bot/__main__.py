@@ -44,7 +44,6 @@ _COMMANDS = {
     "notes": ("bot.cli.notes:command", "what was saved for later questions: list, show, retire"),
     "why": ("bot.cli.investigate.why:command", "the history of one message, from the rules to the reply"),
     "verify": ("bot.cli.investigate.verify:command", "check every citation of a thread again, without a model"),
-    "files": ("bot.cli.storage.files:command", "notes, decisions.md and what runs left: show, put"),
     "migrate": (
         "bot.cli.storage.migrate:command",
         "move all state into PostgreSQL and back, or to the form of an earlier release",

@@ -8,7 +8,7 @@ from bot.__main__ import main
 from tests.tables import each_row
 
 
-@each_row("removed, instead", [("review", "metrics"), ("schema", "migrate --schema")])
+@each_row("removed, instead", [("files", "notes"), ("review", "metrics"), ("schema", "migrate --schema")])
 def test_a_removed_command_names_what_to_type_instead(
     removed: str, instead: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
