@@ -27,7 +27,7 @@ from bot.release import program_version
 
 _COMMANDS = {
     "run": ("bot.cli.run:command", "start the bot"),
-    "init": ("bot.cli.init.command:command", "ask a few questions, then write triage.yml and .env"),
+    "init": ("bot.cli.init.command:command", "ask five questions, then write triage.yml and .env"),
     "demo": ("demo.run:command", "try it: a temporary Slack, your code, one click"),
     "doctor": ("bot.cli.doctor.command:command", "check the installation; each problem comes with its fix"),
     "status": ("bot.cli.reports.status:status_command", "open questions, queue, connection to Slack"),
@@ -64,7 +64,7 @@ COMMANDS = {name: said for name, (_, said) in _COMMANDS.items()}
 _REMOVED_OPTIONS = {
     "--calibrate": "drafts are not counted by kind any more",
     "--picture": "triage metrics --days 7 shows a week",
-    "--teams": "triage init sets up several teams",
+    "--teams": "several teams are a block of triage.yml",
     "--train": "classifier.threshold in triage.yml says how much is heard",
 }
 """Options of earlier releases, each with what is so instead."""

@@ -22,7 +22,7 @@ def test_a_removed_command_names_what_to_type_instead(
     [
         ("metrics --train", "--train was removed: classifier.threshold"),
         ("metrics --picture", "--picture was removed: triage metrics --days 7"),
-        ("demo --teams", "--teams was removed: triage init"),
+        ("demo --teams", "--teams was removed: several teams"),
         ("eval --calibrate", "--calibrate was removed: drafts are not counted"),
     ],
 )
