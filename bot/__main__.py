@@ -30,7 +30,7 @@ _COMMANDS = {
     "init": ("bot.cli.init.command:command", "ask five questions, then write triage.yml and .env"),
     "demo": ("demo.run:command", "try it: a temporary Slack, your code, one click"),
     "doctor": ("bot.cli.doctor.command:command", "check the installation; each problem comes with its fix"),
-    "status": ("bot.cli.reports.status:status_command", "open questions, queue, connection to Slack"),
+    "status": ("bot.cli.health:command", "open questions, queue, connection to Slack"),
     "open": ("bot.cli.reports.status:open_command", "the drafts that wait for a decision, oldest first"),
     "investigate": ("bot.cli.investigate.command:command", "investigate one question in the terminal"),
     "brief": ("bot.cli.reports.status:brief_command", "the last 24 hours: waiting drafts, replies, findings, cost"),
