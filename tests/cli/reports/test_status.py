@@ -121,6 +121,13 @@ def test_the_check_reads_the_file_that_the_bot_writes(tmp_path: Path) -> None:
     assert (done.returncode, "cannot be read" in done.stdout) == (1, True)
 
 
+@each_row("home, code", [("~nobody-of-that-name/x", 2), ("", 1)])
+def test_the_check_finds_the_data_directory_by_the_environment(tmp_path: Path, home: str, code: int) -> None:
+    """A `~` that leads nowhere is refused; without a value it is the one in .env."""
+    (tmp_path / ".env").write_text(f"TRIAGE_HOME={tmp_path}\n")
+    assert status(tmp_path, "--check", home=home).returncode == code
+
+
 def test_the_check_loads_neither_settings_nor_stores(tmp_path: Path) -> None:
     """A container asks every half a minute."""
     code = "import sys; from bot.__main__ import main; main(sys.argv[1:]); print(*sys.modules)"
