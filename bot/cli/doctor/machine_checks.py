@@ -20,8 +20,8 @@ from bot.domain.text.humanize import counted
 from bot.errors import ConfigError
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile
 from bot.heartbeat.schedule.scheduler import TRACKED
-from bot.heartbeat.schedule.session_faults import playbook_faults
-from bot.heartbeat.sessions.session_registry import resolve_session
+from bot.heartbeat.schedule.session_controls import playbook_faults
+from bot.heartbeat.session_registry import resolve_session
 from bot.intake.presence import connection_state, read_presence
 from bot.ports.collections import HOME
 from bot.ports.migrations import SCHEMA_VERSION, refuse_newer
