@@ -25,25 +25,28 @@ from bot.domain.text.sanitize import has_halves, storable
 from bot.errors import ConfigError, InputError, TriageError
 from bot.release import program_version
 
-_COMMANDS = {
+_SHARED = {
+    "status": "bot.cli.health:command",
+    "open": "bot.cli.reports.status:open_command",
+    "investigate": "bot.cli.investigate.command:command",
+    "brief": "bot.cli.reports.status:brief_command",
+    "metrics": "bot.cli.reports.metrics:command",
+    "pause": "bot.cli.pause:pause_command",
+    "resume": "bot.cli.pause:resume_command",
+    "heartbeat": "bot.cli.sessions:heartbeat",
+    "tiers": "bot.cli.sessions:tiers",
+    "pollinate": "bot.cli.sessions:pollinate",
+    "notes": "bot.cli.notes:command",
+}
+"""Where each command stands that Slack has too, in the order of its manual, which says what it does."""
+
+_OWN = {
     "run": ("bot.cli.run:command", "start the bot"),
-    "init": ("bot.cli.init.command:command", "ask a few questions, then write triage.yml and .env"),
+    "init": ("bot.cli.init.command:command", "ask five questions, then write triage.yml and .env"),
     "demo": ("demo.run:command", "try it: a temporary Slack, your code, one click"),
     "doctor": ("bot.cli.doctor.command:command", "check the installation; each problem comes with its fix"),
-    "status": ("bot.cli.reports.status:status_command", "open questions, queue, connection to Slack"),
-    "open": ("bot.cli.reports.status:open_command", "the drafts that wait for a decision, oldest first"),
-    "investigate": ("bot.cli.investigate.command:command", "investigate one question in the terminal"),
-    "brief": ("bot.cli.reports.status:brief_command", "the last 24 hours: waiting drafts, replies, findings, cost"),
-    "metrics": ("bot.cli.reports.metrics:command", "the measured value of each target; messages to judge"),
-    "pause": ("bot.cli.pause:pause_command", "pause all work that costs money, until somebody resumes"),
-    "resume": ("bot.cli.pause:resume_command", "resume after a pause; waiting work starts, oldest first"),
-    "heartbeat": ("bot.cli.sessions:heartbeat", "sessions: list, switch on or off, run, last results"),
-    "tiers": ("bot.cli.sessions:tiers", "a session's tasks: list, add, remove, move, and what is due"),
-    "pollinate": ("bot.cli.sessions:pollinate", "checks suggested to other sessions: list, accept, reject"),
-    "notes": ("bot.cli.notes:command", "what was saved for later questions: list, show, retire"),
     "why": ("bot.cli.investigate.why:command", "the history of one message, from the rules to the reply"),
     "verify": ("bot.cli.investigate.verify:command", "check every citation of a thread again, without a model"),
-    "files": ("bot.cli.storage.files:command", "notes, decisions.md and what runs left: show, put"),
     "migrate": (
         "bot.cli.storage.migrate:command",
         "move all state into PostgreSQL and back, or to the form of an earlier release",
@@ -56,16 +59,17 @@ _COMMANDS = {
     "replay": ("bot.cli.replay:command", "apply today's rules to past events; nothing is posted"),
     "classify": ("bot.cli.classify:command", "events or plain lines on stdin, classified events on stdout"),
 }
-"""Where each command stands, and what it does; a module is imported when its command is typed."""
+"""Where each command of the terminal alone stands, and what it does."""
 
-COMMANDS = {name: said for name, (_, said) in _COMMANDS.items()}
-"""What each command does."""
+_FIRST = ("run", "init", "demo", "doctor")
+COMMANDS = (*_FIRST, *_SHARED, *(name for name in _OWN if name not in _FIRST))
+"""Every command in the order of lists; a module is imported when its command is typed."""
 
 _REMOVED_OPTIONS = {
     "--calibrate": "drafts are not counted by kind any more",
     "--picture": "triage metrics --days 7 shows a week",
     "--rebuild": "triage metrics reads the journals of its days every time",
-    "--teams": "triage init sets up several teams",
+    "--teams": "several teams are a block of triage.yml",
     "--train": "classifier.threshold in triage.yml says how much is heard",
     "--weeks": "triage metrics --days 7 shows a week",
 }
@@ -79,7 +83,7 @@ class _Commands(VerbGroup):
     """Every command."""
 
     def help_of(self, verb: str) -> str:
-        return COMMANDS[verb]
+        return purpose_of(verb)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is Click's
         return list(COMMANDS)
@@ -213,9 +217,19 @@ def _misread(error: click.UsageError) -> int:
     return 2
 
 
+def purpose_of(name: str) -> str:
+    """Return what a command does; of one that Slack has too as its manual says it."""
+    if name in _OWN:
+        return _OWN[name][1]
+    from bot.domain.commands.command_specs import MANUAL  # here: only lists of commands wait for it
+
+    return MANUAL[name].does
+
+
 def command_of(name: str) -> click.Command:
     """Return a command; imports its module."""
-    module, _, attribute = _COMMANDS[name][0].partition(":")
+    place = _SHARED[name] if name in _SHARED else _OWN[name][0]
+    module, _, attribute = place.partition(":")
     gc.disable()  # what a module makes stays: looking through it for garbage is a tenth of the start
     try:
         found: click.Command = getattr(import_module(module), attribute)

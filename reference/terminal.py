@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import click
 
-from bot.__main__ import COMMANDS, command_of
+from bot.__main__ import COMMANDS, command_of, purpose_of
 from reference.markdown import code, table
 
 
 def terminal_part() -> str:
     """Return a section for each command: how it is written, what it does, its options."""
-    return "\n\n".join(_section(name, what) for name, what in COMMANDS.items())
+    return "\n\n".join(_section(name, purpose_of(name)) for name in COMMANDS)
 
 
 def verbs_of(command: click.Command) -> Mapping[str, click.Command]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.domain.notes import KeptNote
+from bot.domain.answers import Answer, Part, lines_of, sentence
+from bot.domain.notes import KeptNote, visible_words
 from bot.domain.text.did_you_mean import near_ones
+from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.errors import Conflict, InputError
 from bot.ports import NoteStore
@@ -13,9 +15,25 @@ from bot.ports import NoteStore
 TITLE_CHARS: Final = 100
 
 
-def note_lines(notes: NoteStore) -> list[str]:
-    """Return a line for each note: its name and its title."""
-    return [f"{_name(note)} · {one_line(note.title, TITLE_CHARS)}" for note in notes.all()]
+def answer_notes(notes: NoteStore, verb: str, typed: str) -> Answer:
+    """Return what `notes list`, `show` or `retire` answers who may read them.
+
+    Raises:
+        InputError: there is no such note.
+        Conflict: somebody else has just retired it.
+    """
+    if verb == "retire":
+        return sentence(retire_note(notes, typed), "notes list")
+    if verb == "show":
+        note = find_note(notes, typed)
+        cites = [f"Rests on {', '.join(cite.ref for cite in note.cites)}"] if note.cites else []
+        return Answer(parts=(Part(title=note.ref, lines=lines_of(cites), quoted=visible_words(note.text)),))
+    lines = [f"{_name(note)} · {one_line(note.title, TITLE_CHARS)}" for note in notes.all()]
+    if not lines:
+        return sentence("There are no notes. To save one: Remember this, in the menu of a card or a message.")
+    return Answer(
+        parts=(Part(title=counted(len(lines), "note"), lines=lines_of(lines)),), following="notes show <note>"
+    )
 
 
 def find_note(notes: NoteStore, typed: str) -> KeptNote:

@@ -11,6 +11,7 @@ import threading
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
+from bot.domain.answers import Answer, sentence
 from bot.domain.jobs import AskInOps, Job, MessageWork
 from bot.domain.text.humanize import utc_text
 from bot.ports import Clock, Documents
@@ -101,3 +102,18 @@ class PauseSwitch:
             self._pause = None
         log.warning("resumed by %s", by, extra={"action": "resumed"})
         return True
+
+
+def answer_pause(switch: PauseSwitch, *, by: str, name: str) -> Answer:
+    """Pause, and return what is said of it. Raises StoreError."""
+    is_new = switch.pause(by=by, name=name)
+    rest = "New messages still get cards. New investigations and heartbeats wait; running ones finish."
+    return sentence(f"Triage is {'' if is_new else 'already '}{switch.words()}. {rest}", undo=("resume",))
+
+
+def answer_resume(switch: PauseSwitch, *, by: str) -> tuple[bool, Answer]:
+    """Go on; return whether anything was paused, and what is said of it. Raises StoreError, and all stays paused."""
+    words = switch.words()
+    if not switch.resume(by=by):
+        return False, sentence("Nothing is paused.", "status")
+    return True, sentence(f"Triage is running again; it had been {words}.", "status")

@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-import click
-
-from bot.casework.note_commands import find_note, note_lines, retire_note
-from bot.cli.arguments import Scope, scoped
+from bot.casework.note_commands import answer_notes
+from bot.cli.arguments import Scope, arguments_of, scoped, words_of
 from bot.cli.data_directory import store_at
-from bot.cli.output import terminal_words
+from bot.cli.output import show
 from bot.cli.verb_group import VerbGroup
-from bot.domain.notes import visible_words
+from bot.domain.commands.command_specs import MANUAL, NOTHING, CommandSpec, subcommands
 
-note_argument = click.argument("note", help="its name, with or without memory/ and .md")
-
-
-@click.group("notes", cls=VerbGroup, help="What was saved for later questions.")
-def command() -> None:
-    """Hold the verbs."""
+command = VerbGroup("notes", help=MANUAL["notes"].does)
 
 
-@command.command("list", help="every note: its name and its title")
-@scoped
-def list_notes(scope: Scope) -> int:
-    """Print a line for each note."""
-    lines = note_lines(store_at(scope.one_team()).notes)
-    print(terminal_words("\n".join(lines)) or "There are no notes. To save one: Remember this, in the menu of a card.")
-    return 0
+def _add_verb(entry: CommandSpec) -> None:
+    """Add a verb with the words that follow it."""
+    verb, is_reader = entry.path.partition(" ")[2], entry.changes == NOTHING
+
+    def run(scope: Scope, /, **given: str) -> int:
+        notes = store_at(scope.one_team(), is_reader=is_reader).notes
+        print(show(answer_notes(notes, verb, "".join(words_of(given)))))
+        return 0
+
+    command.command(verb, help=entry.does)(scoped(run)).params += arguments_of(entry)
 
 
-@command.command("show", help="its words, and the lines of code that it rests on")
-@note_argument
-@scoped
-def show(scope: Scope, note: str) -> int:
-    """Print a note; raises InputError where there is none."""
-    found = find_note(store_at(scope.one_team()).notes, note)
-    print(visible_words(found.text))
-    if found.cites:
-        print(terminal_words(f"\nRests on {', '.join(cite.ref for cite in found.cites)}."))
-    return 0
-
-
-@command.command("retire", help="put it where no search looks")
-@note_argument
-@scoped
-def retire(scope: Scope, note: str) -> int:
-    """Retire a note; raises InputError where there is none."""
-    print(terminal_words(retire_note(store_at(scope.one_team(), is_reader=False).notes, note)))
-    return 0
+for _entry in subcommands(str(command.name)):
+    _add_verb(_entry)

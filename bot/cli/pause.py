@@ -7,21 +7,18 @@ import getpass
 import click
 
 from bot.adapters.process.clocks import SystemClock
-from bot.casework.pause import PauseSwitch
+from bot.casework.pause import PauseSwitch, answer_pause, answer_resume
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import store_at
-from bot.cli.output import wrapped
+from bot.cli.output import show
 
 
 @click.command("pause", help="Pause all work that costs money, until somebody resumes.")
 @scoped
 def pause_command(scope: Scope) -> int:
     """Pause; raises StoreError where the data directory cannot be written."""
-    switch, name = _switch(scope), getpass.getuser()
-    is_new = switch.pause(by=f"terminal:{name}", name=name)
-    print(wrapped(f"Triage is {'' if is_new else 'already '}{switch.words()}."))
-    print(wrapped("New messages still get cards. New investigations and heartbeats wait; running ones finish."))
-    print("To resume: triage resume")
+    name = getpass.getuser()
+    print(show(answer_pause(_switch(scope), by=f"terminal:{name}", name=name)))
     return 0
 
 
@@ -29,13 +26,7 @@ def pause_command(scope: Scope) -> int:
 @scoped
 def resume_command(scope: Scope) -> int:
     """Resume; raises StoreError where the data directory cannot be written, and then all stays paused."""
-    switch = _switch(scope)
-    words = switch.words()
-    if switch.resume(by=f"terminal:{getpass.getuser()}"):
-        print(wrapped(f"Triage is not paused any more; it had been {words}."))
-        print("Next: triage status")
-    else:
-        print("Nothing is paused. Next: triage status")
+    print(show(answer_resume(_switch(scope), by=f"terminal:{getpass.getuser()}")[1]))
     return 0
 
 

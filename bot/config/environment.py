@@ -18,14 +18,13 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from bot.config.config_errors import message_of
 from bot.config.field_types import described_as
+from bot.config.home import HOME as HOME
+from bot.config.home import TEAMS as TEAMS
+from bot.config.home import process_home as process_home
 from bot.config.model_settings import StallSeconds, WebAddress
 from bot.config.network_variables import NETWORK_VARIABLES
 from bot.config.team_settings import DEFAULT_TEAM
 from bot.errors import ConfigError
-
-HOME: Final = "~/.triage"
-TEAMS: Final = "teams"
-"""The folder of the data directory that holds those of the teams."""
 
 SLACK_API_URL: Final = "https://slack.com/api/"
 _URL: Final = re.compile(r"https?://[\w.:\[\]-]+(?:/[^\s?#]*)?", re.ASCII)
@@ -141,16 +140,6 @@ def host_token_name(kind: str, codebase: str = "") -> str | None:
 def team_home(home: Path, team: str) -> Path:
     """Return a team's data directory; where one team became several, the first one's is a link to ours."""
     return (home / TEAMS / team).resolve()
-
-
-def process_home(home: Path) -> Path:
-    """Return the data directory of the process that looks after a team's, or after this one.
-
-    It holds the lease, and before the first start at most triage.yml.
-    """
-    above = home.parent.parent
-    is_ours = home.parent.name == TEAMS and any((above / name).is_file() for name in ("lock", "triage.yml"))
-    return above if is_ours else home
 
 
 VARIABLES: Final = tuple(field.alias for field in Environment.model_fields.values() if field.alias)

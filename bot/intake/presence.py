@@ -8,13 +8,17 @@ from __future__ import annotations
 import os
 import socket
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from bot.domain.text.humanize import WRONG_CLOCK, clock_words, counted, duration, time_ago, utc_text
-from bot.ports import Documents
-from bot.ports.collections import PRESENCE, read_value
+
+if TYPE_CHECKING:  # the ports import the whole domain, and a health check needs none of it
+    from bot.ports import Documents
+
+CONNECTION_FILE: Final = "slack/connection.json"
+"""Where it stands below the data directory of a machine, whatever the engine."""
 
 OUTDATED = timedelta(seconds=45)
 """After how long without a line of life a process is taken for dead or stuck."""
@@ -48,6 +52,8 @@ class Presence(BaseModel):
 
 def read_presence(documents: Documents) -> Presence | None:
     """Return what the bot of this data directory wrote last, or None; raises StoreError where it cannot be read."""
+    from bot.ports.collections import PRESENCE, read_value  # here: see above
+
     return read_value(documents, PRESENCE, Presence)
 
 

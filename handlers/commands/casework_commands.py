@@ -11,12 +11,12 @@ from typing import Final
 
 from slack_sdk.models.blocks import Block
 
-from blocks.views.answers import message_blocks
+from blocks.views.answers import answer_blocks, message_blocks
 from blocks.views.brief_view import brief_blocks, open_blocks
 from blocks.views.help_view import unknown_verb
 from blocks.views.report_views import approver_blocks, autonomy_blocks, metrics_blocks, status_blocks
 from bot.casework.approvers import Approvers
-from bot.casework.pause import PauseSwitch
+from bot.casework.pause import PauseSwitch, answer_pause, answer_resume
 from bot.casework.posting.auto_replies import ArmingService
 from bot.casework.reports.daily_brief import WINDOW, build_brief
 from bot.casework.reports.metrics_report import MetricsReport
@@ -75,25 +75,17 @@ class CaseworkCommands:
     def pause(self, typed: TypedCommand) -> list[Block]:
         """Stop what costs money; running work finishes."""
         self._require(typed)
-        is_new = self.pausing.pause(by=typed.user_id, name=typed.user_name)
+        answer = answer_pause(self.pausing, by=typed.user_id, name=typed.user_name)
         self.show_cards()
-        words = f"Triage is {self.pausing.words()}." if is_new else f"Triage was already {self.pausing.words()}."
-        return message_blocks(
-            f"{words}\nNew messages still get cards. New investigations and heartbeats wait; running ones finish.\n"
-            "To resume: /triage resume"
-        )
+        return answer_blocks(answer)
 
     def resume(self, typed: TypedCommand) -> list[Block]:
         """Take up what waited."""
         self._require(typed)
-        words = self.pausing.words()
-        if not self.pausing.resume(by=typed.user_id):
-            return message_blocks("Nothing is paused. Next: /triage status")
-        self.show_cards()
-        waiting = overview(self.store, self.clock.now()).queued
-        return message_blocks(
-            f"Triage is running again; it had been {words}. {waiting} in the queue. Next: /triage status"
-        )
+        was_paused, answer = answer_resume(self.pausing, by=typed.user_id)
+        if was_paused:
+            self.show_cards()
+        return answer_blocks(answer)
 
     def investigate(self, typed: TypedCommand) -> list[Block] | DeferredAnswer:
         """Ask in the ops channel, in the name of whoever typed."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.storage.files.file_engine import NoteFiles
-from bot.casework.note_commands import find_note, note_lines, retire_note
+from bot.casework.note_commands import answer_notes, find_note, retire_note
 from bot.domain.notes import note_text
 from bot.errors import InputError
 
@@ -17,7 +17,11 @@ def test_notes_are_listed_found_and_retired_by_name(tmp_path: Path) -> None:
     notes = NoteFiles(tmp_path / "memory")
     notes.create("retries", note_text("# How often we retry\n\nFive.", {"kind": "correction"}))
     notes.put("memory/shared/pay/limits.md", "# Limits\n")
-    assert note_lines(notes) == ["retries · How often we retry", "shared/pay/limits · Limits"]
+    listed = answer_notes(notes, "list", "")
+    assert [line.text for line in listed.parts[0].lines] == [
+        "retries · How often we retry",
+        "shared/pay/limits · Limits",
+    ]
     for typed in ("retries", "retries.md", "memory/retries.md"):
         assert find_note(notes, typed).text.endswith("Five.\n")
     with pytest.raises(InputError, match=r"no note 'retires'. Did you mean retries\?"):

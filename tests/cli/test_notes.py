@@ -24,12 +24,12 @@ def test_notes_are_listed_shown_and_retired(notes: NoteFiles, capsys: pytest.Cap
     cites = '[{"path": "a.py", "lines": "3-4", "commit": "0123456", "quote": "x"}]'
     notes.create("retries", f'---\nsaved_by: "U1"\ncites: {cites}\n---\n\n# Retries\n\nFive\x1b[31m.\n')
     assert main(["notes"]) == 0
-    assert capsys.readouterr().out == "retries · Retries\n"
+    assert capsys.readouterr().out == "1 note\n  retries · Retries\n\nNext: triage notes show <note>\n"
     assert main(["notes", "show", "memory/retries.md"]) == 0
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
     assert "Five" in shown
-    assert "Rests on a.py:3-4." in shown
+    assert "Rests on a.py:3-4" in shown
     assert main(["notes", "retire", "retries"]) == 0
     assert "no search finds it" in capsys.readouterr().out
     assert list(notes.all()) == []

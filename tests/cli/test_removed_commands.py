@@ -9,7 +9,8 @@ from tests.tables import each_row
 
 
 @each_row(
-    "removed, instead", [("review", "metrics"), ("autonomy", "metrics --autonomy"), ("schema", "migrate --schema")]
+    "removed, instead",
+    [("autonomy", "metrics --autonomy"), ("files", "notes"), ("review", "metrics"), ("schema", "migrate --schema")],
 )
 def test_a_removed_command_names_what_to_type_instead(
     removed: str, instead: str, capsys: pytest.CaptureFixture[str]
@@ -26,7 +27,7 @@ def test_a_removed_command_names_what_to_type_instead(
         ("metrics --weeks", "--weeks was removed: triage metrics --days 7"),
         ("metrics --rebuild", "--rebuild was removed: triage metrics reads the journals"),
         ("metrics --picture", "--picture was removed: triage metrics --days 7"),
-        ("demo --teams", "--teams was removed: triage init"),
+        ("demo --teams", "--teams was removed: several teams"),
         ("eval --calibrate", "--calibrate was removed: drafts are not counted"),
     ],
 )

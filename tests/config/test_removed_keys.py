@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.cli.init.config_text import read_proposals
 from bot.config.removed_keys import PLACES as ALL_PLACES
 from bot.config.removed_keys import TAKES_ITS_BLOCK
 from bot.config.settings import Settings, load_classifier, load_settings
@@ -143,12 +142,6 @@ def test_a_file_of_the_classifier_alone_may_hold_removed_keys(folder: Path) -> N
     """Offline commands read only that block."""
     path = write(folder, "save_notes: ask\nclassifier: {skip_chatter: true}\n")
     assert load_classifier(path).skip_chatter
-
-
-def test_a_new_config_is_proposed_without_removed_keys(folder: Path) -> None:
-    """`triage init` over an old file."""
-    config, _ = with_key("slack.connections", 2)
-    assert read_proposals(write(folder, config)).config["slack"] == {"mode": "http"}
 
 
 @each_row("place", [place for place, _ in PLACES])

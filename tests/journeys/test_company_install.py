@@ -1,6 +1,6 @@
 """docs/install.md, "Several teams": from nothing to the first approved reply, and from one team to several.
 
-`triage init`, `doctor`, `run` and `status` are typed as on the page, in an empty HOME.
+`triage doctor`, `run` and `status` are typed as on the page, in an empty HOME.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import signal
 from pathlib import Path
 
 import pytest
+import yaml
 
 from blocks import ids
 from demo.control import LIMIT_S, Control
@@ -46,15 +47,19 @@ def wrong_checks(said: str) -> list[str]:
 def test_six_repositories_and_two_teams_from_nothing(
     company_server: LocalSlack, hands: Control, place: Place, tmp_path: Path
 ) -> None:
-    """The answers are typed; doctor finds nothing but the bot missing, and the first reply is approved."""
+    """The file is as on the page; doctor finds nothing but the bot missing, and the first reply is approved."""
     src = tmp_path / "src"
-    paths = [f"{name}={src / name}" for name in ("shop", "pay", "web")]
-    addresses = [f"{name}=file://{src / name}" for name in ("infra", "app", "wiki")]
-    payments = [PAY_OPS.channel_id, ANA.user_id, f"{HELP.channel_id}=help", "shop, pay, wiki", ""]
-    platform = [PLAT_OPS.channel_id, "", f"{ENG.channel_id}=eng", "", ""]
-    typed = [", ".join([*paths, *addresses]), "payments, platform", "en", *payments, *platform, ""]
-    done = place.type(["triage", "init"], "".join(f"{line}\n" for line in typed))
-    assert done.returncode == 0, done.stdout + done.stderr
+    paths = {name: {"path": str(src / name)} for name in ("shop", "pay", "web")}
+    addresses = {name: {"url": f"file://{src / name}"} for name in ("infra", "app", "wiki")}
+    payments = {
+        "ops_channel": PAY_OPS.channel_id,
+        "approvers": [ANA.user_id],
+        "channels": [{"chat_id": HELP.channel_id, "name": "help"}],
+        "codebases": ["shop", "pay", "wiki"],
+    }
+    platform = {"ops_channel": PLAT_OPS.channel_id, "channels": [{"chat_id": ENG.channel_id, "name": "eng"}]}
+    teams = {"payments": payments, "platform": platform}
+    (place.folder / "triage.yml").write_text(yaml.safe_dump({"codebases": {**paths, **addresses}, "teams": teams}))
     hands.wait_for(  # on a busy machine a check may have too little time
         lambda: wrong_checks(place.type(["triage", "doctor"]).stdout) == ["bot", "connection"], "all other checks"
     )
@@ -77,7 +82,7 @@ def test_six_repositories_and_two_teams_from_nothing(
 def test_one_team_becomes_the_first_of_several(
     company_server: LocalSlack, hands: Control, place: Place, tmp_path: Path
 ) -> None:
-    """Its waiting draft is approved under the new file, which `triage init` made of the old one."""
+    """Its waiting draft is approved under the new file, edited as docs/upgrading.md says."""
     company, src = CompanyHands(hands), tmp_path / "src"
     old = f"codebase: {src / 'shop'}\nops_channel: {PAY_OPS.channel_id}\nwatched_chats:\n- chat_id: {HELP.channel_id}\n"
     (place.folder / "triage.yml").write_text(f"{old}approvers: [{ANA.user_id}]\nbudget: {{per_day_usd: 9}}\n")
@@ -87,10 +92,14 @@ def test_one_team_becomes_the_first_of_several(
         card = company.card(PAY_OPS, asked, HELP, offering=ids.APPROVE)
         bot.send_signal(signal.SIGTERM)
         assert bot.wait(LIMIT_S) == 0
-    team = f"platform ops={PLAT_OPS.channel_id} channels={ENG.channel_id} approvers={BEN.user_id}"
-    done = place.type(["triage", "init", "--no-input", "--team", "payments", "--team", team])
-    assert done.returncode == 0, done.stderr
-    (place.folder / "triage.yml.new").replace(place.folder / "triage.yml")
+    platform = (
+        f"{{ops_channel: {PLAT_OPS.channel_id}, approvers: [{BEN.user_id}], channels: [{{chat_id: {ENG.channel_id}}}]}}"
+    )
+    payments = (
+        f"{{ops_channel: {PAY_OPS.channel_id}, approvers: [{ANA.user_id}], channels: [{{chat_id: {HELP.channel_id}}}]}}"
+    )
+    teams = f"teams:\n  payments: {payments}\n  platform: {platform}\n"
+    (place.folder / "triage.yml").write_text(f"codebase: {src / 'shop'}\nbudget: {{per_day_usd: 9}}\n{teams}")
     hands.wait_for(lambda: not hands.modals.is_bot_connected(), "the old bot to leave")
     with place.running(["triage", "run"]) as bot:
         hands.wait_for(hands.modals.is_bot_connected, "the bot to connect")

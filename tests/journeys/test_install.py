@@ -98,13 +98,14 @@ def place(tmp_path: Path) -> Place:
 
 
 def by_questions(place: Place, shop: Path) -> None:
-    """Step "Configure", typed: every question is answered, the optional ones with Enter."""
+    """Step "Configure", typed: every question is answered, the optional ones with Enter; then the tokens go in."""
     chats = f"{HELP.channel_id}=help, {ENG.channel_id}=eng"
-    answers = [str(shop), "", OPS.channel_id, chats, "", "", "", DEMO.bot_token, DEMO.app_token, "", ""]
+    answers = [chats, OPS.channel_id, str(shop), "", ""]
     (words,) = commands(step("Configure."), "triage")
     done = place.type(words, "".join(f"{answer}\n" for answer in answers))
     assert done.returncode == 0, done.stderr
     assert "/invite @triage" in done.stdout
+    fill_in_tokens(place)
 
 
 def by_hand(place: Place, shop: Path) -> None:
@@ -120,6 +121,11 @@ def by_hand(place: Place, shop: Path) -> None:
     settings = place.folder / "triage.yml"
     assert set(yaml.safe_load(settings.read_text())) == set(values)
     settings.write_text(yaml.safe_dump(values))
+    fill_in_tokens(place)
+
+
+def fill_in_tokens(place: Place) -> None:
+    """Paste both tokens into .env."""
     env = place.folder / ".env"
     filled = env.read_text().replace("xoxb-your-token", DEMO.bot_token).replace("xapp-your-token", DEMO.app_token)
     env.write_text(filled)

@@ -34,7 +34,7 @@ SEAMS: Final = {
     "bot.domain.prescreen": {"parse_decision"},
     "bot.domain.secrets": {"redact"},
     "bot.casework.checks": {"check_return", "check_claim", "ref_marks"},
-    "bot.__main__": {"main", "COMMANDS", "command_of"},
+    "bot.__main__": {"main", "COMMANDS", "command_of", "purpose_of"},
     "bot.errors": None,
     "blocks.ids": None,
 }

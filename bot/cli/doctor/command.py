@@ -154,12 +154,12 @@ def _findings_json(findings: Mapping[str, HealthCheck]) -> str:
 CHECKS: Mapping[str, Check] = {
     "release": machine_checks.release,
     CONFIG: machine_checks.config,
-    "secrets": lambda _: machine_checks.secrets(Path(".env")),
+    "modes": machine_checks.modes,
+    "lock": machine_checks.lock,
     TOKENS: slack_checks.check_tokens,
     "scopes": slack_checks.scopes,
     "clock": slack_checks.clock,
     "ops channel": slack_checks.ops_channel,
-    "approvers": slack_checks.approvers,
     "chats": slack_checks.watched_chats,
     DATABASE: service_checks.database,
     "replicas": service_checks.replicas,
@@ -171,14 +171,11 @@ CHECKS: Mapping[str, Check] = {
     "pause": lambda context: pause_check(context.store()),
     "model": service_checks.model,
     "prices": service_checks.prices,
-    "mcp servers": service_checks.mcp_servers,
     "git": code_checks.git,
     "clones": code_checks.clones,
-    "code hosts": code_checks.code_hosts,
     "tmux": machine_checks.tmux,
-    "gh": machine_checks.gh,
     "disk": machine_checks.disk,
     "sessions": machine_checks.sessions,
 }
-OF_TEAM: Final = ("ops channel", "approvers", "chats", "records", "journals", "classifier", "pause", "disk", "sessions")
+OF_TEAM: Final = ("ops channel", "chats", "records", "journals", "classifier", "pause", "disk", "sessions")
 """What is checked for each of several teams."""

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import subprocess
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from bot.adapters.process.terminals import has_room_for_socket
-from bot.adapters.storage.files.atomic_write import is_no_folder, list_files
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
+from bot.adapters.storage.files.file_leases import FileLeases
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, NotReady, well, wrong
-from bot.composition.process import REPLACEABLE_FOLDERS
 from bot.config.environment import process_home
 from bot.config.session_settings import SessionSettings, unreachable
 from bot.config.settings import find_config
 from bot.domain.text.humanize import counted
-from bot.errors import StoreError
-from bot.heartbeat.playbooks.playbook_file import PlaybookFile, read_plain
+from bot.errors import ConfigError
+from bot.heartbeat.playbooks.playbook_file import PlaybookFile
 from bot.heartbeat.schedule.scheduler import TRACKED
 from bot.heartbeat.schedule.session_controls import playbook_faults
-from bot.heartbeat.session_registry import PLAYBOOK, resolve_session
+from bot.heartbeat.session_registry import resolve_session
+from bot.intake.presence import connection_state, read_presence
+from bot.ports.collections import HOME
 from bot.ports.migrations import SCHEMA_VERSION, refuse_newer
 from bot.release import program_version
 
 LOW_BYTES: Final = 1024**3
-HELD_FOLDERS: Final = ("closed", "escalations", "memory", "queue", "queue/failed", "queue/running", "state")
 
 
 def release(context: DoctorContext) -> HealthCheck:
@@ -52,15 +51,30 @@ def config(context: DoctorContext) -> HealthCheck:
     return well("; ".join([found, *settings.removed_keys]))
 
 
-def secrets(path: Path) -> HealthCheck:
-    """Whether the file with the tokens is for its owner's eyes only."""
-    try:
-        mode = path.stat().st_mode & 0o077
-    except OSError:
-        return well("no .env here; tokens are taken from the environment alone")
-    if mode:
-        return wrong("other users of this machine can read .env", "chmod 600 .env")
-    return well("only its owner can read .env")
+def modes(context: DoctorContext) -> HealthCheck:
+    """Whether nobody else reads .env or the data directory, or may change triage.yml, a group included."""
+    closed = {Path(".env"): 0o077, context.home: 0o077}
+    with suppress(ConfigError):  # another check says so
+        closed[find_config(context.config, process_home(context.home))] = 0o022
+    open_ = [path for path, forbidden in closed.items() if path.exists() and path.stat().st_mode & forbidden]
+    if not open_:
+        return well("nobody else can read .env and the data directory, or change triage.yml")
+    fixes = [f"chmod {'go-rwx' if closed[path] == 0o077 else 'go-w'} {path}" for path in open_]
+    return wrong(f"open to other users of this machine: {', '.join(map(str, open_))}", " && ".join(fixes))
+
+
+def lock(context: DoctorContext) -> HealthCheck:
+    """Whether the process that has locked the data directory is the bot that says it runs."""
+    store = context.store()
+    if context.environment.database_url is not None:
+        return well("not needed: replicas share a database")
+    holder = FileLeases(process_home(context.home)).holder(HOME)
+    is_up = connection_state(read_presence(store.machine), context.now) in ("up", "down")
+    if holder is None:
+        return well("free")
+    if is_up:
+        return well(f"held by the bot, process {holder}")
+    return wrong(f"held by process {holder}, which does not work as a bot", f"see what it is: ps -fp {holder}")
 
 
 def tmux(context: DoctorContext) -> HealthCheck:
@@ -74,31 +88,8 @@ def tmux(context: DoctorContext) -> HealthCheck:
     return HealthCheck(ok=done is not None, says=done or "tmux does not start", fix="" if done else fix)
 
 
-def gh(context: DoctorContext) -> HealthCheck:
-    """Whether beats can look at pull requests and issues."""
-    names = [name for name, session in context.settings().sessions.items() if _takes_gh(session.cwd)]
-    if not names:
-        return well("not needed: no session has a task for it")
-    if shutil.which("gh") is None:
-        says = f"not installed; tasks of {', '.join(names)} about pull requests and issues will be reported as findings"
-        fix = "install gh (https://cli.github.com), then gh auth login; or take those tasks out of HEARTBEAT.md"
-        return wrong(says, fix)
-    if _run("gh", "auth", "status") is None:
-        return wrong("gh is not logged in", "as the bot's user: gh auth login, or set GH_TOKEN")
-    return well("logged in")
-
-
-def _takes_gh(cwd: Path) -> bool:
-    """Whether a session's tasks name a command of gh; a playbook that is still to be made has such tasks."""
-    try:
-        text = read_plain(cwd / PLAYBOOK)
-    except StoreError:  # the check of sessions says so
-        return False
-    return text is None or "`gh " in text
-
-
 def disk(context: DoctorContext) -> HealthCheck:
-    """Whether the data directory can be written, has room for bytes and files, and is nobody else's to read."""
+    """Whether the data directory can be written, has room for bytes and files."""
     home = next(path for path in (context.home, *context.home.parents) if path.exists())
     system = os.statvfs(home)
     if system.f_flag & os.ST_RDONLY:
@@ -114,19 +105,7 @@ def disk(context: DoctorContext) -> HealthCheck:
     if free < LOW_BYTES:
         fix = "free space; a shorter `keep_runs_for` removes old records of runs, and index/ is a cache"
         return wrong(says, fix)
-    if home == context.home and home.stat().st_mode & stat.S_IRWXO:
-        return wrong(f"other users of this machine can read {home}", f"chmod o-rwx {home}")
-    if misplaced := [path for path in _folders(context) if is_no_folder(path)]:
-        named = ", ".join(str(path.relative_to(context.home)) for path in misplaced)
-        fix = f"`mv {misplaced[0]} {misplaced[0]}.old`, and put the folder back from a backup"
-        return wrong(f"not a folder, and it should be one: {named}", fix)
     return well(says)
-
-
-def _folders(context: DoctorContext) -> Iterator[Path]:
-    """Yield what has to be a folder, where anything stands there."""
-    yield from (context.home / name for name in (*HELD_FOLDERS, *REPLACEABLE_FOLDERS))
-    yield from (path for path in list_files(context.home / "sessions", "*") if path.suffix != ".corrupt")
 
 
 def sessions(context: DoctorContext) -> HealthCheck:

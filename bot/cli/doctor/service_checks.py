@@ -1,4 +1,4 @@
-"""The checks of `triage doctor` about what triage works with: models, MCP servers, database and replicas.
+"""The checks of `triage doctor` about what triage works with: models, database and replicas.
 
 They write nothing, and nothing is paid for.
 """
@@ -6,7 +6,6 @@ They write nothing, and nothing is paid for.
 from __future__ import annotations
 
 from collections import defaultdict
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from bot.adapters.anthropic_client import probe_model
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, well, wrong
 from bot.composition.model_access import assumed_price, dear_first_looks, unpriced_models
-from bot.config.model_settings import McpServerSettings
 from bot.errors import ProviderError, Unavailable
 from bot.ports.replicas import MAX_SKEW, Replica
 
@@ -72,36 +70,6 @@ def prices(context: DoctorContext) -> HealthCheck:
         says.append(f"no price is known for {', '.join(missing)}; {counted} {cost}")
         fixes.append(f"under `pricing` in triage.yml: {missing[0]}: {PRICE_FORM}, in USD per million tokens")
     return wrong("; ".join(says), "; ".join(fixes)) if says else well("every model has a price")
-
-
-def mcp_servers(context: DoctorContext, *, limit_s: float = PATIENCE_S) -> HealthCheck:
-    """Whether every configured server starts within a limit and offers something that may be used."""
-    servers = context.settings().mcp_servers
-    if not servers:
-        return well("none are configured")
-    with ThreadPoolExecutor(len(servers)) as pool:
-        offers = pool.map(lambda item: _offers(context, limit_s, *item), servers.items())
-        found = dict(zip(servers, offers, strict=True))
-    bad = [f"{name}: {says}" for name, (count, says) in found.items() if not count]
-    if bad:
-        fix = "start it by hand and read its output; under tools: list those that are not declared read-only"
-        return wrong("; ".join(bad), fix)
-    return well(", ".join(f"{name} ({count} tools)" for name, (count, _) in found.items()))
-
-
-def _offers(context: DoctorContext, limit_s: float, name: str, one: McpServerSettings) -> tuple[int, str]:
-    """Return how many tools a server offers to a model, and why there are none."""
-    from bot.adapters.mcp.mcp_tools import McpServers
-
-    environment = context.environment
-    servers = McpServers({name: one}, environment.variables, known_secrets=environment.secrets(), timeout_s=limit_s)
-    try:
-        tools = servers.tools()
-    finally:
-        servers.close()
-    if len(tools) == 1 and tools[0].name == f"{name}__unavailable":
-        return 0, "it cannot be started or reached"
-    return len(tools), "it offers no tool that triage may use"
 
 
 def database(context: DoctorContext) -> HealthCheck:

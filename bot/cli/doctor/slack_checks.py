@@ -15,7 +15,6 @@ from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, well,
 from bot.cli.doctor.state_checks import process_check
 from bot.cli.init.files import read_manifest
 from bot.config.settings import Settings
-from bot.errors import ProviderError
 from handlers.transport.slack_clients import brief_client, header_of, translate_slack_errors
 from handlers.transport.workspace import SlackWorkspace, why_unreadable
 
@@ -86,43 +85,6 @@ def ops_channel(context: DoctorContext) -> HealthCheck:
         fix = "make it private, or name a private one as `ops_channel` in triage.yml"
         return wrong(f"{channel} is not private: everybody could read the drafts", fix)
     return well(f"{channel} is private")
-
-
-def approvers(context: DoctorContext) -> HealthCheck:
-    """Whether each configured person may decide, and the members of each configured group can be read."""
-    configured = context.settings().approvers
-    if configured is None:
-        return well("everybody in the ops channel")
-    if not configured:
-        return well("nobody may decide: `approvers` is an empty list")
-    me = _whoami(context)
-    workspace = SlackWorkspace(
-        _client(context), team_id=str(me.get("team_id") or ""), enterprise_id=me.get("enterprise_id")
-    )
-    with ThreadPoolExecutor(min(8, len(configured))) as pool:
-        problems = [problem for problem in pool.map(partial(_why_no_approver, workspace), configured) if problem]
-    if not problems:
-        return well(
-            f"each of the {len(configured)} may decide" if len(configured) > 1 else f"{configured[0]} may decide"
-        )
-    return wrong("; ".join(problems), "correct the ids under `approvers` in triage.yml")
-
-
-def _why_no_approver(workspace: SlackWorkspace, name: str) -> str | None:
-    """Return why a person, or everybody in a group, cannot decide; None if they can."""
-    try:
-        if name.startswith("S"):
-            return None if workspace.members(name) else f"nobody is in the group {name}"
-        person = workspace.person(name)
-    except ProviderError as error:
-        return f"{name}: {error}"
-    kinds = {
-        "deactivated": person.is_deactivated,
-        "a bot": person.is_bot,
-        "a guest": person.is_guest,
-        "of another company": person.is_external,
-    }
-    return next((f"{name} ({person.name}) is {kind}" for kind, is_so in kinds.items() if is_so), None)
 
 
 def watched_chats(context: DoctorContext) -> HealthCheck:

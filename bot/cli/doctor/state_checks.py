@@ -5,7 +5,7 @@ They need neither the network nor a bot that runs, and write nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -17,44 +17,18 @@ from bot.cli.doctor.context import HealthCheck, well, wrong
 from bot.domain.events import record_key
 from bot.domain.text.humanize import time_ago
 from bot.intake.presence import connection_state, describe_presence, read_presence
-from bot.ports import Store
-from bot.ports.collections import (
-    ACKNOWLEDGEMENTS,
-    AUTO_REPLIES,
-    CARDS_SHOWN,
-    CLASSIFIED,
-    EVENTS,
-    FEEDBACK,
-    FIXES,
-    OVERRIDES,
-    SESSIONS,
-    SUGGESTIONS,
-    THREADS,
-    Collection,
-    CollectionSpec,
-)
+from bot.ports import Store, collections
+from bot.ports.collections import CLASSIFIED, EVENTS, Collection, CollectionSpec
 
 SORTING_TAKES = timedelta(minutes=1)
 """How long a message may stand in the journal before the rules have looked at it."""
 
-TOO_BUSY = 0.40
-"""The share of messages taken for work above which the rules are too eager (AC-01)."""
-
-ENOUGH_MESSAGES = 100
-
 MAX_NAMED: Final = 5
-_OF_A_MODEL: Final[Sequence[CollectionSpec[Any]]] = (
-    THREADS,
-    SESSIONS,
-    OVERRIDES,
-    SUGGESTIONS,
-    ACKNOWLEDGEMENTS,
-    CARDS_SHOWN,
-    FIXES,
-    AUTO_REPLIES,
-    FEEDBACK,
-)
-_SINGLE: Final = sorted({*ALL_COLLECTIONS} - {one.name for one in _OF_A_MODEL})
+_TYPED: Final[Mapping[str, CollectionSpec[Any]]] = {
+    one.name: one
+    for one in vars(collections).values()
+    if isinstance(one, CollectionSpec) and one.name in ALL_COLLECTIONS
+}
 
 
 def process_check(store: Store, now: datetime) -> HealthCheck:
@@ -99,26 +73,25 @@ def journal_check(store: Store, now: datetime) -> HealthCheck:
 
 
 def classifier_check(store: Store, now: datetime) -> HealthCheck:
-    """When the rules last looked at a message, and whether they find too much work in what they see."""
+    """When the rules last looked at a message."""
     sorted_ = [record for record in tail(store, CLASSIFIED) if record.get("classifier_version")]
     if not sorted_:
         return well("nothing classified yet")
     at, version = time_of(sorted_[-1].get("classified_at")), sorted_[-1].get("classifier_version")
-    says = f"version {version}, last classified {time_ago(now, at)}" if at else f"version {version}"
-    messages = [record for record in sorted_ if record.get("msg_type") not in ("edit", "delete")]
-    busy = sum(record.get("classification") == "actionable" for record in messages) / max(1, len(messages))
-    if len(messages) < ENOUGH_MESSAGES or busy <= TOO_BUSY:
-        return well(says)
-    fix = "see which with `triage replay`; drop question words in triage.yml, or set classifier.skip_chatter"
-    return wrong(f"{says}; {busy:.0%} of the last {len(messages)} messages were treated as questions", fix)
+    return well(f"version {version}, last classified {time_ago(now, at)}" if at else f"version {version}")
 
 
 def records_check(store: Store) -> HealthCheck:
     """Whether every record can be read; what was set aside is named until somebody removes it."""
     documents = store.documents
-    values = ((one.name, Collection(documents, one).parsed()) for one in _OF_A_MODEL)
-    unread = [documents.place(name, doc_id) for name, held in values for doc_id, value in held.items() if value is None]
-    unread += [documents.place(name, one.id) for name in _SINGLE for one in documents.list(name) if one.value is None]
+    typed = {name: Collection(documents, spec).parsed() for name, spec in _TYPED.items()}
+    plain = ((name, {one.id: one.value for one in documents.list(name)}) for name in ALL_COLLECTIONS - typed.keys())
+    unread = [
+        documents.place(name, doc_id)
+        for name, held in (*typed.items(), *sorted(plain))
+        for doc_id, value in held.items()
+        if value is None
+    ]
     if unread:
         fix = "put it back from a backup, or leave it: the bot sets it aside at its next start, or when it needs it"
         return wrong(f"cannot be read: {_named(unread)}", fix)

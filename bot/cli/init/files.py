@@ -14,16 +14,12 @@ from urllib.parse import quote
 
 import yaml
 
-from bot.cli.init.config_text import config_of, read_proposals
-from bot.cli.init.questions import Answers
 from bot.config.environment import read_environment
+from bot.config.settings import load_settings
 from bot.errors import InputError, refusal
 
 CONFIG: Final = "triage.yml"
 SECRETS: Final = ".env"
-PROPOSED: Final = "triage.yml.new"
-"""Where a second run puts what it makes of the triage.yml that is there."""
-
 APPS: Final = "https://api.slack.com/apps"
 _PLACES: Final = (Path("manifest.yml"), Path(__file__).parents[3] / "manifest.yml")
 
@@ -33,13 +29,12 @@ def is_there(path: Path) -> bool:
     return path.exists() or path.is_symlink()
 
 
-def write_files(folder: Path, texts: Mapping[str, str], answers: Answers) -> None:
-    """Write files once it is sure that the bot can read them; all or none, over no other.
-
-    `texts` has the text of each by its name: SECRETS, and CONFIG or PROPOSED, which must say what the answers do.
+def write_files(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write CONFIG and SECRETS by their names, once it is sure that the bot can read them; all or none, over no other.
 
     Raises:
-        InputError: the bot would read something else, or a file came to be meanwhile; nothing is written.
+        ConfigError: the bot cannot read one; nothing is written.
+        InputError: a file came to be meanwhile; nothing is written.
         StoreError: the disk refuses; nothing is left behind.
     """
     drafts = {folder / name: folder / f".tmp-{os.getpid()}-{name}" for name in texts}
@@ -47,7 +42,7 @@ def write_files(folder: Path, texts: Mapping[str, str], answers: Answers) -> Non
     try:
         for path, draft in drafts.items():
             _write(draft, texts[path.name])
-            _check(path.name, draft, answers)
+            _check(path.name, draft)
         for path, draft in drafts.items():
             os.link(draft, path)  # unlike a rename it never takes the place of another file
             done.append(path)
@@ -64,15 +59,11 @@ def write_files(folder: Path, texts: Mapping[str, str], answers: Answers) -> Non
             draft.unlink(missing_ok=True)
 
 
-def _check(name: str, draft: Path, answers: Answers) -> None:
+def _check(name: str, draft: Path) -> None:
     if name == SECRETS:
         read_environment({}, dotenv=draft)
-        return
-    found = read_proposals(draft)
-    if found.spoken_of != config_of(answers, found.config):
-        raise InputError(
-            f"these answers cannot be put into the {CONFIG} that is there; edit it instead. Nothing was written."
-        )
+    else:
+        load_settings(draft)
 
 
 def _write(path: Path, text: str) -> None:

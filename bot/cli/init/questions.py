@@ -1,253 +1,211 @@
-"""What `triage init` wants to know: of the bot, of each team, of the secrets; and which answers do not go together."""
+"""The five questions of `triage init`, how an answer becomes a value, and the triage.yml that they make."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from bot.adapters.git.clones import Clone, GitNetwork
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
 from bot.agent.git.git_repo import GitRepo
-from bot.cli.init.answers import (
-    NOBODY,
-    Place,
-    take_api_key,
-    take_approvers,
-    take_by_session,
-    take_chats,
-    take_codebases,
-    take_home,
-    take_id,
-    take_language,
-    take_picked,
-    take_sessions,
-    take_team_names,
-    take_token,
-)
-from bot.config.field_types import ApproverId, ChannelId
-from bot.config.team_settings import across_teams, check_team_id
-from bot.errors import ProviderError, TriageError
+from bot.cli.output import wrapped
+from bot.config.codebase_settings import CodebaseSettings
+from bot.config.field_types import ApproverId, ChannelId, look_up
+from bot.domain.heartbeats.session_state import SESSION_ID
+from bot.errors import InputError, TriageError
 
 Answers = Mapping[str, Any]
-REMOTE_S: Final = 20.0
-"""How long a remote may take to answer."""
 
-_APPROVERS: Final = f"ho may approve, as U0123ALICE, S0123ONCALL (empty: all in it; or {NOBODY})"
-_SAY_IT_OF_EACH: Final = "with several teams say it of each, as in --team 'payments ops=C0PAYOPS channels=C0PAY'"
+BACK: Final = "<"
+"""Typed instead of an answer, it leads to the question before."""
 
+_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}://|[^@/\s]{1,300}@[^/\s]{1,300}:")
+_NOT_IN_IDS: Final = re.compile(r"[^a-z0-9_-]+")
+_MENTIONS: Final = "mentions"
+_EVERYBODY: Final = "everybody"
 
-def _fits(_value: Any, _answers: Answers) -> None:
-    """Find nothing wrong with an answer beside the earlier ones."""
+_HEADER: Final = """\
+# Written by `triage init`; edit it as you like. triage.example.yml shows what else can be set, and `triage doctor` says
+# what is wrong. Restart the bot after a change; for new channels, codebases and sessions `kill -HUP` is enough.
+"""
+_SEVERAL: Final = """
+# Several repositories, each under a name that stands in citations (shop:src/x.py:3-9), instead of `codebase`:
+# codebases:
+#   shop: {path: ~/src/shop}
+#   infra: {url: "git@git.example.com:acme/infra.git"}
 
-
-def _always(_answers: Answers) -> bool:
-    return True
+# Several teams, instead of `ops_channel`, `watched_chats` and `approvers`; each session then says its `team`:
+# teams:
+#   payments: {ops_channel: C0PAYOPS, approvers: [S0PAY], codebases: [shop], channels: [{chat_id: C0PAY}]}
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class InitQuestion:
-    """One thing to know; `take` turns the answer into its value, or raises ValueError saying what would be right.
+    """One thing to know; `take` turns the answer into its value beside the earlier ones, or raises ValueError.
 
-    `check` raises ValueError where the value does not go with the earlier answers or with the world. It is asked only
-    `when` the earlier answers leave it open.
+    What it raises says what would be right. Without a `default` an answer is needed.
     """
 
     key: str
     asks: str
-    take: Callable[[str], Any]
-    default: str | None = None
-    is_secret: bool = field(default=False, kw_only=True)
-    check: Callable[[Any, Answers], None] = field(default=_fits, kw_only=True)
-    when: Callable[[Answers], bool] = field(default=_always, kw_only=True)
-    otherwise: str = field(default="leave it out", kw_only=True)
-    """What to type where the answer was given and the question does not arise."""
+    take: Callable[[str, Answers], Any]
+    default: str = ""
 
 
-def _readable(codebases: Mapping[str, Place], answers: Answers) -> None:
-    for place in codebases.values():
-        if "path" in place:
-            _read_checkout(Path(place["path"]))
-        elif not answers["offline"]:
-            _ask_remote(place["url"])
+def ask_all(given: Mapping[str, str], read: Callable[[str], str] | None, say: Callable[[str], object]) -> Answers:
+    """Return a value for every question: of what is given, else typed; without `read` the default.
+
+    Raises:
+        InputError: an answer is missing, or what is given cannot be used.
+    """
+    answers: dict[str, Any] = {}
+    typed: dict[str, str] = {}
+    place, asked = 0, list[int]()
+    while place < len(QUESTIONS):
+        question = QUESTIONS[place]
+        if read is None or question.key in given:
+            answers[question.key] = _usable(question, given.get(question.key, question.default), answers)
+            place += 1
+            continue
+        default = typed.get(question.key, question.default)
+        text = read(f"{question.asks}{f' [{default}]' if default else ''}: ").strip() or default
+        if text == BACK:
+            place = asked.pop() if asked else place
+            continue
+        try:
+            answers[question.key] = question.take(text, answers)
+        except ValueError as error:
+            say(wrapped(str(error), lead="  "))
+            continue
+        typed[question.key] = text
+        asked.append(place)
+        place += 1
+    return answers
 
 
-def _read_checkout(path: Path) -> None:
-    if not path.is_dir():
-        raise ValueError(f"{path} is not a folder; give the path of a git checkout")
+def _usable(question: InitQuestion, text: str, answers: Answers) -> Any:
+    option = f"--{question.key.replace('_', '-')}"
+    if not text.strip():
+        raise InputError(f"{option} is missing; nothing was written. `triage init --help` lists the options")
     try:
-        GitRepo(path).head()
-    except TriageError as error:
-        raise ValueError(f"{path} is not a git checkout with a commit; give the path of one") from error
+        return question.take(text.strip(), answers)
+    except ValueError as error:
+        raise InputError(f"{option}: {error}; nothing was written") from error
 
 
-def _ask_remote(url: str) -> None:
-    clone = Clone(Path("/"), url, None, GitNetwork(stall_s=REMOTE_S, limit_s=REMOTE_S))
+def config_text(answers: Answers) -> str:
+    """Return the answers as a triage.yml with a comment above each key."""
+    sessions = answers["sessions"]
+    parts = [
+        _part("Channels whose every message is read; elsewhere only mentions count.", watched_chats=answers["watch"]),
+        _part("The private channel where drafts wait for a click on Approve.", ops_channel=answers["ops_channel"]),
+        _part(
+            "The git repository that answers come from: what is committed. Keep a checkout fresh (git pull).",
+            **answers["codebase"],
+        ),
+        _part("Who may approve drafts: people (U…) and user groups (S…).", approvers=answers["approvers"])
+        if answers["approvers"]
+        else "# approvers: [U0123ALICE, S0123ONCALL]   # absent: everybody in the ops channel may approve\n",
+        _part("Folders with heartbeats: each has a HEARTBEAT.md and an owner who is told.", sessions=sessions)
+        if sessions
+        else "# sessions: {shop: {cwd: ~/src/shop, owner: U0123ALICE}}   # folders with heartbeats, and who is told\n",
+    ]
+    return "\n".join([_HEADER, *parts]) + _SEVERAL
+
+
+def _part(comment: str, **keys: object) -> str:
+    return f"# {comment}\n{yaml.safe_dump(keys, sort_keys=False, allow_unicode=True, width=10_000)}"
+
+
+def _take_id(kind: Any, text: str) -> str:
     try:
-        clone.ask_remote()
-    except ProviderError as error:
+        return str(TypeAdapter(kind).validate_python(text))
+    except ValidationError as error:
+        raise ValueError(_reason(error)) from error
+
+
+def _reason(error: ValidationError) -> str:
+    return error.errors(include_input=False)[0]["msg"].removeprefix("Value error, ")
+
+
+def _take_chats(text: str, _answers: Answers) -> list[dict[str, str]]:
+    """Return the channels of `C0123HELP=help, C0123ENG`."""
+    chats: dict[str, dict[str, str]] = {}
+    for part in () if text == _MENTIONS else _words(text):
+        chat_id, _, name = part.partition("=")
+        if chat_id in chats:
+            raise ValueError(f"{chat_id} is named twice")
+        chats[chat_id] = {"chat_id": _take_id(ChannelId, chat_id), **({"name": name} if name else {})}
+    return list(chats.values())
+
+
+def _take_ops_channel(text: str, answers: Answers) -> str:
+    channel = _take_id(ChannelId, text)
+    if any(chat["chat_id"] == channel for chat in answers["watch"]):
+        raise ValueError(f"{channel} is watched; drafts need a private channel where nobody asks")
+    return channel
+
+
+def _take_codebase(text: str, _answers: Answers) -> dict[str, Any]:
+    """Return `codebase`, the path of a checkout, or `codebases` with an address under the repository's name."""
+    if not _ADDRESS.match(text):
+        path = look_up(Path(text), Path.cwd())
+        try:
+            GitRepo(path).head()
+        except (TriageError, OSError) as error:
+            raise ValueError(f"{path} is not a git checkout with a commit; give the path of one") from error
+        return {"codebase": str(path)}
+    try:
+        CodebaseSettings.model_validate({"url": text})
+    except ValidationError as error:
+        raise ValueError(f"an address {_reason(error)}") from None  # the value may hold a password
+    last = re.split(r"[/:]", text.rstrip("/"))[-1].removesuffix(".git")
+    return {"codebases": {_id_of(last).lstrip("0123456789-_") or "code": {"url": text}}}
+
+
+def _take_approvers(text: str, _answers: Answers) -> list[str]:
+    """Return the approvers of `U0123ALICE, S0123ONCALL`; none for everybody in the ops channel."""
+    return [] if text == _EVERYBODY else [_take_id(ApproverId, part) for part in _words(text)]
+
+
+def _take_sessions(text: str, answers: Answers) -> dict[str, dict[str, str]]:
+    """Return the one session of the checkout and who is told of it, for `yes` the first approver."""
+    if text.lower() in ("no", "n"):
+        return {}
+    folder = answers["codebase"].get("codebase")
+    if folder is None:
         raise ValueError(
-            f"git cannot read it: {error}; try `{clone.command_to_try}` as the user who is to run triage, "
-            "or write it unasked with `triage init --offline`"
-        ) from error
-
-
-def _watch_others(chats: list[dict[str, str]], answers: Answers) -> None:
-    if any(chat["chat_id"] == answers["ops_channel"] for chat in chats):
-        raise ValueError(f"{answers['ops_channel']} is the channel for drafts; watch those where people ask")
-
-
-def _has_folders(sessions: Mapping[str, Path], _answers: Answers) -> None:
-    for path in sessions.values():
-        if not path.is_dir():
-            raise ValueError(f"{path} is not a folder; give the path of a checkout")
-
-
-def _own_every_session(owners: Mapping[str, str], answers: Answers) -> None:
-    _name_sessions(owners, list(answers["sessions"]))
-    if "" not in owners and (nobodys := [name for name in answers["sessions"] if name not in owners]):
-        raise ValueError(
-            f"nobody is told of {nobodys[0]}; give a user (U…) or user group (S…), or leave out its folder"
+            f"heartbeats need a checkout on this machine, and the codebase is an address; type no, or {BACK}"
         )
+    is_yes = text.lower() in ("yes", "y")
+    if is_yes and not answers["approvers"]:
+        raise ValueError("nobody is told what they find; type the user (U…) or user group (S…) instead of yes")
+    name = _id_of(Path(folder).name)
+    owner = answers["approvers"][0] if is_yes else _take_id(ApproverId, text)
+    return {name if SESSION_ID.fullmatch(name) else "code": {"cwd": folder, "owner": owner}}
 
 
-def _belong_to_teams(teams: Mapping[str, str], answers: Answers) -> None:
-    sessions = [*answers["sessions"], *answers["kept"]]
-    _name_sessions(teams, sessions)
-    if strange := sorted(set(teams.values()) - set(answers["teams"])):
-        raise ValueError(f"there is no team {strange[0]!r}; there are {', '.join(answers['teams'])}")
-    if "" not in teams and (nobodys := [name for name in sessions if name not in teams]):
-        raise ValueError(f"{nobodys[0]} belongs to no team; give one of {', '.join(answers['teams'])}")
+def _id_of(name: str) -> str:
+    return _NOT_IN_IDS.sub("-", name.lower()).strip("-_")[:40]
 
 
-def _name_sessions(values: Mapping[str, str], sessions: Sequence[str]) -> None:
-    if strange := sorted(values.keys() - set(sessions) - {""}):
-        raise ValueError(f"there is no session {strange[0]!r}; there are {', '.join(sessions) or 'none'}")
+def _words(text: str) -> Iterable[str]:
+    return filter(None, re.split(r"[,\s]+", text))
 
 
-def _is_one_team(answers: Answers) -> bool:
-    return not answers["team_names"]
-
-
-def _has_sessions(answers: Answers) -> bool:
-    return bool(answers["sessions"])
-
-
-def _has_teams_and_sessions(answers: Answers) -> bool:
-    return len(answers["team_names"]) > 1 and bool(answers["sessions"] or answers["kept"])
-
-
-def _knows_codebases(picked: list[str] | None, answers: Answers) -> None:
-    if strange := [name for name in picked or () if name not in answers["codebase"]]:
-        there = ", ".join(filter(None, answers["codebase"])) or "one without a name, so leave this empty"
-        raise ValueError(f"there is no codebase {strange[0]!r}; there is {there}")
-
-
-def _between_teams(_value: Any, answers: Answers) -> None:
-    """Refuse what bot/config/team_settings.py would refuse between the teams answered so far."""
-    teams = {
-        name: {"ops_channel": team["ops"], "channels": team.get("channels", []), "approvers": team.get("approvers")}
-        for name, team in answers["teams"].items()
-    }
-    for problem in across_teams({"teams": teams}):
-        raise ValueError(problem.says)
-
-
-def _leaves_drafts_alone(channel: str, answers: Answers) -> None:
-    for name, team in answers["teams"].items():
-        if any(chat["chat_id"] == channel for chat in team.get("channels", ())):
-            raise ValueError(f"{channel} is watched by {name}; drafts need a private channel that nobody watches")
-
-
-OF_ALL: Final = (
+QUESTIONS: Final = (
     InitQuestion(
-        "codebase",
-        "Code that answers come from: the path of a git checkout, or several paths and\n"
-        "addresses, as shop=~/src/shop, infra=git@host:acme/infra.git",
-        take_codebases,
-        check=_readable,
+        "watch", "Channels to watch, as C0123HELP=help, C0123ENG (mentions: none of them)", _take_chats, _MENTIONS
     ),
     InitQuestion(
-        "team_names", "Teams that share the bot, as payments, platform (empty: one team)", take_team_names, ""
+        "ops_channel", "Id of the private channel for drafts (at the end of the channel's details)", _take_ops_channel
     ),
-    InitQuestion(
-        "ops_channel",
-        "Id of the private channel for drafts (at the end of the channel's details)",
-        take_id(ChannelId),
-        when=_is_one_team,
-        otherwise=_SAY_IT_OF_EACH,
-    ),
-    InitQuestion(
-        "watch",
-        "Channels to watch, as C0123HELP=help, C0123ENG (empty: mentions only)",
-        take_chats,
-        "",
-        check=_watch_others,
-        when=_is_one_team,
-        otherwise=_SAY_IT_OF_EACH,
-    ),
-    InitQuestion("approvers", f"W{_APPROVERS}", take_approvers, "", when=_is_one_team, otherwise=_SAY_IT_OF_EACH),
-    InitQuestion("language", "The language of the team, or of most teams", take_language, "en"),
+    InitQuestion("codebase", "Code that answers come from: the path of a git checkout, or an address", _take_codebase),
+    InitQuestion("approvers", "Who may approve, as U0123ALICE, S0123ONCALL", _take_approvers, _EVERYBODY),
+    InitQuestion("sessions", "Heartbeats over that checkout: yes, no, or who is told (U…)", _take_sessions, "no"),
 )
-"""Before the teams."""
-
-OF_TEAM: Final = (
-    InitQuestion("ops", "id of its private channel for drafts", take_id(ChannelId), check=_leaves_drafts_alone),
-    InitQuestion("approvers", f"w{_APPROVERS}", take_approvers, "", check=_between_teams),
-    InitQuestion(
-        "channels", "channels to watch, as C0123HELP=help (empty: mentions only)", take_chats, "", check=_between_teams
-    ),
-    InitQuestion(
-        "codebases",
-        "codebases it may see (empty: all)",
-        take_picked,
-        "",
-        check=_knows_codebases,
-        when=lambda answers: len(answers["codebase"]) > 1,
-    ),
-    InitQuestion("language", "its language", take_language),
-)
-"""Of each team."""
-
-OF_SESSIONS: Final = (
-    InitQuestion(
-        "sessions",
-        "Folders with heartbeats, as ~/src/shop, tools=~/src/tooling (empty: no heartbeats)",
-        take_sessions,
-        "",
-        check=_has_folders,
-    ),
-    InitQuestion(
-        "session_teams",
-        "Team of each folder, as payments, or shop=payments, tools=platform",
-        take_by_session(check_team_id),
-        "",
-        check=_belong_to_teams,
-        when=_has_teams_and_sessions,
-    ),
-    InitQuestion(
-        "owner",
-        "Who is told what they find, as U0123ANA, or shop=U0123ANA, tools=S0123OPS",
-        take_by_session(take_id(ApproverId)),
-        "",
-        check=_own_every_session,
-        when=_has_sessions,
-    ),
-)
-SECRETS: Final = (
-    InitQuestion(
-        "SLACK_BOT_TOKEN", "Bot token, xoxb-… (empty: later)", take_token("SLACK_BOT_TOKEN"), "", is_secret=True
-    ),
-    InitQuestion(
-        "SLACK_APP_TOKEN", "App token, xapp-… (empty: later)", take_token("SLACK_APP_TOKEN"), "", is_secret=True
-    ),
-    InitQuestion(
-        "ANTHROPIC_API_KEY",
-        "Anthropic API key (empty: no model; a search quotes code that a question names)",
-        take_api_key,
-        "",
-        is_secret=True,
-    ),
-    InitQuestion("TRIAGE_HOME", "Data directory (empty: ~/.triage)", take_home, ""),
-)
-"""What .env holds."""

@@ -1,13 +1,14 @@
 """`triage why <permalink or thread id>`: from the message to the reply, or why there is none; needs no running bot.
 
 Reads the journals and the thread's file, and writes nothing. A message that no thread came of is explained as well.
+With `--run` it prints the record of one run, from a disk or a database.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import click
@@ -30,6 +31,7 @@ from bot.cli.output import to_json
 from bot.composition.codebases import open_team_code
 from bot.domain.citations.links import LinkTo, code_links
 from bot.domain.questions.feedback import Feedback
+from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import ThreadState
 from bot.errors import CodebaseUnreadable, ConfigError, InputError, ProviderError
 from bot.intake.classifier.rules import Rules
@@ -37,6 +39,7 @@ from bot.ports import Store
 from bot.ports.collections import CLASSIFIED, REPLIES
 
 Record = dict[str, Any]
+MAX_NAMED = 8
 _LISTS = "`triage status` lists the open threads"
 
 
@@ -49,16 +52,24 @@ class ThreadLocation:
 
 
 @click.command("why", help="From the message to the reply, step by step.")
-@click.argument("thread", help="a Slack link to a message, or a thread id (T01.C01.1700000000.000100)")
+@click.argument("thread", required=False, help="a Slack link to a message, or a thread id (T01.C01.1700000000.000100)")
+@click.option("--run", metavar="ID", help="print the record of a run instead; with --json its trace")
 @json_option
 @scoped
-def command(scope: Scope, thread: str, as_json: bool) -> int:
-    """Print the chain; exit code 0. Of several teams it is the one that has the thread.
+def command(scope: Scope, thread: str | None, run: str | None, as_json: bool) -> int:
+    """Print the chain, or the record of a run; exit code 0. Of several teams it is the one that has it.
 
     Raises:
-        InputError: there is no such thread and no such message.
+        InputError: there is no such thread, message or run.
         StoreError: a file cannot be read.
     """
+    if (thread is None) == (run is None):
+        raise click.UsageError("give a thread, or --run ID; `triage open` lists the threads that wait")
+    if run is not None:
+        _, _, record = in_its_team(scope.teams(), lambda at: read_record(store_at(at), run, as_json=as_json))
+        print(record)
+        return 0
+    assert thread is not None
     name, home, found_there = in_its_team(scope.teams(), lambda at: find_message(store_at(at), thread))
     store, (events, state, replies) = store_at(home), found_there
     votes = _feedback(store, state)
@@ -75,6 +86,20 @@ def command(scope: Scope, thread: str, as_json: bool) -> int:
         else:
             print(render_timeline(state, events, replies, links, rules, names=names, feedback=votes))
     return 0
+
+
+def read_record(store: Store, run: str, *, as_json: bool) -> str:
+    """Return the transcript and the log of a run, or its trace; raises InputError where nothing was kept of it."""
+    name = PurePosixPath(run.strip().removeprefix("runs/")).name
+    folder = store.runs.fetch(f"runs/{name}") if name not in ("", "..") else None
+    files = [folder / one for one in (("trace.json",) if as_json else ("transcript.md", "run.log"))] if folder else []
+    kept = [one.read_text(encoding="utf-8", errors="replace") for one in files if one.is_file()]
+    if not kept:
+        of_that_name = [one.partition("/")[2] for one in store.runs.folders() if name and name in one][-MAX_NAMED:]
+        known = f"; there are {', '.join(of_that_name)}" if of_that_name else ""
+        raise InputError(f"nothing was kept of a run {run[:80]!r}{known}")
+    text = "\n\n".join(one.rstrip() for one in kept)
+    return text if as_json else strip_hidden(text)[0]
 
 
 def _feedback(store: Store, state: ThreadState | None) -> list[Feedback]:

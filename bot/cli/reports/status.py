@@ -22,7 +22,7 @@ from bot.casework.reports.status_overview import (
     unreadable_words,
 )
 from bot.cli.arguments import Scope, scoped
-from bot.cli.data_directory import codebases_at, environment_at, home_of, reading
+from bot.cli.data_directory import codebases_at, environment_at, reading
 from bot.cli.options import json_option
 from bot.cli.output import to_json, wrapped
 from bot.composition.storage_engine import open_replicas
@@ -35,12 +35,8 @@ from bot.release import program_version
 QUESTION_CHARS = 60
 
 
-@click.command("status", help="Open questions, queue, connection to Slack.")
-@json_option
-@click.option("--check", is_flag=True, help="exit code 1 unless the bot runs and is connected")
-@scoped
-def status_command(scope: Scope, as_json: bool, check: bool) -> int:
-    """Print counts and open threads; exit code 0, and with `--check` 1 unless the bot runs and hears Slack.
+def print_status(scope: Scope, *, as_json: bool) -> int:
+    """Print counts and open threads; exit code 0.
 
     Raises:
         ConfigError: TRIAGE_HOME leads nowhere, or the data directory cannot be read.
@@ -56,9 +52,7 @@ def status_command(scope: Scope, as_json: bool, check: bool) -> int:
                 return status_json(seen, of_team, connection_state(read_presence(store.machine), now))
             return render(seen, of_team, now)
 
-    scope.print_each(report, as_json=as_json)
-    with reading(home_of(scope.home)) as store:
-        return 1 if check and connection_state(read_presence(store.machine), now) != "up" else 0
+    return scope.print_each(report, as_json=as_json)
 
 
 def status_json(seen: Overview, home: Path, state: str) -> str:

@@ -50,7 +50,9 @@ _ENTRIES: Final = read_table(__file__, "command_specs.yml", tuple[CommandSpec, .
 MANUAL: Final[Mapping[str, CommandSpec]] = MappingProxyType({entry.path: entry for entry in _ENTRIES})
 """Every command and subcommand by its path, in the order in which lists show them."""
 
-REMOVED: Final[Mapping[str, str]] = MappingProxyType({"review": "metrics", "autonomy": "metrics --autonomy"})
+REMOVED: Final[Mapping[str, str]] = MappingProxyType(
+    {"autonomy": "metrics --autonomy", "files": "notes", "review": "metrics"}
+)
 """Commands of earlier releases, each with what to type instead."""
 
 

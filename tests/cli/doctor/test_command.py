@@ -136,7 +136,7 @@ def test_what_could_not_be_looked_at_is_one_line_and_no_fault_of_its_own(tmp_pat
     )
     assert said.count("triage.yml cannot be used") == 1
     assert "`triage init` writes one" in " ".join(said.split())
-    assert "ops channel, approvers, chats" in said
+    assert "ops channel, chats" in said
     assert too_wide(said) == []
     assert said.splitlines()[-1].startswith(f"2 of {len(CHECKS)} checks found something wrong, ")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,18 +16,19 @@ import yaml
 
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from bot.adapters.storage.files.file_leases import FileLeases
 from bot.casework.reports.code_standings import IndexStanding
 from bot.cli.doctor import code_checks, machine_checks, service_checks, slack_checks
 from bot.cli.doctor.command import run_checks
 from bot.cli.doctor.context import DoctorContext, HealthCheck
-from bot.cli.doctor.state_checks import classifier_check, records_check
+from bot.cli.doctor.state_checks import records_check
 from bot.config.environment import read_environment
-from bot.ports.collections import INDEX, SingleDocument
-from tests.builders import NOW, an_event
+from bot.ports.collections import HOME, INDEX, PRESENCE, SingleDocument
+from tests.builders import NOW
 from tests.crashes.test_disk import mounted
 from tests.gitrepo import commit_files, git, make_repo
 from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub
+from tests.intake.test_presence import seen
 from tests.tables import each_row
 
 TOKENS = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1"}
@@ -108,54 +108,6 @@ def test_a_chat_without_the_bot_is_named(tmp_path: Path, slack: SlackStub) -> No
         assert "/invite" in found.fix
 
 
-def test_an_approver_who_never_may_decide_is_named(tmp_path: Path, slack: SlackStub) -> None:
-    """So is one who is not there, and a group that is empty or cannot be read."""
-    slack.will("auth.test", Answer({"team_id": "T1"}))
-    assert slack_checks.approvers(patient(tmp_path, slack.url)).says == "everybody in the ops channel"
-    assert "nobody may decide" in slack_checks.approvers(patient(tmp_path, slack.url, approvers=[])).says
-    one = {"id": "U0ANA1234", "name": "ana", "team_id": "T1"}
-    for answer, says in (
-        (Answer({"user": one}), "U0ANA1234 may decide"),
-        (Answer({"user": {**one, "is_restricted": True}}), "U0ANA1234 (ana) is a guest"),
-        (Answer({"user": {**one, "is_bot": True}}), "U0ANA1234 (ana) is a bot"),
-        (Answer({"user": {**one, "deleted": True}}), "U0ANA1234 (ana) is deactivated"),
-        (Answer({"user": {**one, "team_id": "T2"}}), "U0ANA1234 (ana) is of another company"),
-        (refusal("user_not_found"), "U0ANA1234: Slack could not look up a user: user_not_found"),
-    ):
-        slack.will("users.info", answer)
-        found = slack_checks.approvers(patient(tmp_path, slack.url, approvers=["U0ANA1234"]))
-        assert (found.ok, found.says[: len(says)]) == (says.endswith("may decide"), says)
-    for answer, says in (
-        (Answer({"users": ["U0ANA1234"]}), "S0GROUP12 may decide"),
-        (Answer({"users": []}), "nobody is in the group S0GROUP12"),
-        (refusal("no_such_subteam"), "S0GROUP12: Slack could not list who may approve: no_such_subteam"),
-    ):
-        slack.will("usergroups.users.list", answer)
-        found = slack_checks.approvers(patient(tmp_path, slack.url, approvers=["S0GROUP12"]))
-        assert (found.ok, found.says[: len(says)]) == (says.endswith("may decide"), says)
-
-
-def test_the_token_of_each_code_host_is_named_and_never_shown(tmp_path: Path) -> None:
-    """A codebase of its own first; that for all is for one host only."""
-    for name, remote in (("shop", "git@github.com:acme/shop.git"), ("infra", "https://gitlab.com/acme/infra.git")):
-        git(make_repo(tmp_path / name, {"a.py": "A = 1\n"}), "remote", "add", "origin", remote)
-    make_repo(tmp_path / "docs", {"a.md": "A\n"})
-    more: dict[str, Any] = {name: {"path": str(tmp_path / name)} for name in ("shop", "infra", "docs")}
-    environ = {"TRIAGE_GITHUB_TOKEN": "ghp-of-all-12345678"}
-    given = patient(tmp_path, environ=environ)
-    (tmp_path / "triage.yml").write_text(yaml.safe_dump({"codebases": more, "ops_channel": "C0OPS"}, sort_keys=False))
-    found = code_checks.code_hosts(given)
-    assert found.says == (
-        "shop: TRIAGE_GITHUB_TOKEN is there for https://github.com; "
-        "infra: TRIAGE_GITLAB_TOKEN_INFRA is missing for https://gitlab.com, so patches are given as files; "
-        "docs: on no host that is known, so patches are given as files"
-    )
-    more["other"] = {"url": "https://github.acme.example/acme/other.git", "code_host": "github"}
-    (tmp_path / "triage.yml").write_text(yaml.safe_dump({"codebases": more, "ops_channel": "C0OPS"}, sort_keys=False))
-    assert "shop: TRIAGE_GITHUB_TOKEN_SHOP is missing for https://github.com" in code_checks.code_hosts(given).says
-    assert "12345678" not in code_checks.code_hosts(given).says
-
-
 def test_bad_settings_are_said_once(tmp_path: Path) -> None:
     """By the check that is about them; what hangs on them was not looked at."""
     given = patient(tmp_path, nonsense=1)
@@ -173,17 +125,6 @@ def test_removed_keys_are_named_and_are_no_fault(tmp_path: Path) -> None:
     assert found.ok
     assert "triage.yml, line 4: slack.connections was removed: the connection is made again by itself" in found.says
     assert found.says.endswith("Delete the key.")
-
-
-def test_tokens_that_others_may_read_are_a_fault(tmp_path: Path) -> None:
-    """`chmod 600`."""
-    path = tmp_path / ".env"
-    assert machine_checks.secrets(path).ok
-    path.write_text("")
-    path.chmod(0o644)
-    assert machine_checks.secrets(path).fix == "chmod 600 .env"
-    path.chmod(0o600)
-    assert machine_checks.secrets(path).ok
 
 
 def test_the_codebase_must_be_a_checkout(tmp_path: Path) -> None:
@@ -230,7 +171,7 @@ def test_a_shallow_clone_is_named_with_what_fetches_its_history(tmp_path: Path) 
     git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{code}", "shallow")
     found = code_checks.git(patient(tmp_path, codebase=str(tmp_path / "shallow")))
     assert found.ok
-    assert "fetch --unshallow" in found.fix
+    assert "fetch --unshallow" in found.says
 
 
 def test_an_unfinished_index_is_named(tmp_path: Path) -> None:
@@ -252,32 +193,7 @@ def test_what_is_not_in_the_codebase_s_history_is_counted_with_what_to_type(tmp_
     found = code_checks.git(given)
     assert found.ok
     assert "2 files whose text is in Git LFS only, such as docs/guide.md; 1 submodule, libs/other" in found.says
-    assert f"`git -C {code} lfs pull`" in found.fix
-    assert f"`git -C {code} submodule update --init`" in found.fix
-
-
-def test_files_that_are_too_large_to_be_searched_are_named(tmp_path: Path) -> None:
-    """Nothing is wrong with them, but no answer comes from there."""
-    given = patient(tmp_path)
-    commit_files(given.settings().codebase, {"dump.sql": "-- a line\n" * 110_000})
-    found = code_checks.git(given)
-    assert found.ok
-    assert "not searched: 1 file over 1 MB, dump.sql" in found.says
-    assert "split it" in found.fix
-
-
-@each_row("name", ["index", "state", "sessions", "sessions/shop"])
-def test_a_file_in_the_place_of_a_folder_is_named_with_what_to_type(tmp_path: Path, name: str) -> None:
-    """The bot sets most of them aside itself; of the others this is what the start says, too."""
-    given = patient(tmp_path)
-    path = given.home / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    given.home.chmod(0o700)
-    path.write_text("")
-    found = machine_checks.disk(given)
-    assert not found.ok
-    assert found.says == f"not a folder, and it should be one: {name}"
-    assert found.fix == f"`mv {path} {path}.old`, and put the folder back from a backup"
+    assert "docs/codebases.md" in found.says
 
 
 def test_a_session_that_tells_telegram_without_a_token_is_named(tmp_path: Path) -> None:
@@ -299,43 +215,11 @@ def test_a_session_that_nobody_hears_of_is_named(tmp_path: Path) -> None:
 
 
 def test_programs_that_are_missing_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """tmux is a comfort, gh is needed by sessions only, git by all."""
+    """tmux is a comfort, git is needed by all."""
     given = patient(tmp_path)
-    watching = patient(tmp_path, sessions={"shop": {"cwd": str(tmp_path / "code"), "owner": "U0123ANA"}})
     monkeypatch.setenv("PATH", str(tmp_path))
     assert machine_checks.tmux(given).ok
-    assert not machine_checks.gh(watching).ok
     assert code_checks.git(given).fix == "apt-get install git"
-    for code, ok in ((0, True), (1, False)):
-        (tmp_path / "gh").write_text(f"#!/bin/sh\nexit {code}\n")
-        (tmp_path / "gh").chmod(0o755)
-        assert machine_checks.gh(watching).ok is ok
-
-
-def test_gh_is_needed_where_a_task_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A playbook that is still to be made will; one that cannot be read is the business of another check."""
-    watching = patient(tmp_path, sessions={"shop": {"cwd": str(tmp_path / "code"), "owner": "U0123ANA"}})
-    monkeypatch.setenv("PATH", str(tmp_path))
-    playbook = tmp_path / "code" / "HEARTBEAT.md"
-    assert "tasks of shop" in machine_checks.gh(watching).says
-    playbook.write_text("## Quick\n- [ ] Status: `git status --porcelain`\n")
-    assert machine_checks.gh(watching).ok
-    playbook.write_text("## Quick\n- [ ] PRs: `gh pr status`\n")
-    assert not machine_checks.gh(watching).ok
-    playbook.unlink()
-    playbook.symlink_to(tmp_path / "elsewhere")
-    assert machine_checks.gh(watching).ok
-
-
-def test_a_data_directory_that_others_may_read_is_found(tmp_path: Path) -> None:
-    """As an administrator makes one; its group may be let in on purpose."""
-    home = tmp_path / "home"
-    home.mkdir()
-    home.chmod(0o755)
-    found = machine_checks.disk(replace(patient(tmp_path), home=home))
-    assert (found.ok, found.fix) == (False, f"chmod o-rwx {home}")
-    home.chmod(0o750)
-    assert machine_checks.disk(replace(patient(tmp_path), home=home)).ok
 
 
 def test_a_model_without_a_price_is_named_with_what_to_write(tmp_path: Path) -> None:
@@ -455,38 +339,6 @@ def test_without_a_key_the_bot_is_offline_on_purpose(tmp_path: Path) -> None:
     assert service_checks.model(patient(tmp_path)).says.startswith("offline")
 
 
-@pytest.mark.full
-def test_mcp_servers_are_started(tmp_path: Path) -> None:
-    """A real one counts its tools."""
-    good = {
-        "command": [sys.executable, "-m", "mcp_server_time", "--local-timezone", "UTC"],
-        "tools": ["get_current_time"],
-    }
-    here = patient(tmp_path, mcp_servers={"time": good})
-    assert service_checks.mcp_servers(here, limit_s=300).says == "time (1 tools)"
-
-
-def test_an_mcp_server_that_does_not_start_is_named(tmp_path: Path) -> None:
-    """In words; the check goes on."""
-    bad = {"command": [str(tmp_path / "none")]}
-    found = service_checks.mcp_servers(patient(tmp_path, mcp_servers={"gone": bad}), limit_s=300)
-    assert (found.ok, found.says) == (False, "gone: it cannot be started or reached")
-
-
-def test_rules_that_take_everything_for_work_are_a_fault(tmp_path: Path) -> None:
-    """Above 40 % of a hundred messages or more."""
-    journal = NdjsonJournal(tmp_path / "events-classified.ndjson")
-    assert classifier_check(FileStore(tmp_path), NOW).ok
-    event = an_event().model_dump(mode="json") | {"classified_at": NOW.isoformat(), "classifier_version": "7"}
-    for number in range(99):
-        journal.append({**event, "classification": "actionable" if number < 41 else "ambient"})
-    assert classifier_check(FileStore(tmp_path), NOW) == HealthCheck(ok=True, says="version 7, last classified 0 s ago")
-    journal.append({**event, "classification": "ambient"})
-    journal.append({"damaged": "a line without a version"})
-    found = classifier_check(FileStore(tmp_path), NOW)
-    assert (found.ok, "41% of the last 100" in found.says) == (False, True)
-
-
 def test_a_check_that_hangs_costs_its_line_and_no_more(tmp_path: Path) -> None:
     """The others run meanwhile."""
     release = threading.Event()
@@ -529,3 +381,31 @@ def test_a_disk_that_takes_no_file_is_told_by_what_it_lacks(tmp_path: Path) -> N
         assert machine_checks.disk(world).says == f"no inode is free at {disk.path}: no file can be made"
         disk.remount("ro")
         assert machine_checks.disk(world).says == f"the file system of {disk.path} is read-only"
+
+
+@each_row("name, mode, fix", [(".env", 0o640, "go-rwx"), ("triage.yml", 0o664, "go-w"), ("home", 0o750, "go-rwx")])
+def test_what_a_group_or_others_may_read_or_change_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, mode: int, fix: str
+) -> None:
+    """Tokens and state are for the owner's eyes; triage.yml names programs that are started."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "home").mkdir(mode=0o700)
+    (tmp_path / ".env").touch(mode=0o600)
+    given = replace(patient(tmp_path), home=tmp_path / "home", config=tmp_path / "triage.yml")
+    assert machine_checks.modes(given).ok
+    (tmp_path / name).chmod(mode)
+    found = machine_checks.modes(given)
+    assert (found.ok, found.fix.partition(f" {fix} ")[0]) == (False, "chmod")
+    assert found.fix.endswith(name)
+
+
+def test_the_process_that_holds_the_lock_is_named(tmp_path: Path) -> None:
+    """A bot that works holds it; of another process nothing is known but its id."""
+    given = patient(tmp_path)
+    assert machine_checks.lock(given) == HealthCheck(ok=True, says="free")
+    lease = FileLeases(tmp_path).take(HOME)
+    found = machine_checks.lock(given)
+    assert (found.ok, found.says) == (False, f"held by process {os.getpid()}, which does not work as a bot")
+    SingleDocument(FileDocuments(tmp_path), PRESENCE).update(seen().model_dump(mode="json"))
+    assert machine_checks.lock(given).ok
+    lease.release()

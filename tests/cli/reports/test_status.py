@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.heartbeat.session_registry import SessionMemory
-from bot.intake.presence import Presence
+from bot.intake.presence import CONNECTION_FILE, Presence
 from bot.ports.collections import Collection
 from bot.ports.replicas import Role
 from bot.ports.threads import Threads
@@ -108,6 +110,32 @@ def test_a_supervisor_learns_by_the_exit_code_whether_the_bot_hears_slack(
     (tmp_path / CONNECTION).parent.mkdir()
     (tmp_path / CONNECTION).write_text(seen.model_dump_json())
     assert status(tmp_path, "--check", "--home", str(tmp_path)).returncode == code
+
+
+def test_the_check_reads_the_file_that_the_bot_writes(tmp_path: Path) -> None:
+    """By its path; one that cannot be read is said, and is no bot that works."""
+    assert CONNECTION == CONNECTION_FILE
+    (tmp_path / CONNECTION).parent.mkdir()
+    (tmp_path / CONNECTION).write_text("{")
+    done = status(tmp_path, "--check", "--home", str(tmp_path))
+    assert (done.returncode, "cannot be read" in done.stdout) == (1, True)
+
+
+@each_row("home, code", [("~nobody-of-that-name/x", 2), ("", 1)])
+def test_the_check_finds_the_data_directory_by_the_environment(tmp_path: Path, home: str, code: int) -> None:
+    """A `~` that leads nowhere is refused; without a value it is the one in .env."""
+    (tmp_path / ".env").write_text(f"TRIAGE_HOME={tmp_path}\n")
+    assert status(tmp_path, "--check", home=home).returncode == code
+
+
+def test_the_check_loads_neither_settings_nor_stores(tmp_path: Path) -> None:
+    """A container asks every half a minute."""
+    code = "import sys; from bot.__main__ import main; main(sys.argv[1:]); print(*sys.modules)"
+    argv = [sys.executable, "-c", code, "status", "--check", "--home", str(tmp_path)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert "bot.cli.health" in loaded
+    assert not {"bot.config.settings", "bot.ports", "bot.composition.storage_engine"} & set(loaded)
 
 
 def test_a_home_no_bot_ever_ran_on_is_not_up(tmp_path: Path) -> None:
