@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ _WORDS: Final = {"boolean": "true or false", "integer": "whole number", "number"
 
 
 def kind_of(schema: Mapping[str, Any]) -> str:
-    """Return what may be written, limits included.
+    """Return what may be written, limits included and examples left out.
 
     >>> kind_of({"type": "integer", "minimum": 1, "maximum": 16})
     'whole number, 1 to 16'
@@ -17,9 +18,11 @@ def kind_of(schema: Mapping[str, Any]) -> str:
     'number over 0, or null'
     >>> kind_of({"type": "array", "items": {"enum": ["en", "de"]}})
     'list of: `en` or `de`'
+    >>> kind_of({"title": "channel id such as C0123OPS", "type": "string"})
+    'channel id'
     """
     if title := schema.get("title"):
-        return str(title)
+        return re.split("[,;]? such as |; ", str(title))[0]
     if choices := schema.get("anyOf"):
         kinds = [kind_of(choice) for choice in choices if choice != {"type": "null"}]
         return " or ".join(kinds) + (", or null" if {"type": "null"} in choices else "")
