@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from bot.__main__ import COMMANDS, command_of
+from bot.domain.commands.command_specs import MANUAL
 from reference.markdown import code
 
 _SHARED: Final = 4
@@ -44,6 +45,8 @@ def arguments_of(command: click.Command) -> list[click.Argument]:
 def _section(name: str, what: str, command: click.Command, shared: Sequence[tuple[str, str]]) -> str:
     verbs = verbs_of(command)
     form = _form(f"triage {name}", command)
+    if verbs and all(f"{name} {verb}" in MANUAL for verb in verbs):
+        verbs, what = {}, f"{', '.join(verbs)}, as in Slack"
     forms = [(_form(f"{form} {verb}", each), each.help or "") for verb, each in verbs.items()]
     if not forms or command.params:
         forms.insert(0, (form, what))
