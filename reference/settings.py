@@ -16,6 +16,8 @@ from reference.schema import Schema, triage_schema
 
 TOP: Final = "The top of the file"
 _LONG: Final = 50
+_SWITCH: Final = kind_of({"type": "boolean"})
+"""A kind that its default tells."""
 
 
 class Undescribed(Exception):
@@ -96,7 +98,7 @@ class _Reader:
         where = self._written[below]
         return Key(
             path=path,
-            kind=f"{form}: [`{where}`](#{anchor(where)})",
+            kind=f"[{form}](#{anchor(where)})",
             default="",
             says="" if says == said_there else one_line(says),
         )
@@ -153,7 +155,7 @@ def _section(block: Block) -> str:
 
 def _line(key: Key) -> str:
     optional = key.default == code("null")
-    kind = key.kind.removesuffix(", or null") if optional else key.kind
+    kind = key.kind.removesuffix(", or null") if optional else "" if key.kind == _SWITCH else key.kind
     default = "required" if key.default is None else "optional" if optional else key.default
     inside = "; ".join(filter(None, [kind, default]))
     return f"- {code(key.path)} ({inside}){': ' if key.says else ''}{key.says}"
