@@ -78,38 +78,38 @@ class TeamMatters(SettingsBlock):
     approvers: Annotated[tuple[ApproverId, ...] | None, InheritedValue()] = None
     """Who may approve; absent: everybody in the ops channel. An empty list: nobody."""
     team_language: Annotated[str, Field(pattern="^[a-z]{2}$")] = "en"
-    """Two small letters. A question in it is answered in it, any other in its own, with a translation on the card;
-    offline neither happens."""
+    """Two small letters: a question in it is answered in it, any other in its own, with a translation on the card."""
     tone: Annotated[str, Field(min_length=1, max_length=400)] | None = None
-    """How replies should sound, in your own words; models only, and no rule of theirs gives way to it."""
+    """How replies should sound, in your own words; for models only."""
     rubrics: dict[QuestionType, Annotated[tuple[RubricPoint, ...], Field(max_length=8)]] = {}
-    """More points that an answer to a kind of question must meet, and is judged by where a model judges it."""
+    """More points that an answer to a kind of question must meet."""
     escalation: EscalationSettings = EscalationSettings()
     budget: BudgetSettings = BudgetSettings()
     remind_after: PerhapsInterval = REMIND_AFTER
-    """How long a card may wait before the ops channel is reminded of it, once; null: never."""
+    """After how long the ops channel is reminded of a waiting card, once; null: never."""
     expire_after: PerhapsInterval = EXPIRE_AFTER
-    """How long nobody may touch a waiting card before it is closed; null: for ever."""
+    """After how long an untouched card is closed; null: never."""
     acknowledge: AcknowledgeMode = "reaction"
-    """How an asker hears that their question is being looked into. `reaction`: 👀 on their message, ✅ once the reply
-    stands, nothing where there is none. `ephemeral`: one line that only they see. `none`: not at all."""
+    """What the asker sees. `reaction`: 👀, then ✅ once the reply stands. `ephemeral`: one line for them alone. `none`:
+    nothing.
+    """
     feedback: bool = True
-    """Two buttons under each posted reply, Helpful and Not helpful: anyone in the channel has one vote. Votes are
-    counted, and a reply that did not help comes back to its card's thread, once."""
+    """Helpful and Not helpful under each reply. One that did not help comes back to its card's thread, once."""
     pages: PageSettings = PageSettings()
     brief: BriefSettings = BriefSettings()
     working_hours: WorkingHoursSettings | None = None
     """When reminders and briefs may be said; null: at any hour."""
     autonomy: Autonomy = "off"
-    """Replies without a human. `off`: never. `shadow`: cards say which drafts would have been sent. `on`: an approver
-    may arm it (`/triage autonomy arm`) once the record allows it; it disarms itself when the record does not."""
+    """Replies without a human. `off`: never. `shadow`: cards say what would have been sent. `on`: an approver may arm
+    it once the record allows it.
+    """
     baseline_reply_s: Annotated[float, Field(gt=0, le=604_800)] | None = None
-    """How long an answer took before the bot, median, in seconds; `triage metrics` compares with it."""
+    """Median seconds to an answer before the bot; `triage metrics` compares with it."""
 
     share: Annotated[tuple[Literal["notes", "checks"], ...], InheritedValue()] = ()
-    """What other teams get to see of this one. `notes`: what was remembered of its answers. `checks`: commands of its
-    sessions' HEARTBEAT.md whose findings people acted on, or that several sessions make; other teams get them as
-    suggestions, on which a human there decides."""
+    """What other teams see of this one. `notes`: saved notes. `checks`: its good commands, as suggestions on which a
+    human there decides.
+    """
 
 
 class TeamSettings(TeamMatters):
