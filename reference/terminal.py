@@ -21,7 +21,9 @@ def terminal_part() -> str:
     commands = {name: command_of(name) for name in COMMANDS}
     taken = Counter(row for command in commands.values() for row in _all_rows(command))
     shared = [row for row, count in taken.items() if count >= _SHARED]
-    parts = [_section(name, what, commands[name], shared) for name, what in COMMANDS.items()]
+    same = [name for name in COMMANDS if name in MANUAL and not _own_rows(commands[name], shared)]
+    parts = [_section(name, what, commands[name], shared) for name, what in COMMANDS.items() if name not in same]
+    parts.append(f"- as in Slack: {', '.join(code(f'triage {name}') for name in same)}")
     return "\n".join([*parts, "", "Many commands take:", "", *(f"- {form}: {meaning}" for form, meaning in shared)])
 
 
@@ -45,14 +47,16 @@ def arguments_of(command: click.Command) -> list[click.Argument]:
 def _section(name: str, what: str, command: click.Command, shared: Sequence[tuple[str, str]]) -> str:
     verbs = verbs_of(command)
     form = _form(f"triage {name}", command)
-    if verbs and all(f"{name} {verb}" in MANUAL for verb in verbs):
-        verbs, what = {}, f"{', '.join(verbs)}, as in Slack"
     forms = [(_form(f"{form} {verb}", each), each.help or "") for verb, each in verbs.items()]
     if not forms or command.params:
         forms.insert(0, (form, what))
     lines = [f"- {code(each)}: {said}" for each, said in forms]
-    lines += [f"  - {each}: {said}" for each, said in _all_rows(command) if (each, said) not in shared]
+    lines += [f"  - {each}: {said}" for each, said in _own_rows(command, shared)]
     return "\n".join(lines)
+
+
+def _own_rows(command: click.Command, shared: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [row for row in _all_rows(command) if row not in shared]
 
 
 def _all_rows(command: click.Command) -> list[tuple[str, str]]:
