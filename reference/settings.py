@@ -93,8 +93,8 @@ class _Reader:
             yield from self.read(at, one)
 
     def _link(self, path: str, field: Schema, below: str, form: str) -> Key:
-        said_there = self._defs[below]["description"]
-        says = field.get("description", said_there)
+        said_there = str(self._defs[below]["description"])
+        says = str(field.get("description", said_there))
         where = self._written[below]
         return Key(
             path=path,
