@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -9,17 +10,19 @@ _WORDS: Final = {"boolean": "true or false", "integer": "whole number", "number"
 
 
 def kind_of(schema: Mapping[str, Any]) -> str:
-    """Return what may be written, limits included.
+    """Return what may be written, limits included and examples left out.
 
     >>> kind_of({"type": "integer", "minimum": 1, "maximum": 16})
     'whole number, 1 to 16'
     >>> kind_of({"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "null"}]})
     'number over 0, or null'
     >>> kind_of({"type": "array", "items": {"enum": ["en", "de"]}})
-    'list of: `en` or `de`'
+    'list of `en` or `de`'
+    >>> kind_of({"title": "channel id such as C0123OPS", "type": "string"})
+    'channel id'
     """
     if title := schema.get("title"):
-        return str(title)
+        return re.split("[,;]? such as |; ", str(title))[0]
     if choices := schema.get("anyOf"):
         kinds = [kind_of(choice) for choice in choices if choice != {"type": "null"}]
         return " or ".join(kinds) + (", or null" if {"type": "null"} in choices else "")
@@ -33,7 +36,7 @@ def kind_of(schema: Mapping[str, Any]) -> str:
 
 def _structure(schema: Mapping[str, Any]) -> str | None:
     if schema["type"] == "array":
-        return f"list of{' one or more' if schema.get('minItems') else ''}: {kind_of(schema['items'])}"
+        return f"list of {kind_of(schema['items'])}"
     if schema["type"] == "object":
         values = [*schema.get("patternProperties", {}).values(), schema.get("additionalProperties")]
         return f"names, each with a {kind_of(values[0])}"
@@ -41,10 +44,7 @@ def _structure(schema: Mapping[str, Any]) -> str | None:
 
 
 def _limits(schema: Mapping[str, Any]) -> str:
-    """Return the limits with what leads in to them; "" for none."""
-    if "minLength" in schema or "maxLength" in schema:
-        least, most = schema.get("minLength", 0), schema.get("maxLength")
-        return f" of {least} to {most} characters" if most else ", not empty"
+    """Return a number's limits with what leads in to them; "" for none. Those of a text are in the editor's schema."""
     low, over, high = (schema.get(name) for name in ("minimum", "exclusiveMinimum", "maximum"))
     parts = [
         "" if over is None else f" over {over:g}",

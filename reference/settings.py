@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,11 +11,13 @@ import yaml
 
 from bot.config.settings import TAKEN_OVER
 from reference.kinds import kind_of
-from reference.markdown import code, one_line, table
+from reference.markdown import code, one_line
 from reference.schema import Schema, triage_schema
 
 TOP: Final = "The top of the file"
 _LONG: Final = 50
+_SWITCH: Final = kind_of({"type": "boolean"})
+"""A kind that its default tells."""
 
 
 class Undescribed(Exception):
@@ -24,14 +26,12 @@ class Undescribed(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Key:
-    """One key as the reader meets it; `default` is None where the key is required."""
+    """One key as the reader meets it; `default` is None where the key is required, and "" of a block."""
 
     path: str
     kind: str
     default: str | None
     says: str
-    items: tuple[str, ...] = ()
-    """A default too long for a cell, one piece after the other."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +41,8 @@ class Block:
     path: str
     says: str
     keys: tuple[Key, ...]
+    inherited: tuple[str, ...] = ()
+    """Keys that are those of the top of the file, in every word; they are named and not described again."""
 
 
 def blocks(schema: Schema | None = None) -> tuple[Block, ...]:
@@ -51,7 +53,7 @@ def blocks(schema: Schema | None = None) -> tuple[Block, ...]:
     """
     whole = schema or triage_schema()
     found = tuple(_Reader(whole).read("", whole))
-    if mute := [key.path for block in found for key in block.keys if not key.says]:
+    if mute := [key.path for block in found for key in block.keys if not key.says and key.default != ""]:
         raise Undescribed(", ".join(mute))
     return found
 
@@ -67,12 +69,16 @@ class _Reader:
     def __init__(self, schema: Schema) -> None:
         self._defs: Mapping[str, Schema] = schema.get("$defs", {})
         self._written: dict[str, str] = {}
+        self._top: Schema = schema["properties"]
 
     def read(self, path: str, block: Schema) -> Iterator[Block]:
         """Yield a block and those inside it."""
         keys, inner = [], []
+        inherited = tuple(name for name, field in block["properties"].items() if path and self._top.get(name) == field)
         for name, field in block["properties"].items():
             at = f"{path}.{name}" if path else name
+            if name in inherited:
+                continue
             found = _held(field)
             if found is None:
                 keys.append(_key(at, field, required=name in block.get("required", ())))
@@ -82,14 +88,20 @@ class _Reader:
                 self._written[below] = at + ending
                 inner.append((at + ending, self._defs[below]))
             keys.append(self._link(at, field, below, form))
-        yield Block(path=path or TOP, says=block["description"], keys=tuple(keys))
+        yield Block(path=path or TOP, says=block["description"], keys=tuple(keys), inherited=inherited)
         for at, one in inner:
             yield from self.read(at, one)
 
     def _link(self, path: str, field: Schema, below: str, form: str) -> Key:
-        says = field.get("description") or self._defs[below]["description"]
+        said_there = str(self._defs[below]["description"])
+        says = str(field.get("description", said_there))
         where = self._written[below]
-        return Key(path=path, kind=f"{form}: [`{where}`](#{anchor(where)})", default="", says=one_line(says))
+        return Key(
+            path=path,
+            kind=f"[{form}](#{anchor(where)})",
+            default="",
+            says="" if says == said_there else one_line(says),
+        )
 
 
 def _held(field: Schema) -> tuple[str, str, str] | None:
@@ -104,9 +116,8 @@ def _held(field: Schema) -> tuple[str, str, str] | None:
 
 
 def _key(path: str, field: Schema, *, required: bool) -> Key:
-    default, items = _default(field)
     says = one_line(field.get("description", ""))
-    return Key(path=path, kind=kind_of(field), default=None if required else default, says=says, items=items)
+    return Key(path=path, kind=kind_of(field), default=None if required else _default(field), says=says)
 
 
 def anchor(path: str) -> str:
@@ -118,14 +129,10 @@ def anchor(path: str) -> str:
     return "".join(sign for sign in path.lower().replace(" ", "-") if sign.isalnum() or sign in "-_")
 
 
-def _default(field: Schema) -> tuple[str, tuple[str, ...]]:
+def _default(field: Schema) -> str:
     value = field.get("default")
     written = _yaml(value)
-    if len(written) <= _LONG or not isinstance(value, list | tuple):
-        return code(written), ()
-    return f"{len(value)} built in, below", tuple(
-        " ".join(one) if isinstance(one, list | tuple) else one for one in value
-    )
+    return f"{len(value)} built in" if len(written) > _LONG and isinstance(value, list | tuple) else code(written)
 
 
 def _yaml(value: Any) -> str:
@@ -141,30 +148,31 @@ def _yaml(value: Any) -> str:
 def _section(block: Block) -> str:
     level = "##" if block.path == TOP or "." not in block.path.removesuffix(".<name>") else "###"
     title = block.path if block.path == TOP else code(block.path)
-    rows = [
-        [code(key.path), key.kind, "required" if key.default is None else key.default, key.says] for key in block.keys
-    ]
-    parts = [f"{level} {title}", block.says]
-    if level == "##":
-        parts.append(_when(block.path))
-    parts.append(table(["key", "what you write", "default", "what it does"], rows))
-    for key in block.keys:
-        if key.items:
-            parts.append(f"Built into `{key.path}`:\n\n" + "\n".join(f"- {code(item)}" for item in key.items))
+    parts = [f"{level} {title}", block.says, _when(block.path), _inherited(block.inherited)]
+    parts.append("\n".join(map(_line, block.keys)))
     return "\n\n".join(part for part in parts if part)
+
+
+def _line(key: Key) -> str:
+    optional = key.default == code("null")
+    kind = key.kind.removesuffix(", or null") if optional else "" if key.kind == _SWITCH else key.kind
+    default = "required" if key.default is None else "optional" if optional else key.default
+    inside = "; ".join(filter(None, [kind, default]))
+    return f"- {code(key.path)} ({inside}){': ' if key.says else ''}{key.says}"
+
+
+def _inherited(names: Sequence[str]) -> str:
+    return f"As at the top of the file: {', '.join(map(code, names))}." if names else ""
 
 
 _TEAM: Final = "teams.<name>"
 
 
 def _when(path: str) -> str:
-    top = path.partition(".")[0].removesuffix("[]")
+    """Return which changes a running bot takes over, where the top of the file has not said it; "" elsewhere."""
     if path == TOP:
         taken = ", ".join(map(code, sorted(TAKEN_OVER)))
-        return f"A running bot takes over {taken} at `kill -HUP`; everything else waits for a restart."
+        return f"A running bot takes over {taken} at `kill -HUP`. Every other change waits for a restart."
     if path == _TEAM:
-        return (
-            "A running bot takes over new and removed teams at `kill -HUP`, and of the others `approvers`, `channels`, "
-            "`codebases` and `share`; everything else waits for a restart."
-        )
-    return "Taken over by a running bot at `kill -HUP`." if top in TAKEN_OVER else "A change waits for a restart."
+        return "Of a team that stays, `kill -HUP` takes over `approvers`, `channels`, `codebases` and `share` only."
+    return ""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from bot.domain.commands.command_specs import MANUAL, NOTHING, OF_TEAMS, CommandSpec
-from reference.markdown import code, plain, table
-
-HEAD = ["you type", "what it does", "who may", "what it changes", "how to undo it"]
+from bot.domain.commands.command_specs import MANUAL, OF_TEAMS
+from reference.markdown import code, plain
 
 
 def slash_part() -> str:
-    """Return a table of every command and subcommand, and what several teams make of them."""
-    return f"{table(HEAD, [_row(entry) for entry in MANUAL.values()])}\n\n{OF_TEAMS}"
-
-
-def _row(entry: CommandSpec) -> list[str]:
-    changes = "" if entry.changes == NOTHING else entry.changes
-    return [code(f"/triage {entry.form}"), *map(plain, (entry.does, entry.who, changes, entry.undo))]
+    """Return every command and subcommand with who may type it, and what several teams make of them."""
+    lines = [
+        f"- {code(f'/triage {entry.form}')}: {plain(entry.does)} ({plain(entry.who)})" for entry in MANUAL.values()
+    ]
+    return "\n".join([*lines, "", OF_TEAMS])
 
 
 def slash_problem(words: list[str]) -> str | None:

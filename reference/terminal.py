@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import click
 
 from bot.__main__ import COMMANDS, command_of, purpose_of
-from reference.markdown import code, table
+from bot.domain.commands.command_specs import MANUAL
+from reference.markdown import code
+
+_SHARED: Final = 4
+"""An option that so many commands take in the same words is described once."""
 
 
 def terminal_part() -> str:
-    """Return a section for each command: how it is written, what it does, its options."""
-    return "\n\n".join(_section(name, purpose_of(name)) for name in COMMANDS)
+    """Return every command with what it does and its options; what several commands take stands once, below them."""
+    commands = {name: command_of(name) for name in COMMANDS}
+    taken = Counter(row for command in commands.values() for row in _all_rows(command))
+    shared = [row for row, count in taken.items() if count >= _SHARED]
+    same = [name for name in COMMANDS if name in MANUAL and not _own_rows(commands[name], shared)]
+    parts = [_section(name, purpose_of(name), commands[name], shared) for name in COMMANDS if name not in same]
+    parts.append(f"- as in Slack: {', '.join(code(f'triage {name}') for name in same)}")
+    return "\n".join([*parts, "", "Many commands take:", "", *(f"- {form}: {meaning}" for form, meaning in shared)])
 
 
 def verbs_of(command: click.Command) -> Mapping[str, click.Command]:
@@ -32,18 +44,24 @@ def arguments_of(command: click.Command) -> list[click.Argument]:
     return [each for each in command.params if isinstance(each, click.Argument)]
 
 
-def _section(name: str, what: str) -> str:
-    command = command_of(name)
+def _section(name: str, what: str, command: click.Command, shared: Sequence[tuple[str, str]]) -> str:
     verbs = verbs_of(command)
     form = _form(f"triage {name}", command)
-    forms = [[code(_form(f"{form} {verb}", each)), each.help or ""] for verb, each in verbs.items()]
+    forms = [(_form(f"{form} {verb}", each), each.help or "") for verb, each in verbs.items()]
     if not forms or command.params:
-        forms.insert(0, [code(form), what])
-    rows = list(dict.fromkeys(row for each in (command, *verbs.values()) for row in _rows(each)))
-    parts = [f"### {code(f'triage {name}')}", table(["you type", "what it does"], forms)]
-    if rows:
-        parts.append(table(["with", "meaning"], rows))
-    return "\n\n".join(parts)
+        forms.insert(0, (form, what))
+    lines = [f"- {code(each)}: {said}" for each, said in forms]
+    lines += [f"  - {each}: {said}" for each, said in _own_rows(command, shared)]
+    return "\n".join(lines)
+
+
+def _own_rows(command: click.Command, shared: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [row for row in _all_rows(command) if row not in shared]
+
+
+def _all_rows(command: click.Command) -> list[tuple[str, str]]:
+    """Return the options of a command and of its verbs, each once."""
+    return list(dict.fromkeys(row for each in (command, *verbs_of(command).values()) for row in _rows(each)))
 
 
 def _form(words: str, command: click.Command) -> str:

@@ -43,7 +43,7 @@ class PageSettings(SettingsBlock):
     again_after: PerhapsInterval = AGAIN_AFTER
     """How long after a page nobody acknowledged it rings again, and again; null: never."""
     then: EscalationId | None = None
-    """Who is told, once, of one nobody acknowledged for twice as long: a user, a user group, a private channel."""
+    """Who is told, once, of a page nobody acknowledged for twice as long; a channel must be private."""
 
 
 class EscalationSettings(SettingsBlock):
@@ -72,8 +72,9 @@ class FixSettings(SettingsBlock):
     """Draft pull requests of proposed patches; they need a token of the code host in the environment."""
 
     check: Annotated[tuple[_Argument, ...], Field(min_length=1)] | None = None
-    """A program that runs the codebase's tests, as an argument list such as `[make, test]`; null: none is run. It runs
-    in a folder with the patched files and no .git, without network where the machine offers that."""
+    """The program that runs the codebase's tests, such as `[make, test]`, in the patched files without .git; null:
+    none.
+    """
     base: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$")] | None = None
     """The branch that pull requests lead to; null: that of a codebase's `branch`, else the code host's default."""
 

@@ -76,16 +76,15 @@ class CodebaseSettings(SettingsBlock):
     url: Annotated[str, BeforeValidator(_remote), described_as("address git can clone, without a password")] | None = (
         None
     )
-    """What triage clones and keeps fresh, with git's own credentials; a password or token in it is refused."""
+    """What triage clones and keeps fresh, with git's own credentials."""
     branch: Annotated[str, Field(min_length=1), matching(_BRANCH, "no name of a branch; such as main")] | None = None
     """The branch that is read, of a `url` only; absent: the remote's default."""
     refresh: Interval = REFRESH
     """How old a clone may become before it is fetched again, of a `url` only."""
     kind: CodebaseKind = "code"
-    """`docs`: a handbook. Its pages are found and cited as any, but it is not looked at for the frames of a stack trace
-    and for where a name of code is defined, and models are told that it is a handbook."""
+    """`docs`: a handbook. Its pages are cited; stack frames and definitions are looked for elsewhere."""
     code_host: CodeHost | None = None
-    """What shows this code to a browser, where its remote's host does not say by its name; absent: `code_host`."""
+    """As `code_host` at the top, for this one."""
     fixes: FixSettings = FixSettings()
     """Draft pull requests of this codebase; what is left out is that of `fixes` at the top."""
 

@@ -235,7 +235,7 @@ class WorkingHoursSettings(HoursWindow):
     start: WindowStart
     """The first minute of work."""
     end: WindowEnd
-    """The first minute after it; before `start`, the window goes over midnight and belongs to the day it began on."""
+    """The first minute after it; before `start`, the window goes over midnight."""
     timezone: LocalZone = "local"
     """Whose clock; `local` is the machine's."""
     days: Annotated[tuple[Day, ...], Field(min_length=1)] = ("mon", "tue", "wed", "thu", "fri")

@@ -160,7 +160,7 @@ class BeatSettings(SettingsBlock):
     ] = "HEARTBEAT_OK"  # noqa: S105 - a word
     """What a model says when all is well, if it cannot call `finish_beat`."""
     ack_max_chars: Annotated[int, Field(ge=0, le=10_000)] = 300
-    """What is said beside `ok` up to this length is not sent; the morning brief lists it."""
+    """A message beside `ok` up to this length stands in the morning brief only."""
     include_reasoning: bool = False
     """Show the summary of the run's reasoning under its alert."""
     severity: Annotated[Severity, WithJsonSchema({"type": "string", "enum": [str(each) for each in Severity]})] = (
@@ -168,16 +168,15 @@ class BeatSettings(SettingsBlock):
     )
     """How urgent a finding is where neither its receipt nor a `!` before its task says so."""
     again_after: PerhapsInterval = AGAIN_AFTER
-    """How long after a page nobody acknowledged it rings again, and again; null: never; absent: as in `pages`."""
+    """As in `pages`, for this session's findings."""
     then: EscalationId | None = None
-    """Who is told, once, of a page nobody acknowledged for twice as long: a user, a user group, a private channel;
-    null: nobody; absent: as in `pages`."""
+    """As in `pages`, for this session's findings; null: nobody."""
     dedupe_window: Interval = timedelta(hours=24)
     """The same finding is not sent to the same place again within it."""
     heartbeat_model: Annotated[str, matching(_MODEL_OR_NONE, _NO_MODEL), described_as('model id, or ""')] = ""
-    """The cheap model that looks first; "" switches that look off, in a session even where the global block has one."""
+    """The cheap model that looks first; "" switches that off."""
     model: Annotated[str, matching(MODEL_ID, _NO_MODEL), described_as("model id")] = DEFAULT_MODEL
-    """The model of full runs; without a key or cloud (see `provider`) code compares what the commands print."""
+    """The model of full runs."""
     deliver: DeliverSettings = DeliverSettings()
     visibility: VisibilitySettings = VisibilitySettings()
     commands: tuple[Command, ...] = DEFAULT_COMMANDS

@@ -53,12 +53,11 @@ class InvestigatorSettings(SettingsBlock):
     """The model that drafts, and the limits of one investigation."""
 
     model: ModelId = DEFAULT_MODEL
-    """Who drafts. A model without a known price counts at the dearest known one; `pricing` says what it costs."""
+    """Who drafts."""
     max_rounds: Annotated[int, Field(ge=1, le=2)] = 2
-    """2: the investigator corrects a bounced draft once, then it is validated again. 1: a bounced draft goes to the
-    human at once."""
+    """1: a bounced draft goes to the human at once. 2: it is corrected once first."""
     hard_cap_runtime_min: Annotated[float, Field(gt=0, le=60)] = 5
-    """Minutes one run may take, retries included; then it is escalated, or the human is told."""
+    """Minutes one run may take; then it is escalated, or the human is told."""
     stall_s: StallSeconds | None = DEFAULT_STALL_S
     """Seconds a request may be silent; null: no such limit; absent: TRIAGE_STALL_S, then 60."""
 
@@ -123,7 +122,7 @@ class McpServerSettings(SettingsBlock):
     command: tuple[_Argument, ...] | None = None
     """The argument list of the process; never a shell line."""
     env: tuple[_EnvName, ...] = ()
-    """Names of variables the process may see, besides PATH, HOME, proxies and the like; absent ones are left out."""
+    """Names of more variables that the process may see."""
     url: _Url | None = None
     """Where the server listens; credentials belong in a header."""
     headers: dict[_HeaderName, _HeaderValue] = {}

@@ -42,23 +42,18 @@ class SessionSettings(SettingsBlock):
     name: Annotated[str, Field(min_length=1, max_length=80)] | None = None
     """What people read; absent: the id."""
     cwd: PerhapsFolder
-    """The checkout that is looked after; its HEARTBEAT.md is made when missing. No two sessions share one. While the
-    folder is missing this session alone does not beat, and its owner is told once."""
+    """The checkout that is looked after; no two sessions share one. Its HEARTBEAT.md is made when missing."""
     codebase: str | None = None
     """Instead of `cwd`: the checkout of this one of `codebases`, which must have a `path`."""
     owner: Annotated[ApproverId | None, BeforeValidator(_owner)] = None
-    """Who is told: a user, or a user group (each member is); absent: nobody, and only `deliver: {mode: explicit}` or
-    `none` lets beats run."""
+    """Who is told: a user or a user group; absent: `deliver` must be `explicit` or `none`."""
     team: str | None = None
-    """Whose it is; needed with several `teams`, and then its alerts, suggestions and commands are that team's."""
+    """Whose it is; needed with several `teams`."""
     master: bool = False
     """Whether it looks after the other sessions' playbooks; one may."""
     heartbeat: BeatSettings = BeatSettings()
-    """This session's own values for any key of `heartbeat`, block by block and key by key.
-
-    An absent key inherits, and so does an empty block (`heartbeat:` with nothing after it). A list replaces the shared
-    list. null and "" are values, not absence: `daily_budget_usd: null` lifts a shared limit, `heartbeat_model: ""`
-    switches a shared pre-screen off; where null is no value of the key it is refused.
+    """This session's own values for any key of `heartbeat`. An absent key inherits, a list replaces a list, null and ""
+    are values.
     """
 
     def over_pages(self, pages: PageSettings) -> SessionSettings:

@@ -130,8 +130,7 @@ class WatcherSettings(SettingsBlock):
     mentions_anywhere: bool = True
     """Answer a mention in channels that are not watched, too."""
     allow_bots: AlertBots = {}
-    """Bot, app or user ids of alert bots, whose messages are read as alerts; `{B0123ALERTS: grafana}` also says which
-    tool writes them, where most messages do not."""
+    """Bot, app or user ids whose messages are alerts; `{B0123ALERTS: grafana}` also names the tool."""
     allow_external: bool = False
     """Read messages of guests and of Slack Connect partners."""
     backfill_max: Interval = timedelta(hours=24)
@@ -148,13 +147,13 @@ class ClassifierSettings(SettingsBlock):
     bot_id: str | None = None
     """The bot's user id, for `triage classify` and `triage replay`; a running bot asks Slack who it is."""
     ack_patterns: tuple[Pattern, ...] = ()
-    """Added to what counts as thanks or agreement; in small letters, and it must cover the whole message."""
+    """More forms of thanks or agreement; in small letters, each covers the whole message."""
     question_keywords: tuple[Word, ...] = ()
     """Phrases that make a message a question without a question mark."""
     alarm_keywords: tuple[Word, ...] = ()
     """Phrases that make a message an alarm, such as "checkout is down"."""
     languages: tuple[Language, ...] = LANGUAGES
-    """Whose language packs are used; an empty list leaves only question marks and your own words."""
+    """Whose language packs are used; an empty list leaves question marks and your own words."""
     skip_chatter: bool = False
     """Leave questions alone that are addressed to somebody else (`@alice can you …`)."""
     threshold: Annotated[float, Field(gt=0, lt=1)] | None = None
@@ -168,10 +167,11 @@ class Settings(TeamMatters):
     codebase: Annotated[Folder | None, InheritedValue()] = None
     """The git checkout whose committed files are the evidence; of several, see `codebases`."""
     codebases: Annotated[dict[CodebaseId, CodebaseSettings], InheritedValue()] = {}
-    """The repositories whose committed files are the evidence, by a name of yours that stands in citations
-    (`shop:src/x.py:3-9`). Instead of `codebase`."""
+    """The repositories whose committed files are the evidence, by a name that stands in citations
+    (`shop:src/x.py:3-9`). Instead of `codebase`.
+    """
     code_host: CodeHost | None = None
-    """What shows the code to a browser, where the host of the remote `origin` does not say by its name."""
+    """What shows the code to a browser, where the host of `origin` does not say it by its name."""
     watched_chats: Annotated[tuple[WatchedChat, ...], InheritedValue()] = ()
     """The channels whose every message is read; none: mentions only."""
     slack: SlackSettings = SlackSettings()
@@ -186,7 +186,7 @@ class Settings(TeamMatters):
     mcp_servers: McpConfig = {}
     """Servers whose tools become the investigator's, by a name of yours."""
     pricing: dict[ModelId, PriceSettings] = {}
-    """What models cost, by model id, over the built-in list; one without a price counts at the dearest known one."""
+    """What models cost, by id, over the built-in list; one without a price counts at the dearest known one."""
     max_concurrent_sessions: Annotated[int, Field(ge=1, le=16)] = 2
     """Jobs worked off at once, at most one of them a heartbeat."""
     heartbeat: Annotated[BeatSettings, InheritedValue()] = BeatSettings()
@@ -195,9 +195,9 @@ class Settings(TeamMatters):
     sessions: Annotated[dict[SessionId, SessionSettings], InheritedValue()] = {}
     """The watched workspace folders; none: no heartbeats. What a session's block leaves out is `heartbeat`'s."""
     keep_runs_for: PerhapsInterval = KEEP_RUNS_FOR
-    """How long the records of runs are kept in runs/ and escalations/, open threads' aside, and what is on file of
-    draft PRs that ended and of votes on replies; null: for ever. Journals, closed threads and memory are never
-    removed."""
+    """How long records of runs, ended draft PRs and votes are kept; null: for ever. Open threads, journals and memory
+    stay.
+    """
     fixes: FixSettings = FixSettings()
     _removed_keys: tuple[str, ...] = PrivateAttr(())
 

@@ -238,14 +238,14 @@ ANSWERS = Chapter(
         Scene(
             name="help-one",
             title="/triage help investigate",
-            meaning="One command in full: examples, who may, what it changes, how to undo it.",
+            meaning="One command in full.",
             shows=entry_blocks(_INVESTIGATE),
             private=True,
         ),
         Scene(
             name="status",
             title="/triage status",
-            meaning="What waits, what runs, and whether Slack is heard. Only approvers see the questions.",
+            meaning="What waits, what runs, and whether Slack is heard.",
             shows=status_blocks(_overview(), may_see_drafts=True),
             private=True,
         ),
@@ -270,8 +270,7 @@ ANSWERS = Chapter(
             name="autonomy",
             title="`/triage metrics --autonomy`",
             meaning=(
-                "What speaks for or against automatic replies: what would have been sent, what people did "
-                "with it, each condition with its figure. Questions are shown to approvers only."
+                "What would have been sent without a click, what people did with it, each condition with its figure."
             ),
             shows=autonomy_blocks(_CASE, may_see_drafts=True),
             private=True,
@@ -279,9 +278,7 @@ ANSWERS = Chapter(
         Scene(
             name="metrics",
             title="/triage metrics",
-            meaning=(
-                "The promises, measured. First comes what misses its target, last what cannot be measured yet, and why."
-            ),
+            meaning="The promises, measured: what misses its target first.",
             shows=_metrics(),
             private=True,
         ),
@@ -295,14 +292,14 @@ ANSWERS = Chapter(
         Scene(
             name="heartbeat-list",
             title="/triage heartbeat list",
-            meaning="Every watched repository: green is well, red has something open, ⚠ failed, ⏸ paused.",
+            meaning="Green is well, red has something open, ⚠ failed, ⏸ paused.",
             shows=answer_blocks(list_answer(_ROWS, NOW)),
             private=True,
         ),
         Scene(
             name="heartbeat-why",
             title="/triage heartbeat why shop",
-            meaning="Step by step how the latest beat went: ✓ passed, ■ where it ended.",
+            meaning="The latest beat, step by step: ✓ passed, ■ where it ended.",
             shows=answer_blocks(why_answer("shop", _BEATS)),
             private=True,
         ),
@@ -316,9 +313,7 @@ ANSWERS = Chapter(
         Scene(
             name="tiers",
             title="/triage tiers shop",
-            meaning=(
-                "What a session looks at, how often, and what is due. `remove` and `move` take the numbers shown here."
-            ),
+            meaning="What a session looks at, how often, and what is due.",
             shows=answer_blocks(_tasks().answer()),
             private=True,
         ),
@@ -375,8 +370,7 @@ HOME = Chapter(
             name="home-approver",
             title="For an approver",
             meaning=(
-                "At the top, the result of your last click. Then the drafts, whole and with their buttons; a "
-                "draft that does not fit has a link to its card. Then every session, today's numbers, and "
+                "The result of your last click, the drafts with their buttons, every session, today's numbers, "
                 "the bot's health."
             ),
             shows=home_view(_HOME, user=ANA.user_id, may_approve=True, notice=_ANSWER),
@@ -390,10 +384,7 @@ HOME = Chapter(
         Scene(
             name="home-teams",
             title="For somebody of several teams",
-            meaning=(
-                "A part for each team: this person approves for payments, is in the ops channel of platform, and owns "
-                "a session of mobile without belonging to it."
-            ),
+            meaning="A part for each team that the person belongs to.",
             shows=teams_home_view(
                 (
                     TeamHome(name="payments", home=replace(_HOME, sessions=_ROWS[1:2]), may_approve=True),

@@ -14,9 +14,7 @@ SCENES = tuple(scene for chapter in CHAPTERS for scene in chapter.scenes)
 
 _INTRO = """# What am I looking at
 
-Every message, dialogue and answer of triage, with what it means and what to do about it. The pictures are of the real
-blocks, drawn by the demo's page nearly as Slack draws them. `make screenshots` makes this page and its pictures; it is
-not edited by hand.
+Every view, what it means and what to do about it. `make screenshots` makes this page and its pictures.
 """
 
 
@@ -31,7 +29,7 @@ def _chapter(chapter: Chapter) -> str:
 
 
 def _scene(scene: Scene) -> str:
-    return f"\n### {scene.title}\n\n{scene.meaning}\n\n![{scene.title}](images/{scene.path})"
+    return f"\n### {scene.title}\n\n{scene.meaning}\n\n![](images/{scene.path})"
 
 
 def _anchor(title: str) -> str:

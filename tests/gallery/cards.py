@@ -271,10 +271,7 @@ CARDS = Chapter(
         Scene(
             name="card-investigating",
             title="Investigating",
-            meaning=(
-                "A run is under way; the line says how far it is. You need to do nothing. If you know "
-                "something that it cannot know, press *Add context*."
-            ),
+            meaning="A run is under way. *Add context* tells it what it cannot know.",
             shows=card(
                 thread(),
                 progress="7 tool calls · thinking: …the read timeout is set per client, so pick_list overrides it",
@@ -284,18 +281,17 @@ CARDS = Chapter(
         Scene(
             name="card-alert",
             title="An alert that is over",
-            meaning="However often an alert fires it has one card, and one line says how it stands. Once its tool says "
-            "that it is over, or that somebody has it, nothing rings any more. The draft may still be worth posting.",
+            meaning=(
+                "One card however often the alert fires. Nothing rings any more; the draft may still be worth posting."
+            ),
             shows=card(drafted(alert=_OVER, question=_OVER.name).with_doubts([alert_changed(_OVER.state, _ENDED)])),
         ),
         Scene(
             name="card-validated",
             title="✓ Checked by a second model",
             meaning=(
-                "Code looked up every citation, and a second model found no fault in the draft; the badge "
-                "says what it opened for that. Below each citation stands the line it rests on. Read it, open"
-                " a citation or two, *Approve*: it is posted as it stands. `?` is a citation that code cannot"
-                " look up."
+                "Code looked up every citation, and a second model found no fault. Open a citation or two, then "
+                "*Approve*. `?` is what code cannot look up."
             ),
             shows=card(drafted()),
             said=_SAID,
@@ -304,9 +300,8 @@ CARDS = Chapter(
             name="card-offline",
             title="Search result, not an answer",
             meaning=(
-                "No API key is set, so no model was used. The draft is one sentence and the lines it is about, word "
-                "for word; nobody has reasoned about them. *Use this* makes another place the draft, whose own moves "
-                "down. *Edit* comes first: write the answer from them."
+                "No model was used: one sentence and its lines. *Use this* makes another place the draft; *Edit*"
+                " writes your answer."
             ),
             shows=card(
                 drafted(
@@ -322,8 +317,7 @@ CARDS = Chapter(
         Scene(
             name="card-long",
             title="A draft too long for its card",
-            meaning="Slack takes about 12,000 characters in one message. The whole draft stands in the card's thread, "
-            "in the messages it would be posted as; read it there before you approve it.",
+            meaning="The whole draft stands in the card's thread; read it there before you approve it.",
             shows=card(
                 drafted(
                     ret=RETURN.model_copy(
@@ -339,9 +333,8 @@ CARDS = Chapter(
             name="card-disagreement",
             title="⚠ disagreement",
             meaning=(
-                "After two rounds the validator still objects. Its objections stand below the draft, and "
-                "below them the earlier round with its own. *Approve* is red and asks again; usually *Edit* "
-                "or *Dismiss* is right."
+                "After two rounds the validator still objects; its reasons stand below the draft. Usually *Edit*"
+                " or *Dismiss* is right."
             ),
             shows=card(
                 drafted(
@@ -358,9 +351,8 @@ CARDS = Chapter(
             name="card-context",
             title="Needs context",
             meaning=(
-                "The answer depends on something that neither the code nor the message says, and the bot does"
-                " not guess. With *Add context* you answer its questions, and it investigates again; with "
-                "*Write reply* you write the reply yourself."
+                "The answer depends on what neither code nor message says. *Add context* answers the questions; "
+                "*Write reply* writes the reply."
             ),
             shows=card(
                 drafted(
@@ -373,8 +365,7 @@ CARDS = Chapter(
         Scene(
             name="card-nothing-found",
             title="Nothing found",
-            meaning="Without a key the bot searches. What it does not find may be there all the same: it says what it "
-            "looked for and what would help. *Add context* has it search again.",
+            meaning="The search found nothing; it says what it looked for and what would help.",
             shows=card(
                 drafted(
                     PendingReason.CONTEXT,
@@ -389,10 +380,7 @@ CARDS = Chapter(
         Scene(
             name="card-failed",
             title="Failed",
-            meaning=(
-                "There is no draft; the card says why. Nothing was posted. *Re-investigate* tries again; with"
-                " *Write reply* you write the reply yourself."
-            ),
+            meaning="There is no draft; the card says why. *Re-investigate* or *Write reply*.",
             shows=card(
                 thread(
                     ThreadStatus.PENDING_USER,
@@ -406,10 +394,7 @@ CARDS = Chapter(
         Scene(
             name="card-escalated",
             title="Long investigation",
-            meaning=(
-                "A run of up to half an hour in a session of its own. It goes on when the bot restarts. To "
-                "watch it, type the line on the bot's machine."
-            ),
+            meaning="A run of up to half an hour, outside the bot. The line on the card lets you watch it.",
             shows=card(
                 thread(
                     ThreadStatus.ESCALATED,
@@ -427,9 +412,7 @@ CARDS = Chapter(
             name="card-stale",
             title="Something changed since the draft",
             meaning=(
-                "Something changed while the draft waited; the changes are listed, newest first. The green "
-                "button is gone: press *Post anyway* after you have looked at them, or *Re-investigate* to "
-                "start again."
+                "The changes are listed, newest first. *Post anyway* once you have looked at them, or *Re-investigate*."
             ),
             shows=card(
                 drafted().in_doubt(
@@ -445,45 +428,38 @@ CARDS = Chapter(
         Scene(
             name="card-twins",
             title="Asked in several threads",
-            meaning="The same question, or the same alert, came again: one investigation for all. *Answer there too* "
-            "posts the reply in each listed thread, *Approve* in the first only. *Not the same* takes a thread out; it "
-            "gets a card of its own. What somebody joined by *Same as…* stands there with its words.",
+            meaning=(
+                "One investigation for all. *Answer there too* posts in each listed thread, *Approve* in the "
+                "first only, *Not the same* takes a thread out."
+            ),
             shows=card(drafted(twins=(_TWINS[0], _JOINED))),
             said=_SAID,
         ),
         Scene(
             name="card-paused",
             title="Paused",
-            meaning="Somebody typed `/triage pause`. The question is kept; its investigation begins with "
-            "`/triage resume`. Drafts that wait can be decided meanwhile.",
+            meaning="Somebody typed `/triage pause`. The question is kept until `/triage resume`.",
             shows=card(thread(), paused="paused by @ana since 2026-11-20 09:12 UTC"),
             said=(QUESTION,),
         ),
         Scene(
             name="card-edited",
             title="Edited, not posted",
-            meaning=(
-                "A human rewrote the draft and saved it. No model has judged these words, so there is no ✓; "
-                "the evidence below belongs to the draft before."
-            ),
+            meaning="A human rewrote the draft and saved it. No model has judged these words, so there is no ✓.",
             shows=card(drafted().with_draft(EDITED, by=ANA.user_id)),
             said=(QUESTION,),
         ),
         Scene(
             name="card-two-drafts",
             title="Edited, and investigated again",
-            meaning=(
-                "Somebody saved an edit, then the question was investigated again. Approve posts the human's text; "
-                "*Use new* takes the draft below it instead."
-            ),
+            meaning="*Approve* posts the human's text; *Use new* takes the draft below it.",
             shows=card(_edited_and_investigated_again()),
             said=(QUESTION,),
         ),
         Scene(
             name="card-note",
             title="With a note saved",
-            meaning="The investigation proposed a note for `memory/` and somebody saved it (⋯, *Save note*): the next "
-            "question like this finds it first.",
+            meaning="Somebody saved the proposed note: the next question like this finds it first.",
             shows=card(
                 drafted(
                     ret=RETURN.model_copy(
@@ -498,8 +474,8 @@ CARDS = Chapter(
             name="card-patch",
             title="With a proposed patch",
             meaning=(
-                "The investigation proposes a change: its title, the files it touches, the lines it adds and "
-                "removes. Nothing is applied. *Open draft PR* checks it and opens a draft on your code host."
+                "Title, files and lines of a proposed change. Nothing is applied; *Open draft PR* checks it and "
+                "opens a draft."
             ),
             shows=card(
                 drafted(ret=RETURN.model_copy(update={"proposed_patch": PATCH})),
@@ -510,15 +486,14 @@ CARDS = Chapter(
         Scene(
             name="card-fix",
             title="With a draft pull request",
-            meaning="Somebody opened it: card and reply link to it, and the card says how it stands until it is merged "
-            "or closed.",
+            meaning="Somebody opened it; the card follows it until it is merged or closed.",
             shows=card(drafted(ret=RETURN.model_copy(update={"proposed_patch": PATCH})), fixes=_OPENED),
             said=_SAID,
         ),
         Scene(
             name="card-gloss",
             title="A question in another language",
-            meaning="The line with the globe is the translation. The reply is drafted in the asker's language.",
+            meaning="The line with the globe is the translation. The reply is in the asker's language.",
             shows=card(
                 drafted(
                     ret=RETURN.model_copy(
@@ -543,36 +518,28 @@ CARDS = Chapter(
         Scene(
             name="card-shadow",
             title="Would have been sent",
-            meaning=(
-                "Shown with `autonomy: shadow`. The draft meets every condition of an automatic reply, and "
-                "still waits for an approver."
-            ),
+            meaning="With `autonomy: shadow`: the draft meets every condition, and still waits for an approver.",
             shows=card(shadowed(drafted())),
             said=(QUESTION,),
         ),
         Scene(
             name="audit-card",
             title="Sent automatically",
-            meaning="A message of its own in the ops channel. *Take back* changes the reply into a note that it was "
-            "withdrawn, and counts as a false positive.",
+            meaning="*Take back* changes the reply into a note that it was withdrawn.",
             shows=audit_blocks(AUTO),
             said=(QUESTION,),
         ),
         Scene(
             name="audit-taken-back",
             title="Taken back",
-            meaning=(
-                "The reply in the asker's thread says so. Automatic replies are off until somebody arms them again."
-            ),
+            meaning="Automatic replies are off until somebody arms them again.",
             shows=audit_blocks(AUTO.evolve(taken_back_by=ANA.user_id, taken_back_at=NOW)),
             said=(QUESTION,),
         ),
         Scene(
             name="card-edited-posted",
             title="Edited and posted",
-            meaning=(
-                "Posted with the words of whoever edited the draft. It counts as a draft that was not good enough."
-            ),
+            meaning="Posted with the words of whoever edited the draft.",
             shows=card(
                 closed(
                     Resolution.EDITED,
@@ -593,16 +560,14 @@ CARDS = Chapter(
         Scene(
             name="card-expired",
             title="Expired",
-            meaning=(
-                "Nobody decided for days, though a reminder was sent. A new message in the thread opens a new card."
-            ),
+            meaning="Nobody decided for days. A new message in the thread opens a new card.",
             shows=card(closed(Resolution.EXPIRED, "expired: nobody decided, and there was no activity for 7 d")),
             said=(QUESTION,),
         ),
         Scene(
             name="card-withdrawn",
             title="Withdrawn",
-            meaning="The asker deleted the question. Its card is closed; nothing can be posted any more.",
+            meaning="The asker deleted the question; nothing can be posted any more.",
             shows=card(closed(Resolution.WITHDRAWN, "the question was deleted")),
             said=(QUESTION,),
         ),

@@ -65,8 +65,7 @@ DIALOGUES = Chapter(
         Scene(
             name="edit",
             title="Edit",
-            meaning="Your words go through the same gates as the draft. *Post now* posts them; tick the box to keep "
-            "them on the card for now.",
+            meaning="*Post now* posts your words; the box keeps them on the card for now.",
             shows=edit_modal(click_of(_STATE), DRAFT),
         ),
         Scene(
@@ -78,32 +77,25 @@ DIALOGUES = Chapter(
         Scene(
             name="add-context",
             title="Add context",
-            meaning="Write what neither the code nor the message says. A new investigation starts, which knows it.",
+            meaning="What neither code nor message says. A new investigation knows it.",
             shows=context_modal(click_of(_STATE)),
         ),
         Scene(
             name="same-as",
             title="Same as…",
-            meaning="For a question that asks the same as another open one, in other words: choose that one, the "
-            "newest is first. This card goes away; the other's names both and offers *Answer there too*.",
+            meaning="For a question that another open one asks in other words: choose that one.",
             shows=same_as_modal(click_of(_STATE), [(_OTHER, timedelta(minutes=12))]),
         ),
         Scene(
             name="evidence",
             title="Evidence",
-            meaning=(
-                "Every citation with the lines that stand at its address, printed by code; what code cannot look up "
-                "is yours to judge."
-            ),
+            meaning="Every citation with the lines at its address, printed by code.",
             shows=evidence_modal(_STATE.thread_id, _CITATIONS, code_links("git@github.com:acme/shop.git")),
         ),
         Scene(
             name="evidence-patch",
             title="Evidence with a proposed patch",
-            meaning=(
-                "Below the citations stands the change that the investigation proposes. It is not applied "
-                "anywhere: read it as a proposal."
-            ),
+            meaning="Below the citations stands the proposed change. It is not applied anywhere.",
             shows=evidence_modal(
                 _STATE.thread_id, _CITATIONS[:1], code_links("git@github.com:acme/shop.git"), patch=PATCH
             ),
@@ -111,13 +103,13 @@ DIALOGUES = Chapter(
         Scene(
             name="remember",
             title="Save note, Remember this",
-            meaning="The whole note. What stands here when you press *Save* is what is kept, and nothing else.",
+            meaning="What stands here when you press *Save* is what is kept.",
             shows=_remember(),
         ),
         Scene(
             name="playbook",
             title="HEARTBEAT.md",
-            meaning="The file as it lies on disk, to read. Change it with `/triage tiers`, or in the file itself.",
+            meaning="The file as it lies on disk, to read.",
             shows=playbook_modal("Shop", PLAYBOOK),
         ),
         Scene(

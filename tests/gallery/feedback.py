@@ -28,19 +28,13 @@ FEEDBACK = Chapter(
         Scene(
             name="reply-buttons",
             title="Did it help?",
-            meaning=(
-                "The reply in the asker's thread. Anybody in the channel has one vote and can change it; the card "
-                "shows the votes. `feedback: false` in triage.yml leaves the buttons out."
-            ),
+            meaning="The reply in the asker's thread. Anybody in the channel has one vote.",
             shows=[*reply_messages(DRAFT)[0], feedback_buttons(_POSTED)],
         ),
         Scene(
             name="not-helpful",
             title="It did not help",
-            meaning=(
-                "Stands in the thread of the reply's card after the first *Not helpful*, once. Nothing is sent to the "
-                "asker: ask anew, answer yourself, or correct the note."
-            ),
+            meaning="In the card's thread after the first *Not helpful*, once. The asker is sent nothing.",
             shows=not_helpful_blocks(_POSTED, _AGAINST),
             said=(QUESTION,),
         ),

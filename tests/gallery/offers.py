@@ -74,22 +74,23 @@ ALERTS = Chapter(
         Scene(
             name="alert-open",
             title="Open",
-            meaning="Something needs a human. *Acknowledge* says that you have it and silences repeats; *Investigate* "
-            "opens a thread in the ops channel.",
+            meaning=(
+                "Something needs a human. *Acknowledge*: you have it. *Investigate* opens a thread in the ops channel."
+            ),
             shows=_alert(reasoning=_REASONING, notes=_NOTES),
             said=(_SHOWN_FAULT, _REASONING),
         ),
         Scene(
             name="alert-acknowledged",
             title="Acknowledged",
-            meaning="Somebody has it. The card stays until a beat finds it gone or somebody presses *Fixed*.",
+            meaning="Somebody has it, until a beat finds it gone or somebody presses *Fixed*.",
             shows=_alert(_FOUND.evolve(acknowledged_by=ANA.user_id)),
             said=(_SHOWN_FAULT,),
         ),
         Scene(
             name="alert-snoozed",
             title="Snoozed",
-            meaning="No message until the time it shows; if the problem still exists then, it is reported again.",
+            meaning="Quiet until the time it shows.",
             shows=_alert(_FOUND.evolve(snoozed_until=NOW + timedelta(hours=4))),
             said=(_SHOWN_FAULT,),
         ),
@@ -103,16 +104,14 @@ ALERTS = Chapter(
         Scene(
             name="alert-fixed",
             title="Fixed, says somebody",
-            meaning=(
-                "Somebody says that it is fixed. The next beat checks that, and opens the finding again if it is not."
-            ),
+            meaning="The next beat checks that.",
             shows=_alert(_FOUND.evolve(fixed_by=ANA.user_id)),
             said=(_SHOWN_FAULT,),
         ),
         Scene(
             name="alert-retired",
             title="Said again below",
-            meaning="The old card of a finding that was reported again; the buttons are on the new card.",
+            meaning="The old card of a finding that was reported again.",
             shows=retired_blocks(
                 Alert(
                     session_id="shop",
@@ -125,16 +124,13 @@ ALERTS = Chapter(
         Scene(
             name="alert-list",
             title="Several at once",
-            meaning=(
-                "Some findings get a message each; the rest stand on one list, where a line is ticked off "
-                "once its finding is gone."
-            ),
+            meaning="Some findings get a message each; the rest stand on one list.",
             shows=_alert(None, text=digest_text("shop", _LISTED), listed=_LISTED),
         ),
         Scene(
             name="alert-remark",
             title="About the beat itself",
-            meaning="No finding: the beat could not do all it was asked to, and says what.",
+            meaning="The beat could not do all it was asked to.",
             shows=_alert(
                 None,
                 text="The beat reported OK, and gave no receipt for 2 of 5 tasks.",
@@ -151,21 +147,21 @@ SUGGESTIONS = Chapter(
         Scene(
             name="suggestion",
             title="Offered",
-            meaning="*Accept* adds the line to that session's HEARTBEAT.md; *Reject* means it is not offered again.",
+            meaning="*Accept* adds the line to that session's HEARTBEAT.md; *Reject*: it is not offered again.",
             shows=suggestion_blocks(OFFER),
             said=(OFFER.reason, OFFER.task.replace("`", "")),
         ),
         Scene(
             name="suggestion-quarantined",
             title="Quarantined",
-            meaning="Somebody's own words, here an order to the agent. Only a human who has read it can let it in.",
+            meaning="Somebody's own words, here an order to the agent. A human lets it in or not.",
             shows=suggestion_blocks(QUARANTINED),
             said=(_HOSTILE,),
         ),
         Scene(
             name="suggestion-accepted",
             title="Accepted",
-            meaning="The card says who accepted it. The next beat of that session runs it.",
+            meaning="The next beat of that session runs it.",
             shows=suggestion_blocks(_ACCEPTED),
             said=(OFFER.task.replace("`", ""),),
         ),

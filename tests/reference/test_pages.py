@@ -45,8 +45,8 @@ def test_the_documentation_is_up_to_date() -> None:
     [
         (
             "docs/configuration.md",
-            "| `remind_after` | duration such as 45s, 30m, 1h30m or 2d, or null | `4h` |",
-            "| `remind_after` | text | `4h` |",
+            "- `remind_after` (duration, or null; `4h`)",
+            "- `remind_after` (text; `4h`)",
         ),
         ("docs/architecture.md", "    escalated --> closed\n", ""),
         ("docs/commands.md", "`/triage pause`", "`/triage halt`"),
@@ -95,7 +95,9 @@ def test_a_link_that_leads_nowhere_is_named(copy: Path, written: str, said: str)
 
 def test_links_that_lead_somewhere_and_the_web_are_left_alone(copy: Path) -> None:
     page = copy / "docs" / "metrics.md"
-    page.write_text("# A `heading` here\n\n[a](install.md#http-mode) [b](#a-heading-here) [c](https://example.com/x)\n")
+    page.write_text(
+        "# A `heading` here\n\n[a](install.md#as-a-service) [b](#a-heading-here) [c](https://example.com/x)\n"
+    )
     assert list(dead_links([page], copy)) == []
 
 

@@ -51,7 +51,7 @@ def example() -> dict[str, Any]:
 
 def test_every_top_level_key_is_in_the_reference() -> None:
     text = settings_part()
-    assert [name for name in Settings.model_fields if f"| `{name}` |" not in text] == []
+    assert [name for name in Settings.model_fields if f"- `{name}` (" not in text] == []
 
 
 def test_a_key_without_a_docstring_is_refused_by_name() -> None:
@@ -62,15 +62,21 @@ def test_a_key_without_a_docstring_is_refused_by_name() -> None:
 def test_a_key_is_shown_with_its_limits_and_its_default() -> None:
     described = schema_of(Outer)
     described["properties"]["mute"]["description"] = "Says nothing."
-    assert "| `inner.size` | whole number, 1 to 9 | `3` | How big. |" in settings_part(described)
+    assert "- `inner.size` (whole number, 1 to 9; `3`): How big." in settings_part(described)
 
 
 def test_what_a_running_bot_takes_over_is_said() -> None:
     text = settings_part()
-    sections = {part.partition("\n")[0]: part for part in text.split("\n## ")}
-    assert "Taken over by a running bot" in sections["`heartbeat`"]
-    assert "Taken over by a running bot" in sections["`sessions.<name>`"]
-    assert "waits for a restart" in sections["`budget`"]
+    (said,) = [line for line in text.splitlines() if line.startswith("A running bot takes over ")]
+    assert all(f"`{name}`" in said for name in ("approvers", "heartbeat", "sessions", "watched_chats"))
+    assert "`budget`" not in said
+
+
+def test_a_team_names_the_keys_that_it_has_from_the_top_and_describes_its_own() -> None:
+    team = settings_part().partition("## `teams.<name>`")[2].partition("\n## ")[0]
+    assert "`budget`" in team
+    assert "`teams.<name>.budget`" not in team
+    assert "- `teams.<name>.channels` (" in team
 
 
 def test_the_example_holds_only_keys_there_are(tmp_path: Path) -> None:
