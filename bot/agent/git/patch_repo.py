@@ -28,6 +28,9 @@ TRANSFER_S: Final = 180
 _FORGIVING: Final = ((), ("--recount",), ("--inaccurate-eof",), ("--recount", "--inaccurate-eof"))
 """Models miscount the lines of a hunk, and see no difference where the last line of a file has no end."""
 
+_NO_GIT_FOLDER: Final = ("core.protectHFS=true", "core.protectNTFS=true")
+"""Git refuses what some file system takes for .git, on this one, too."""
+
 REJECTED: Final = "rejected"
 _HTTP_STATUS: Final = re.compile(r"The requested URL returned error: (\d{3})")
 _NO_LOGIN: Final = ("fatal: could not read Username for ", "fatal: Authentication failed for ")
@@ -82,7 +85,7 @@ class PatchRepo:
         given = with_line_ends(diff, ends_of).encode("utf-8", "replace")
         refused = ""
         for forgiving in _FORGIVING:
-            git = self._index(commit)
+            git = self._index(commit).with_variables({}, *_NO_GIT_FOLDER)
             try:
                 git.run("apply", "--cached", "--whitespace=nowarn", *forgiving, "-", given=given)
             except GitFailed as error:
@@ -96,24 +99,22 @@ class PatchRepo:
     def with_files(self, commit: str, tree: str, paths: Collection[str]) -> str:
         """Return the tree of a commit with only these files as they are in `tree`."""
         git = self._index(commit)
-        listed = _local(self._git, "ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")
-        wanted = {os.fsencode(path) for path in paths}
-        rows = [row for row in listed if row.partition(b"\t")[2] in wanted]
-        _local(git, "update-index", "-z", "--index-info", given=b"".join(row + b"\0" for row in rows))
+        _local(git, "update-index", "-z", "--index-info", given=_local(git, "ls-tree", "-z", tree, "--", *paths))
         return self._written(git)
 
     def changes(self, commit: str, tree: str) -> list[FileChange]:
-        """Return every file in which a tree differs from a commit."""
-        options = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
-        raw = _local(self._git, *options, "--raw", commit, tree).split(b"\0")
-        counted = _local(self._git, *options, "--numstat", commit, tree).split(b"\0")
-        lines = {path: (_count(plus), _count(minus)) for plus, minus, path in (c.split(b"\t", 2) for c in counted if c)}
-        pairs = zip(raw[::2], raw[1::2], strict=False)
-        modes = {path: meta.decode().removeprefix(":").split(" ") for meta, path in pairs}
-        return [
-            FileChange(os.fsdecode(path), before, mode, *lines.get(path, (0, 0)))
-            for path, (before, mode, *_) in modes.items()
-        ]
+        """Return every file in which a tree differs from a commit, as git counts it."""
+        options = ("-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--raw", "--numstat")
+        fields = iter(os.fsdecode(_local(self._git, "diff-tree", *options, commit, tree)).split("\0"))
+        modes: dict[str, list[str]] = {}
+        found = []
+        for field in filter(None, fields):
+            if field.startswith(":"):
+                modes[next(fields)] = field.removeprefix(":").split(" ")[:2]
+            else:
+                added, removed, path = field.split("\t", 2)
+                found.append(FileChange(path, *modes[path], _count(added), _count(removed)))
+        return found
 
     def paths(self, tree: str) -> list[str]:
         """Return the paths of all files of a tree."""
@@ -250,5 +251,5 @@ def _refused_with(line: str) -> str | None:
     return "404" if line.startswith("fatal: repository ") and line.endswith(" not found") else None
 
 
-def _count(text: bytes) -> int | None:
+def _count(text: str) -> int | None:
     return int(text) if text.isdigit() else None

@@ -22,14 +22,7 @@ from bot.casework.fixes.check_run import ISOLATION_WORDS, LIMITS, TEMPORARY, Che
 from bot.config.casework_settings import FixSettings
 from bot.domain.fixes.fixes import Fix
 from bot.domain.fixes.patch_files import MAX_DIFF_CHARS, DiffFile, diff_files
-from bot.domain.fixes.patch_limits import (
-    FileChange,
-    FixCode,
-    PatchRefusal,
-    refuse_changes,
-    refuse_diff,
-    refuse_twins,
-)
+from bot.domain.fixes.patch_limits import FileChange, FixCode, PatchRefusal, refuse_changes, refuse_diff
 from bot.domain.returns import EvidenceKind, ProposedPatch
 from bot.domain.search.files import FileKind, file_kind
 from bot.domain.secrets import redact
@@ -95,10 +88,8 @@ class PatchChecks:
         except DoesNotApply as error:
             said = f"The patch does not apply to {commit[:10]}: {one_line(str(error), SAID_CHARS)}. {ANEW}"
             raise FixRefused(PatchRefusal(code=FixCode.DOES_NOT_APPLY, text=said)) from error
-        changes = repo.changes(commit, tree)
-        refused = refuse_changes(changes, repo.added(commit, tree), self._secrets)
-        refused = refused or refuse_twins(changes, repo.paths(tree))
-        if refused is not None:
+        changes, added = repo.changes(commit, tree), repo.added(commit, tree)
+        if refused := refuse_changes(changes, added, self._secrets, repo.paths(tree)):
             raise FixRefused(refused)
         return tree
 
