@@ -12,7 +12,7 @@ from blocks import ids
 from blocks.elements import actions, button, confirmation, notice
 from blocks.text.outgoing_text import context, escape, fence, link_target, plain, section
 from blocks.text.splitting import SECTION_CHARS, truncate
-from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest, hash_patch
+from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, hash_patch
 from bot.domain.fixes.patch_files import patch_lines, patch_summary
 from bot.domain.fixes.patch_limits import FixCode
 from bot.domain.returns import ProposedPatch
@@ -30,15 +30,6 @@ UNSEEN_CHARS: Final = 200
 
 ANEW: Final = frozenset({FixCode.OUTDATED, FixCode.DOES_NOT_APPLY, FixCode.NO_CHANGE})
 """What another investigation, at HEAD, may put right."""
-
-_CHECKS: Final = {
-    "none": "no checks yet",
-    "pending": ":hourglass_flowing_sand: checks are running",
-    "passed": ":white_check_mark: checks passed",
-    "failed": ":x: checks failed",
-}
-_HIDDEN: Final = "checks that triage's token may not see"
-_REVIEW: Final = {"approved": "approved", "changes_requested": ":warning: changes requested"}
 
 
 def patch_line(patch: ProposedPatch | None, *, is_open: bool = False) -> list[Block]:
@@ -158,19 +149,11 @@ def _standing(fix: Fix) -> str:
     if fix.status is FixStatus.CLOSED:
         return f":wastebasket: *PR {link} was closed* without being merged, opened by {who}"
     kind = "Draft PR" if fix.request.is_draft else "PR"
-    parts = [f":wrench: *{kind} {link}*, opened by {who}", _checks(fix.request), _REVIEW.get(fix.request.review)]
-    isolation = next((said for said in fix.checked if "not isolated" in said), "")
-    unseen = (
-        f":warning: how it stands now is not known: {escape(truncate(fix.unseen, UNSEEN_CHARS))}" if fix.unseen else ""
-    )
-    return " · ".join(part for part in (*parts, f":warning: {isolation}" if isolation else "", unseen) if part)
-
-
-def _checks(request: PullRequest) -> str:
-    """Return how the checks stand, as far as they are seen."""
-    if request.hides_checks and request.checks != "failed":
-        return _HIDDEN
-    return _CHECKS[request.checks]
+    parts = [f":wrench: *{kind} {link}*, opened by {who}"]
+    parts += [f":warning: {said}" for said in fix.checked if "not isolated" in said]
+    if fix.unseen:
+        parts.append(f":warning: how it stands now is not known: {escape(truncate(fix.unseen, UNSEEN_CHARS))}")
+    return " · ".join(parts)
 
 
 def _has_request(mark: FixMark, patch: ProposedPatch | None) -> bool:

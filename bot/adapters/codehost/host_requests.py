@@ -54,15 +54,6 @@ class HostRequests:
         """Return what stands there; raises ProviderError, Unavailable where trying again helps."""
         return self._shaped(shape, self._call("GET", path, params=query))
 
-    def get_allowed(self, shape: type[Shape], path: str, **query: str | int) -> Shape | None:
-        """Return what stands there, None where the host refuses that; raises Unavailable."""
-        try:
-            return self.get(shape, path, **query)
-        except Unavailable:
-            raise
-        except ProviderError:
-            return None
-
     def post(self, shape: type[Shape], path: str, body: Mapping[str, Any]) -> Shape:
         """Create something; raises as `get` does, and Unconfirmed where it may have been created."""
         return self._shaped(shape, self._call("POST", path, json=body))
@@ -120,6 +111,21 @@ class HostRequests:
             kind = Unconfirmed if method == "POST" else Unavailable
             return kind(f"{self._name} failed: {said}")
         return ProviderError(f"{self._name} says: {said}", code=str(status))
+
+
+class _Repository(HostAnswer):
+    default_branch: str
+
+
+class RepositoryClient:
+    """What the clients of all hosts share; each is for one repository."""
+
+    def __init__(self, at: HostRequests) -> None:
+        self._at = at
+
+    def default_branch(self) -> str:
+        """Return the repository's default branch."""
+        return self._at.get(_Repository, "").default_branch
 
 
 def _beginning(answer: requests.Response) -> bytes:

@@ -32,8 +32,10 @@ _NO_GIT_FOLDER: Final = ("core.protectHFS=true", "core.protectNTFS=true")
 """Git refuses what some file system takes for .git, on this one, too."""
 
 REJECTED: Final = "rejected"
-_HTTP_STATUS: Final = re.compile(r"The requested URL returned error: (\d{3})")
-_NO_LOGIN: Final = ("fatal: could not read Username for ", "fatal: Authentication failed for ")
+_REFUSED: Final = re.compile(
+    r"(?:fatal|error): (?:.*The requested URL returned error: (?P<status>\d{3})"
+    r"|(?P<login>could not read Username for |Authentication failed for )|repository .* not found$)"
+)
 _NOT_NOW: Final = frozenset({"408", "425", "429"})
 _OVER_HTTP: Final = (
     "http.followRedirects=false",
@@ -106,11 +108,12 @@ class PatchRepo:
         """Return every file in which a tree differs from a commit, as git counts it."""
         options = ("-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--raw", "--numstat")
         fields = iter(os.fsdecode(_local(self._git, "diff-tree", *options, commit, tree)).split("\0"))
-        modes: dict[str, list[str]] = {}
+        modes: dict[str, tuple[str, str]] = {}
         found = []
         for field in filter(None, fields):
             if field.startswith(":"):
-                modes[next(fields)] = field.removeprefix(":").split(" ")[:2]
+                before, after, *_ = field.removeprefix(":").split(" ")
+                modes[next(fields)] = before, after
             else:
                 added, removed, path = field.split("\t", 2)
                 found.append(FileChange(path, *modes[path], _count(added), _count(removed)))
@@ -233,22 +236,13 @@ def _refusal(failure: GitFailed) -> tuple[str | None, str]:
     What the remote itself says is told, for git's last line then only says that it refused.
     """
     lines = failure.said.decode("utf-8", "replace").strip().splitlines()
-    remote = [line.removeprefix("remote:").strip() for line in lines if line.startswith("remote:")]
-    code = next(filter(None, map(_refused_with, lines)), None)
-    return code, (" ".join(filter(None, remote)) if code else "") or failure.reason
-
-
-def _refused_with(line: str) -> str | None:
-    """Return the HTTP status or REJECTED that a line of git's stands for; None where it is another one."""
-    if line.startswith(" ! ["):
-        return REJECTED
-    if not line.startswith(("fatal: ", "error: ")):
-        return None
-    if match := _HTTP_STATUS.search(line):
-        return match[1]
-    if line.startswith(_NO_LOGIN):
-        return "401"
-    return "404" if line.startswith("fatal: repository ") and line.endswith(" not found") else None
+    remote = " ".join(line.removeprefix("remote:").strip() for line in lines if line.startswith("remote:")).strip()
+    for line in lines:
+        if line.startswith(" ! ["):
+            return REJECTED, f"the branch is refused: {remote or failure.reason}"
+        if match := _REFUSED.match(line):
+            return match["status"] or ("401" if match["login"] else "404"), remote or failure.reason
+    return None, failure.reason
 
 
 def _count(text: str) -> int | None:

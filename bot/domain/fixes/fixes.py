@@ -21,11 +21,6 @@ from bot.errors import InputError
 
 _FIX_ID: Final = re.compile(r"(?P<thread>[A-Za-z0-9_.-]+)~(?P<hash>[0-9a-f]{16})")
 
-Checks = Literal["none", "pending", "passed", "failed"]
-"""What the code host's checks of a pull request say together."""
-
-Review = Literal["none", "approved", "changes_requested"]
-
 
 class FixStatus(StrEnum):
     """How far it is; the last three are those of the pull request."""
@@ -43,11 +38,7 @@ class PullRequest(FrozenValue):
     number: int
     url: str
     status: Literal[FixStatus.OPEN, FixStatus.MERGED, FixStatus.CLOSED] = FixStatus.OPEN
-    checks: Checks = "none"
-    review: Review = "none"
     is_draft: bool = True
-    hides_checks: bool = False
-    """Whether the token may not see all of its checks."""
 
 
 class NewPullRequest(NamedTuple):
@@ -91,8 +82,6 @@ class Fix(FrozenValue):
     """When the code host was last asked how the pull request stands."""
     unseen: str | None = None
     """In the host's words, why it did not say that the last time."""
-    closed_at: AwareDatetime | None = None
-    """When the pull request was first seen closed; None while it is open."""
     is_shown: bool = False
     """Whether the card shows it as it stands."""
     version: int = 0
