@@ -60,15 +60,12 @@ def _diff(lines: list[str]) -> list[Block]:
     parts: list[Block] = []
     shown: list[str] = []
     for line in lines:
-        if shown and (len(shown) == LINES_A_SECTION or len(_code([*shown, line])) > SECTION_CHARS):
-            parts.append(section(_code(shown)))
+        longer = fence("\n".join([*shown, line]))
+        if shown and (len(shown) == LINES_A_SECTION or len(longer) > SECTION_CHARS):
+            parts.append(section(fence("\n".join(shown))))
             shown = []
         shown.append(line)
-    return [*parts, section(_code(shown))] if shown else parts
-
-
-def _code(lines: list[str]) -> str:
-    return fence("\n".join(lines))
+    return [*parts, section(fence("\n".join(shown)))] if shown else parts
 
 
 def fix_blocks(state: ThreadState, mark: FixMark, again: ButtonElement | None) -> list[Block]:
@@ -131,12 +128,9 @@ def _standing(fix: Fix) -> str:
     """Return one line on how a fix stands."""
     who = f"<@{fix.asked_by}>"
     if fix.status is FixStatus.OPENING:
-        waits = (
-            f" · {escape(truncate(fix.waits, REFUSAL_CHARS))}; triage tries again by itself and opens one PR only"
-            if fix.waits
-            else ""
-        )
-        return f":hourglass_flowing_sand: *Opening a draft PR*, asked by {who}{waits}"
+        waits = escape(truncate(fix.waits or "", REFUSAL_CHARS))
+        again = f" · {waits}; triage tries again by itself and opens one PR only" if waits else ""
+        return f":hourglass_flowing_sand: *Opening a draft PR*, asked by {who}{again}"
     if fix.status is FixStatus.REFUSED and fix.refusal is not None:
         said = escape(truncate(fix.refusal.text, REFUSAL_CHARS), known_users=[fix.asked_by])
         return f":no_entry_sign: *No draft PR*: {said}"

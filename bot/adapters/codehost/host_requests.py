@@ -10,7 +10,6 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar
 
@@ -156,26 +155,16 @@ def _is_limit(answer: requests.Response, said: str) -> bool:
 
 
 def _pause_s(headers: Mapping[str, str]) -> float:
-    """Return how long a host wants to be left alone; its times are held against its own clock."""
-    wait, reset = headers.get("Retry-After", ""), headers.get("X-RateLimit-Reset", headers.get("RateLimit-Reset", ""))
-    if _DIGITS.fullmatch(wait):
+    """Return how long a host wants to be left alone; the end of a limit is held against the host's own clock."""
+    if _DIGITS.fullmatch(wait := headers.get("Retry-After", "")):
         return float(wait)
-    now, until = _date(headers.get("Date", "")), _date(wait)
-    if now is None:
-        return LEAST_PAUSE_S
-    if until is not None:
-        return max(0.0, (until - now).total_seconds())
+    reset = headers.get("X-RateLimit-Reset", headers.get("RateLimit-Reset", ""))
     is_spent = headers.get("X-RateLimit-Remaining", headers.get("RateLimit-Remaining")) == "0"
-    return max(0.0, float(reset) - now.timestamp()) if is_spent and _DIGITS.fullmatch(reset) else LEAST_PAUSE_S
-
-
-def _date(text: str) -> datetime | None:
-    """Return an HTTP date; None where it is none."""
     try:
-        found = parsedate_to_datetime(text)
+        now = parsedate_to_datetime(headers.get("Date", ""))
     except ValueError:
-        return None
-    return found if found.tzinfo else None
+        return LEAST_PAUSE_S
+    return max(0.0, float(reset) - now.timestamp()) if is_spent and _DIGITS.fullmatch(reset) else LEAST_PAUSE_S
 
 
 def _words(body: Any) -> Iterator[str]:

@@ -62,7 +62,7 @@ class PatchRepo:
         folder.mkdir(mode=0o700)
         self._folder = folder
         borrowed = codebase.folder.shared
-        form = _local(codebase.process, "rev-parse", "--show-object-format").decode().strip()
+        form = _word(codebase.process, "rev-parse", "--show-object-format")
         _local(GitProcess(folder), "init", "--quiet", "--bare", "--template=", f"--object-format={form}", ".")
         (folder / "objects" / "info").mkdir(exist_ok=True)
         (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(borrowed / "objects") + b"\n")
@@ -93,7 +93,7 @@ class PatchRepo:
             except GitFailed as error:
                 refused = refused or error.reason.removeprefix("error: ")
                 continue
-            return self._written(git)
+            return _word(git, "write-tree")
         if mixed:
             raise DoesNotApply(f"lines of {mixed[0]} end in CRLF, others in LF, and those of the patch not as they do")
         raise DoesNotApply(f"git says {refused}")
@@ -102,7 +102,7 @@ class PatchRepo:
         """Return the tree of a commit with only these files as they are in `tree`."""
         git = self._index(commit)
         _local(git, "update-index", "-z", "--index-info", given=_local(git, "ls-tree", "-z", tree, "--", *paths))
-        return self._written(git)
+        return _word(git, "write-tree")
 
     def changes(self, commit: str, tree: str) -> list[FileChange]:
         """Return every file in which a tree differs from a commit, as git counts it."""
@@ -144,14 +144,13 @@ class PatchRepo:
             for role in ("AUTHOR", "COMMITTER")
             for what, value in (("NAME", name), ("EMAIL", email), ("DATE", when))
         }
-        made = _local(self._git.with_variables(who), "commit-tree", tree, "-p", parent, given=message.encode())
-        return made.decode().strip()
+        return _word(self._git.with_variables(who), "commit-tree", tree, "-p", parent, given=message.encode())
 
     def fetch(self, remote: Remote, branch: str) -> str:
         """Return the newest commit of a remote branch; its objects are here then. Raises as `_reach` does."""
         options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
         self._reach(remote, "fetch", *options, remote.url, f"+refs/heads/{branch}:refs/remotes/base")
-        return _local(self._git, "rev-parse", "--verify", "refs/remotes/base").decode().strip()
+        return _word(self._git, "rev-parse", "--verify", "refs/remotes/base")
 
     def remote_tip(self, remote: Remote, branch: str) -> str | None:
         """Return the commit that a remote branch stands at; None where there is none. Raises as `_reach` does."""
@@ -168,10 +167,10 @@ class PatchRepo:
         """Whether a commit is in the history of another."""
         return _local(self._git, "rev-list", "--max-count=1", commit, f"^{tip}", "--") == b""
 
-    def push(self, remote: Remote, commit: str, branch: str, *, expected: str | None) -> None:
-        """Put a commit on a remote branch that is at `expected`, None where there must be none; raises as `_reach`."""
+    def push(self, remote: Remote, commit: str, branch: str) -> None:
+        """Put a commit on a remote branch that must not be there yet; raises as `_reach`."""
         ref = f"refs/heads/{branch}"
-        lease = f"--force-with-lease={ref}:{expected or ''}"
+        lease = f"--force-with-lease={ref}:"
         self._reach(remote, "push", "--quiet", "--no-verify", lease, remote.url, f"{commit}:{ref}")
 
     def _reach(self, remote: Remote, *args: str) -> bytes:
@@ -203,10 +202,6 @@ class PatchRepo:
         _local(git, "read-tree", "--end-of-options", tree_ish)
         return git
 
-    @staticmethod
-    def _written(git: GitProcess) -> str:
-        return _local(git, "write-tree").decode().strip()
-
     def _to(self, remote: Remote) -> GitProcess:
         """Return git that may speak HTTP, with the token in its environment."""
         basic = base64.b64encode(f"x-access-token:{remote.token}".encode()).decode()
@@ -228,6 +223,11 @@ def _local(git: GitProcess, *args: str, given: bytes = b"") -> bytes:
         raise StoreError(
             f"git cannot work where patches are checked ({args[0]}): {error.reason}; free space or fix its owner"
         ) from error
+
+
+def _word(git: GitProcess, *args: str, given: bytes = b"") -> str:
+    """Return the one word that git prints."""
+    return _local(git, *args, given=given).decode().strip()
 
 
 def _refusal(failure: GitFailed) -> tuple[str | None, str]:

@@ -18,7 +18,7 @@ from bot.casework.approvers import Approvers
 from bot.casework.fixes.patch_check import ANEW, FixRefused, PatchChecks
 from bot.domain.citations.links import LinkTo
 from bot.domain.fixes.fixes import Fix, NewPullRequest, PullRequest, hash_patch
-from bot.domain.fixes.patch_limits import FixCode, PatchRefusal
+from bot.domain.fixes.patch_limits import FixCode
 from bot.domain.returns import EvidenceRef
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line, strip_hidden
@@ -157,13 +157,8 @@ class FixOpening:
         except ProviderError as error:
             if error.code is None:  # it took too long
                 raise Unavailable(str(error)) from error
-            raise self._host_refused(
-                error, _NEXT.get(error.code, f"Change that on {self._host.name}. {_AGAIN}")
-            ) from error
-
-    def _host_refused(self, said: object, todo: str) -> FixRefused:
-        refusal = host_refusal(said, todo, self._secrets)
-        return FixRefused(refusal.code, refusal.text)
+            todo = _NEXT.get(error.code, f"Change that on {self._host.name}. {_AGAIN}")
+            raise host_refused(error, todo, self._secrets) from error
 
     def _push(self, repo: PatchRepo, fix: Fix, base: str, tip: str | None) -> Fix:
         """Check the patch, and put its commit on the branch, which is at `tip`; returns the fix with that commit."""
@@ -181,19 +176,19 @@ class FixOpening:
             raise FixRefused(FixCode.NOT_APPROVED, said)
         if tip is not None:
             said = f"The branch `{fix.branch}` stands on {self._host.name} already with other commits; delete it there."
-            raise self._host_refused(said, _AGAIN)
+            raise host_refused(said, _AGAIN, self._secrets)
         commit = repo.commit(fix.commit, tree, commit_message(fix, self._secrets), at=fix.asked_at)
         fix = self._store.change(
             fix.id, lambda now: now.evolve(pushed=tuple(dict.fromkeys((*now.pushed, commit))), checked=checked)
         )
-        repo.push(self._remote, commit, fix.branch, expected=tip)
+        repo.push(self._remote, commit, fix.branch)
         return fix
 
     def _newest(self, repo: PatchRepo, fix: Fix, base: str) -> str:
         """Return the newest commit of the branch that the request leads to; the cited one must be in its history."""
         if repo.remote_tip(self._remote, base) is None:
             said = f"There is no branch `{base}` on {self._host.name}"
-            raise self._host_refused(said, _NO_BASE)
+            raise host_refused(said, _NO_BASE, self._secrets)
         newest = repo.fetch(self._remote, base)
         if not repo.contains(newest, fix.commit):
             said = (
@@ -225,6 +220,6 @@ def words_of(said: object, secrets: Collection[str]) -> str:
     return redact(str(said), secrets)[:SAID_CHARS]
 
 
-def host_refusal(said: object, todo: str, secrets: Collection[str]) -> PatchRefusal:
-    """Return a refusal in the host's words, and what to do next."""
-    return PatchRefusal(code=FixCode.HOST, text=f"{words_of(said, secrets).rstrip('. ')}. {todo}".rstrip())
+def host_refused(said: object, todo: str, secrets: Collection[str]) -> FixRefused:
+    """Return the refusal in the host's words, and what to do next."""
+    return FixRefused(FixCode.HOST, f"{words_of(said, secrets).rstrip('. ')}. {todo}".rstrip())

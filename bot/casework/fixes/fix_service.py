@@ -14,13 +14,13 @@ from typing import Any, Final
 
 from bot.agent.codebases import Codebase
 from bot.casework.fixes.check_run import CheckStopped
-from bot.casework.fixes.fix_opening import FixOpening, host_refusal, words_of
+from bot.casework.fixes.fix_opening import FixOpening, host_refused, words_of
 from bot.casework.fixes.fix_updates import LONGEST_ADVICE_S, FixUpdates
 from bot.casework.fixes.patch_check import FixRefused, PatchCodebases
 from bot.casework.thread_service import ThreadService
 from bot.domain.fixes.fixes import Fix, FixStatus, hash_patch
 from bot.domain.fixes.patch_files import LineEnds, line_ends, with_line_ends
-from bot.domain.fixes.patch_limits import FixCode, PatchRefusal
+from bot.domain.fixes.patch_limits import FixCode
 from bot.domain.returns import ProposedPatch
 from bot.domain.secrets import redact
 from bot.domain.threads import ThreadState
@@ -128,11 +128,11 @@ class Fixes:
         except CheckStopped:
             return  # the next start takes it up
         except FixRefused as error:
-            changes = _refused(error.refusal) | {"log": error.log}
+            changes = _refused(error)
         except (Unavailable, StoreError) as error:
             changes = self._later(fix, error)
         except TriageError as error:
-            changes = _refused(host_refusal(error, "", self._service.known_secrets))
+            changes = _refused(host_refused(error, "", self._service.known_secrets))
         else:
             changes = {"status": request.status, "request": request, "looked_at": self._service.clock.now()}
         if "status" in changes:
@@ -147,7 +147,7 @@ class Fixes:
         tries = self._tries.get(fix.id, (0, self._service.clock.now()))[0] + 1
         log.warning("a draft PR waits", extra={"action": "fix_waits", "thread_id": fix.thread_id}, exc_info=True)
         if tries >= MAX_TRIES:
-            return _refused(host_refusal(error, GIVEN_UP, self._service.known_secrets))
+            return _refused(host_refused(error, GIVEN_UP, self._service.known_secrets))
         advised_s = error.retry_after_s if isinstance(error, ProviderError) else None
         pause_s = max(min(FIRST_PAUSE_S * 2 ** (tries - 1), LONGEST_PAUSE_S), min(advised_s or 0, LONGEST_ADVICE_S))
         self._tries[fix.id] = tries, self._service.clock.now() + timedelta(seconds=pause_s)
@@ -184,5 +184,5 @@ def _again(now: Fix, wanted: Fix) -> Fix:
     return wanted.evolve(pushed=now.pushed, checked=now.checked, version=now.version)
 
 
-def _refused(refusal: PatchRefusal) -> dict[str, Any]:
-    return {"status": FixStatus.REFUSED, "refusal": refusal}
+def _refused(error: FixRefused) -> dict[str, Any]:
+    return {"status": FixStatus.REFUSED, "refusal": error.refusal, "log": error.log}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from bot.casework.card_marks import ClientOf
@@ -66,14 +67,9 @@ class FixUpdates:
         """Ask the code hosts about the open requests; `show_all` shows what is news."""
         at = self._service.clock.now()
         self._remove_old(at)
-        due = [
-            fix
-            for fix in self._store.where("status", FixStatus.OPEN)
-            if _is_due(fix, at) and not self._is_silent(fix, at)
-        ]
-        for fix in sorted(due, key=_looked_at)[:LOOKS_AT_ONCE]:
-            if self._is_silent(fix, at):  # since this round
-                continue
+        oldest_first = sorted(self._store.where("status", FixStatus.OPEN), key=_looked_at)
+        due = (fix for fix in oldest_first if _is_due(fix, at) and self._silent_until.get(fix.codebase, at) <= at)
+        for fix in islice(due, LOOKS_AT_ONCE):
             try:
                 now, unseen = self._look(fix)
             except Unavailable as error:
@@ -82,10 +78,6 @@ class FixUpdates:
                 self._silent_until[fix.codebase] = at + timedelta(seconds=pause_s)
             else:
                 self._store.change(fix.id, partial(_seen, now=now, unseen=unseen, at=at))
-
-    def _is_silent(self, fix: Fix, at: datetime) -> bool:
-        """Whether the host of a fix wants to be left alone."""
-        return self._silent_until.get(fix.codebase, at) > at
 
     def _remove_old(self, at: datetime) -> None:
         """Remove what ended long ago; the card of a thread that is still open goes on showing it."""

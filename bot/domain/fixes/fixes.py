@@ -89,7 +89,7 @@ class Fix(FrozenValue):
     @property
     def id(self) -> str:
         """Its name on disk."""
-        return _fix_id(self.thread_id, hash_patch(self.patch))
+        return f"{self.thread_id}~{hash_patch(self.patch)}"
 
     @property
     def diff(self) -> str:
@@ -129,15 +129,6 @@ NO_FIX: Final = FixMark()
 def hash_patch(patch: ProposedPatch) -> str:
     """Return the short hash of the diff, which a click is bound to."""
     return hash_draft(patch.diff)
-
-
-def _fix_id(thread_id: str, patch_hash: str) -> str:
-    """Return the name of a fix.
-
-    >>> _fix_id("T1.C1.1795165200.000100", "00112233aabbccdd")
-    'T1.C1.1795165200.000100~00112233aabbccdd'
-    """
-    return f"{thread_id}~{patch_hash}"
 
 
 def check_fix_id(given: str) -> str:

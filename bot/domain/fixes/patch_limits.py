@@ -173,12 +173,9 @@ def _refusals_of(change: FileChange) -> Iterator[tuple[FixCode, str]]:
 
 
 def _fits(path: str, patterns: Iterable[str]) -> bool:
-    """Whether a path fits one of the patterns: without a slash one means a file or folder anywhere."""
-    parts = path.split("/")
-    for pattern in map(str.casefold, patterns):
-        if fnmatchcase(path, pattern) if "/" in pattern else any(fnmatchcase(part, pattern) for part in parts):
-            return True
-    return False
+    """Whether a path, or a file or folder on it, has one of these names."""
+    names = (path, *path.split("/"))
+    return any(fnmatchcase(name, pattern.casefold()) for pattern in patterns for name in names)
 
 
 def _shown(path: str) -> str:
