@@ -11,7 +11,7 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.elements import actions, button, confirmation, notice
 from blocks.text.outgoing_text import context, escape, fence, link_target, plain, section
-from blocks.text.splitting import SECTION_CHARS, truncate
+from blocks.text.splitting import split, truncate
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, hash_patch
 from bot.domain.fixes.patch_files import patch_lines, patch_summary
 from bot.domain.fixes.patch_limits import FixCode
@@ -23,7 +23,6 @@ from bot.domain.threads import ThreadState, ThreadStatus
 SUMMARY_CHARS: Final = 600
 RATIONALE_CHARS: Final = 600
 SHOWN_LINES: Final = 120
-LINES_A_SECTION: Final = 40
 
 REFUSAL_CHARS: Final = 600
 UNSEEN_CHARS: Final = 200
@@ -50,22 +49,9 @@ def patch_blocks(patch: ProposedPatch | None, known_secrets: Collection[str] = (
     note = f"… {counted(left, 'more line')}; " if left else ""
     return [
         section(f"{head}{chr(10) + 'why: ' + why if why else ''}"),
-        *_diff(lines),
+        *(section(part) for part in split(fence("\n".join(lines)))),
         context(f"{note}a proposal, not applied: `triage why` on the bot's machine shows it too"),
     ]
-
-
-def _diff(lines: list[str]) -> list[Block]:
-    """Return the lines as code blocks, each as long as a section may be."""
-    parts: list[Block] = []
-    shown: list[str] = []
-    for line in lines:
-        longer = fence("\n".join([*shown, line]))
-        if shown and (len(shown) == LINES_A_SECTION or len(longer) > SECTION_CHARS):
-            parts.append(section(fence("\n".join(shown))))
-            shown = []
-        shown.append(line)
-    return [*parts, section(fence("\n".join(shown)))] if shown else parts
 
 
 def fix_blocks(state: ThreadState, mark: FixMark, again: ButtonElement | None) -> list[Block]:

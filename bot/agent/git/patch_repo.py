@@ -28,8 +28,8 @@ TRANSFER_S: Final = 180
 _FORGIVING: Final = ((), ("--recount",), ("--inaccurate-eof",), ("--recount", "--inaccurate-eof"))
 """Models miscount the lines of a hunk, and see no difference where the last line of a file has no end."""
 
-_NO_GIT_FOLDER: Final = ("core.protectHFS=true", "core.protectNTFS=true")
-"""Git refuses what some file system takes for .git, on this one, too."""
+_PROTECTED: Final = ("core.protectHFS=true", "core.protectNTFS=true")
+"""Git refuses what some file system takes for .git, on every system."""
 
 REJECTED: Final = "rejected"
 _REFUSED: Final = re.compile(
@@ -68,7 +68,7 @@ class PatchRepo:
         (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(borrowed / "objects") + b"\n")
         if (shallow := borrowed / "shallow").is_file():
             (folder / "shallow").write_bytes(shallow.read_bytes())
-        self._git = GitProcess(folder, is_bare=True)
+        self._git = GitProcess(folder, is_bare=True, settings=_PROTECTED)
 
     def apply(self, commit: str, diff: str) -> str:
         """Return the tree that a patch makes of a commit.
@@ -87,7 +87,7 @@ class PatchRepo:
         given = with_line_ends(diff, ends_of).encode("utf-8", "replace")
         refused = ""
         for forgiving in _FORGIVING:
-            git = self._index(commit).with_variables({}, *_NO_GIT_FOLDER)
+            git = self._index(commit)
             try:
                 git.run("apply", "--cached", "--whitespace=nowarn", *forgiving, "-", given=given)
             except GitFailed as error:

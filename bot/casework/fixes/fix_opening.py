@@ -15,10 +15,10 @@ from typing import Final
 
 from bot.agent.git.patch_repo import PatchRepo, Remote
 from bot.casework.approvers import Approvers
-from bot.casework.fixes.patch_check import ANEW, FixRefused, PatchChecks
+from bot.casework.fixes.patch_check import ANEW, PatchChecks
 from bot.domain.citations.links import LinkTo
 from bot.domain.fixes.fixes import Fix, NewPullRequest, PullRequest, hash_patch
-from bot.domain.fixes.patch_limits import FixCode
+from bot.domain.fixes.patch_limits import FixCode, FixRefused
 from bot.domain.returns import EvidenceRef
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line, strip_hidden

@@ -16,11 +16,11 @@ from bot.agent.codebases import Codebase
 from bot.casework.fixes.check_run import CheckStopped
 from bot.casework.fixes.fix_opening import FixOpening, host_refused, words_of
 from bot.casework.fixes.fix_updates import LONGEST_ADVICE_S, FixUpdates
-from bot.casework.fixes.patch_check import FixRefused, PatchCodebases
+from bot.casework.fixes.patch_check import PatchCodebases
 from bot.casework.thread_service import ThreadService
 from bot.domain.fixes.fixes import Fix, FixStatus, hash_patch
 from bot.domain.fixes.patch_files import LineEnds, line_ends, with_line_ends
-from bot.domain.fixes.patch_limits import FixCode
+from bot.domain.fixes.patch_limits import FixCode, FixRefused
 from bot.domain.returns import ProposedPatch
 from bot.domain.secrets import redact
 from bot.domain.threads import ThreadState

@@ -22,13 +22,13 @@ from bot.casework.fixes.check_run import ISOLATION_WORDS, LIMITS, TEMPORARY, Che
 from bot.config.casework_settings import FixSettings
 from bot.domain.fixes.fixes import Fix
 from bot.domain.fixes.patch_files import MAX_DIFF_CHARS, DiffFile, diff_files
-from bot.domain.fixes.patch_limits import FileChange, FixCode, PatchRefusal, refuse_changes, refuse_diff
+from bot.domain.fixes.patch_limits import FileChange, FixCode, FixRefused, check_changes, check_diff
 from bot.domain.returns import EvidenceKind, ProposedPatch
 from bot.domain.search.files import FileKind, file_kind
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import ThreadState
-from bot.errors import ConfigError, InputError, ProviderError, StoreError, refused
+from bot.errors import ConfigError, ProviderError, StoreError, refused
 
 LOG_LINES: Final = 200
 SAID_CHARS: Final = 200
@@ -37,14 +37,6 @@ _OTHER: Final = "Ask again for another patch, and say what was wrong with this o
 
 MAX_FILES: Final = 100
 """Of a diff, looked up in the codebases; one with more is refused for its size."""
-
-
-class FixRefused(InputError):
-    """No draft pull request is opened; `log` is the end of what a check printed."""
-
-    def __init__(self, code: FixCode, text: str, log: str | None = None) -> None:
-        super().__init__(text)
-        self.refusal, self.log = PatchRefusal(code=code, text=text), log
 
 
 class PatchChecks:
@@ -81,16 +73,13 @@ class PatchChecks:
         Raises:
             FixRefused: it does not apply, or changes what it must not.
         """
-        if found := refuse_diff(diff):
-            raise FixRefused(found.code, found.text)
+        check_diff(diff)
         try:
             tree = repo.apply(commit, diff)
         except DoesNotApply as error:
             said = f"The patch does not apply to {commit[:10]}: {one_line(str(error), SAID_CHARS)}. {ANEW}"
             raise FixRefused(FixCode.DOES_NOT_APPLY, said) from error
-        changes, added = repo.changes(commit, tree), repo.added(commit, tree)
-        if found := refuse_changes(changes, added, self._secrets, repo.paths(tree)):
-            raise FixRefused(found.code, found.text)
+        check_changes(repo.changes(commit, tree), repo.added(commit, tree), self._secrets, repo.paths(tree))
         return tree
 
     def require_current(self, repo: PatchRepo, tip: str, diff: str) -> None:

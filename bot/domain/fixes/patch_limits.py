@@ -18,6 +18,7 @@ from bot.domain.search.files import is_secret_file
 from bot.domain.secrets import find_secrets
 from bot.domain.tables import Words, read_table
 from bot.domain.text.sanitize import one_line, strip_hidden
+from bot.errors import InputError
 
 MAX_FILES: Final = 20
 MAX_LINES: Final = 500
@@ -67,6 +68,14 @@ class PatchRefusal(FrozenValue):
     text: str
 
 
+class FixRefused(InputError):
+    """No draft pull request is opened; `log` is the end of what a check printed."""
+
+    def __init__(self, code: FixCode, text: str, log: str | None = None) -> None:
+        super().__init__(text)
+        self.refusal, self.log = PatchRefusal(code=code, text=text), log
+
+
 class FileChange(NamedTuple):
     """One file that a patch changes, as git says; modes are octal, lines None where the file is binary."""
 
@@ -86,26 +95,21 @@ class _Protected(NamedTuple):
 _PROTECTED: Final = read_table(__file__, "protected_paths.yml", _Protected)
 
 
-def refuse_diff(diff: str) -> PatchRefusal | None:
-    """Return why a diff is not even handed to git, which would unpack whatever size a binary part names.
-
-    >>> refuse_diff("GIT binary patch\\nliteral 99999999999\\n").code
-    <FixCode.BINARY: 'binary'>
-    """
+def check_diff(diff: str) -> None:
+    """Raise FixRefused for a diff that git is not given: it would unpack whatever size a binary part names."""
     if not diff.strip():
-        return PatchRefusal(code=FixCode.NO_CHANGE, text="The patch changes nothing.")
+        raise FixRefused(FixCode.NO_CHANGE, "The patch changes nothing.")
     if len(diff) > MAX_DIFF_CHARS:
         said = f"The patch has {len(diff):,} characters; at most {MAX_DIFF_CHARS:,} are taken. Ask for a smaller one."
-        return PatchRefusal(code=FixCode.TOO_LARGE, text=said)
+        raise FixRefused(FixCode.TOO_LARGE, said)
     if any(line.startswith(_BINARY) for line in diff.split("\n")):
-        return PatchRefusal(code=FixCode.BINARY, text="The patch changes a binary file; only text is taken.")
-    return None
+        raise FixRefused(FixCode.BINARY, "The patch changes a binary file; only text is taken.")
 
 
-def refuse_changes(
+def check_changes(
     changes: Sequence[FileChange], added: str, known_secrets: Collection[str], paths: Iterable[str] = ()
-) -> PatchRefusal | None:
-    """Return why what git made of a patch is not taken, the first reason; None where it may be proposed.
+) -> None:
+    """Raise FixRefused, with the first reason, for what git made of a patch unless it may be proposed.
 
     Args:
         changes: Every file that differs.
@@ -113,8 +117,8 @@ def refuse_changes(
         known_secrets: The process's own secret values.
         paths: All files that are there with the patch.
     """
-    found = _refusals(changes, added, known_secrets, paths)
-    return next((PatchRefusal(code=code, text=f"The patch {said}.") for code, said in found), None)
+    for code, said in _refusals(changes, added, known_secrets, paths):
+        raise FixRefused(code, f"The patch {said}.")
 
 
 def is_protected(path: str) -> str | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,9 +12,10 @@ from bot.domain.fixes.patch_files import MAX_DIFF_CHARS
 from bot.domain.fixes.patch_limits import (
     FileChange,
     FixCode,
+    FixRefused,
+    check_changes,
+    check_diff,
     is_protected,
-    refuse_changes,
-    refuse_diff,
 )
 from tests.tables import each_row
 
@@ -24,8 +28,15 @@ def changed(path: str, before: str = "100644", mode: str = "100644", lines: int 
 
 
 def code_of(change: FileChange, added: str = "x = 1") -> FixCode | None:
-    refusal = refuse_changes([change], added, ())
-    return refusal.code if refusal else None
+    return refused(lambda: check_changes([change], added, ()))
+
+
+def refused(check: Callable[[], None]) -> FixCode | None:
+    try:
+        check()
+    except FixRefused as error:
+        return error.refusal.code
+    return None
 
 
 @each_row(
@@ -95,23 +106,21 @@ def test_size_is_limited() -> None:
     """By files, by lines, by characters; and something must change."""
     assert code_of(changed("x", lines=251)) is FixCode.TOO_LARGE
     many = [changed(f"f{n}.py") for n in range(21)]
-    assert refuse_changes(many, "", ()).code is FixCode.TOO_LARGE  # type: ignore[union-attr]
-    assert refuse_changes([], "", ()).code is FixCode.NO_CHANGE  # type: ignore[union-attr]
+    assert refused(lambda: check_changes(many, "", ())) is FixCode.TOO_LARGE
+    assert refused(lambda: check_changes([], "", ())) is FixCode.NO_CHANGE
     for diff, code in {
         " \n": FixCode.NO_CHANGE,
         "+" * (MAX_DIFF_CHARS + 1): FixCode.TOO_LARGE,
         "diff --git a/x b/x\nGIT binary patch\nliteral 9999999999\n": FixCode.BINARY,
     }.items():
-        refusal = refuse_diff(diff)
-        assert refusal is not None
-        assert refusal.code is code
+        assert refused(partial(check_diff, diff)) is code
 
 
 def test_ordinary_files_pass() -> None:
     """A deleted one, one that became a program."""
     assert code_of(changed("app/x.py", mode="000000")) is None
     assert code_of(changed("bin/run", mode="100755")) is None
-    assert refuse_diff("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n") is None
+    check_diff("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n")
 
 
 @given(path=PATHS, mode=st.sampled_from(["100644", "100755", "120000", "160000", "040000"]))
@@ -131,6 +140,7 @@ def test_what_passes_is_an_ordinary_file_in_the_tree(path: str, mode: str) -> No
 def test_one_bad_file_spoils_any_patch(paths: list[str], bad: str) -> None:
     """Wherever it stands among good ones; without it they pass."""
     good = [changed(path) for path in paths]
-    assert refuse_changes(good, "x", ()) is None
+    check_changes(good, "x", ())
     for at in (0, len(good) // 2, len(good)):
-        assert refuse_changes([*good[:at], changed(bad), *good[at:]], "x", ()) is not None
+        spoiled = [*good[:at], changed(bad), *good[at:]]
+        assert refused(partial(check_changes, spoiled, "x", ())) is FixCode.PROTECTED
