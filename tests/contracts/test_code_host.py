@@ -25,7 +25,7 @@ from tests.gitrepo import git, make_repo
 from tests.tables import each_row
 
 CLIENTS: dict[str, Any] = {"github": GitHubClient, "gitlab": GitLabClient, "gitea": GiteaClient}
-NEW = NewPullRequest(branch="triage/x", base="main", title="Raise it", body="Why.\n<!-- m1 -->", marker="<!-- m1 -->")
+NEW = NewPullRequest(branch="triage/x", base="main", title="Raise it", body="Why.\n<!-- m1 -->")
 
 
 @pytest.fixture(scope="module")

@@ -100,10 +100,8 @@ class HostRequests:
     def _refusal(self, method: str, answer: requests.Response, body: Any) -> ProviderError:
         """Return the error for an answer that is none; a limit of requests is no refusal."""
         status = answer.status_code
-        said = (
-            one_line("; ".join(dict.fromkeys(_words(body))), SAID_CHARS)
-            or f"HTTP {status}{_NO_JSON if _is_done(answer) else ''}"
-        )
+        words = one_line("; ".join(dict.fromkeys(_words(body))), SAID_CHARS)
+        said = words or f"HTTP {status}{_NO_JSON if _is_done(answer) else ''}"
         if _is_limit(answer, said):
             return Unavailable(f"{self._name} limits requests now: {said}", retry_after_s=_pause_s(answer.headers))
         if status >= _CODES.server_error or _is_done(answer):  # a proxy answers for a host that may have done it

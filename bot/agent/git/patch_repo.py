@@ -23,7 +23,7 @@ from bot.domain.fixes.patch_files import LineEnds, line_ends, with_line_ends
 from bot.domain.fixes.patch_limits import FileChange
 from bot.errors import InputError, ProviderError, StoreError, Unavailable
 
-AUTHOR: Final = ("triage", "triage@bot.invalid")
+AUTHOR: Final = ("user.name=triage", "user.email=triage@bot.invalid")
 TRANSFER_S: Final = 180
 _FORGIVING: Final = ((), ("--recount",), ("--inaccurate-eof",), ("--recount", "--inaccurate-eof"))
 """Models miscount the lines of a hunk, and see no difference where the last line of a file has no end."""
@@ -138,13 +138,9 @@ class PatchRepo:
 
     def commit(self, parent: str, tree: str, message: str, *, at: datetime) -> str:
         """Return the commit of a tree; of the same arguments it is the same one."""
-        when, (name, email) = f"{int(at.timestamp())} +0000", AUTHOR
-        who = {
-            f"GIT_{role}_{what}": value
-            for role in ("AUTHOR", "COMMITTER")
-            for what, value in (("NAME", name), ("EMAIL", email), ("DATE", when))
-        }
-        return _word(self._git.with_variables(who), "commit-tree", tree, "-p", parent, given=message.encode())
+        when = f"{int(at.timestamp())} +0000"
+        git = self._git.with_variables({"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}, *AUTHOR)
+        return _word(git, "commit-tree", tree, "-p", parent, given=message.encode())
 
     def fetch(self, remote: Remote, branch: str) -> str:
         """Return the newest commit of a remote branch; its objects are here then. Raises as `_reach` does."""

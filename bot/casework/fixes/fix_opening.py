@@ -205,7 +205,6 @@ class FixOpening:
             base=base,
             title=title_of(fix, self._secrets),
             body=request_body(fix, self._link_to, self._secrets),
-            marker=fix.marker,
         )
         try:
             return self._host.open(new)

@@ -114,14 +114,14 @@ class Fixes:
         with self._working:
             self._updates.show_all()
             for fix in self._store.where("status", FixStatus.OPENING):
-                if fix.id not in self._tries or self._tries[fix.id][1] <= at:
+                if self._tries.get(fix.id, (0, at))[1] <= at:
                     self._carry_out(fix)
                     self._updates.show_all()
 
     def _carry_out(self, fix: Fix) -> None:
-        codebase = self._codebases.of(fix)
-        opening = self._opening_of(codebase) if codebase else None
         try:
+            codebase = self._codebases.of(fix)
+            opening = self._opening_of(codebase) if codebase else None
             if opening is None:
                 raise FixRefused(FixCode.HOST, NO_HOST)
             request = opening.carry_out(fix)

@@ -42,13 +42,12 @@ class PullRequest(FrozenValue):
 
 
 class NewPullRequest(NamedTuple):
-    """What is asked of a code host; `marker` stands in the body and tells ours from others of the branch."""
+    """What is asked of a code host; the marker in its body tells ours from others of the branch."""
 
     branch: str
     base: str
     title: str
     body: str
-    marker: str
 
 
 class Fix(FrozenValue):
