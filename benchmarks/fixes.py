@@ -28,11 +28,11 @@ from bot.adapters.codehost.github import GitHubClient
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.patch_repo import Remote
 from bot.casework.fixes.fix_opening import FixOpening
-from bot.casework.fixes.patch_check import FixRefused, PatchChecks
+from bot.casework.fixes.patch_check import PatchChecks
 from bot.config.casework_settings import FixSettings
 from bot.domain.citations.links import code_repository
 from bot.domain.fixes.fixes import Fix
-from bot.domain.fixes.patch_limits import FixCode
+from bot.domain.fixes.patch_limits import FixCode, FixRefused
 from bot.domain.returns import ProposedPatch
 from bot.ports.collections import FIXES
 from tests.builders import NOW

@@ -49,7 +49,6 @@ class CodeHost:
         self.pulls: list[dict[str, Any]] = []
         self.faults: list[Fault] = []
         self.requests: list[str] = []
-        self.checks, self.review = "", ""
         self._lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"host": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -116,21 +115,11 @@ class CodeHost:
             head = query.get("source_branch") or query.get("head", "").partition(":")[2]
             found = [self._shown(one) for one in self.pulls if head in ("", one["head"])]
             return 200, found if query.get("page", "1") == "1" else []
-        if match := re.fullmatch(rf"/{name}/(\d+)(/\w+)?", rest):
-            number, about = int(match[1]), match[2]
+        if match := re.fullmatch(rf"/{name}/(\d+)", rest):
+            number = int(match[1])
             if number > len(self.pulls):
                 return 404, {"message": "Not Found"}
-            if about == "/reviews":
-                return 200, [{"state": self.review, "user": {"login": "bob"}}] if self.review else []
-            if about == "/approvals":
-                return 200, {"approved_by": [{"user": {}}] if self.review else []}
             return 200, self._shown(self.pulls[number - 1])
-        if rest.endswith("/check-runs"):
-            done = {"status": "completed", "conclusion": self.checks}
-            return 200, {"check_runs": [done] if self.checks else []}
-        if rest.endswith("/status"):
-            said = [{"state": self.checks}] if self.checks and self.kind == "gitea" else []
-            return 200, {"state": self.checks, "statuses": said}
         return 404, {"message": "Not Found"}
 
     def _open(self, body: dict[str, Any]) -> tuple[int, Any]:
@@ -162,7 +151,6 @@ class CodeHost:
                 "state": {"open": "opened"}.get(state, state),
                 "draft": one["draft"],
                 "description": one["body"],
-                "head_pipeline": {"status": self.checks} if self.checks else None,
             }
         return {
             "number": number,

@@ -11,8 +11,8 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.elements import actions, button, confirmation, notice
 from blocks.text.outgoing_text import context, escape, fence, link_target, plain, section
-from blocks.text.splitting import SECTION_CHARS, truncate
-from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest, hash_patch
+from blocks.text.splitting import split, truncate
+from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, hash_patch
 from bot.domain.fixes.patch_files import patch_lines, patch_summary
 from bot.domain.fixes.patch_limits import FixCode
 from bot.domain.returns import ProposedPatch
@@ -23,22 +23,12 @@ from bot.domain.threads import ThreadState, ThreadStatus
 SUMMARY_CHARS: Final = 600
 RATIONALE_CHARS: Final = 600
 SHOWN_LINES: Final = 120
-LINES_A_SECTION: Final = 40
 
 REFUSAL_CHARS: Final = 600
 UNSEEN_CHARS: Final = 200
 
 ANEW: Final = frozenset({FixCode.OUTDATED, FixCode.DOES_NOT_APPLY, FixCode.NO_CHANGE})
 """What another investigation, at HEAD, may put right."""
-
-_CHECKS: Final = {
-    "none": "no checks yet",
-    "pending": ":hourglass_flowing_sand: checks are running",
-    "passed": ":white_check_mark: checks passed",
-    "failed": ":x: checks failed",
-}
-_HIDDEN: Final = "checks that triage's token may not see"
-_REVIEW: Final = {"approved": "approved", "changes_requested": ":warning: changes requested"}
 
 
 def patch_line(patch: ProposedPatch | None, *, is_open: bool = False) -> list[Block]:
@@ -59,25 +49,9 @@ def patch_blocks(patch: ProposedPatch | None, known_secrets: Collection[str] = (
     note = f"… {counted(left, 'more line')}; " if left else ""
     return [
         section(f"{head}{chr(10) + 'why: ' + why if why else ''}"),
-        *_diff(lines),
+        *(section(part) for part in split(fence("\n".join(lines)))),
         context(f"{note}a proposal, not applied: `triage why` on the bot's machine shows it too"),
     ]
-
-
-def _diff(lines: list[str]) -> list[Block]:
-    """Return the lines as code blocks, each as long as a section may be."""
-    parts: list[Block] = []
-    shown: list[str] = []
-    for line in lines:
-        if shown and (len(shown) == LINES_A_SECTION or len(_code([*shown, line])) > SECTION_CHARS):
-            parts.append(section(_code(shown)))
-            shown = []
-        shown.append(line)
-    return [*parts, section(_code(shown))] if shown else parts
-
-
-def _code(lines: list[str]) -> str:
-    return fence("\n".join(lines))
 
 
 def fix_blocks(state: ThreadState, mark: FixMark, again: ButtonElement | None) -> list[Block]:
@@ -140,12 +114,9 @@ def _standing(fix: Fix) -> str:
     """Return one line on how a fix stands."""
     who = f"<@{fix.asked_by}>"
     if fix.status is FixStatus.OPENING:
-        waits = (
-            f" · {escape(truncate(fix.waits, REFUSAL_CHARS))}; triage tries again by itself and opens one PR only"
-            if fix.waits
-            else ""
-        )
-        return f":hourglass_flowing_sand: *Opening a draft PR*, asked by {who}{waits}"
+        waits = escape(truncate(fix.waits or "", REFUSAL_CHARS))
+        again = f" · {waits}; triage tries again by itself and opens one PR only" if waits else ""
+        return f":hourglass_flowing_sand: *Opening a draft PR*, asked by {who}{again}"
     if fix.status is FixStatus.REFUSED and fix.refusal is not None:
         said = escape(truncate(fix.refusal.text, REFUSAL_CHARS), known_users=[fix.asked_by])
         return f":no_entry_sign: *No draft PR*: {said}"
@@ -158,19 +129,11 @@ def _standing(fix: Fix) -> str:
     if fix.status is FixStatus.CLOSED:
         return f":wastebasket: *PR {link} was closed* without being merged, opened by {who}"
     kind = "Draft PR" if fix.request.is_draft else "PR"
-    parts = [f":wrench: *{kind} {link}*, opened by {who}", _checks(fix.request), _REVIEW.get(fix.request.review)]
-    isolation = next((said for said in fix.checked if "not isolated" in said), "")
-    unseen = (
-        f":warning: how it stands now is not known: {escape(truncate(fix.unseen, UNSEEN_CHARS))}" if fix.unseen else ""
-    )
-    return " · ".join(part for part in (*parts, f":warning: {isolation}" if isolation else "", unseen) if part)
-
-
-def _checks(request: PullRequest) -> str:
-    """Return how the checks stand, as far as they are seen."""
-    if request.hides_checks and request.checks != "failed":
-        return _HIDDEN
-    return _CHECKS[request.checks]
+    parts = [f":wrench: *{kind} {link}*, opened by {who}"]
+    parts += [f":warning: {said}" for said in fix.checked if "not isolated" in said]
+    if fix.unseen:
+        parts.append(f":warning: how it stands now is not known: {escape(truncate(fix.unseen, UNSEEN_CHARS))}")
+    return " · ".join(parts)
 
 
 def _has_request(mark: FixMark, patch: ProposedPatch | None) -> bool:

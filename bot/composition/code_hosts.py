@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import SecretStr
 
@@ -27,8 +26,7 @@ _CLIENTS: Final[Mapping[CodeHost, Callable[[CodeRepository, SecretStr], CodeHost
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HostAccess:
+class HostAccess(NamedTuple):
     """A code host that may be written to."""
 
     client: CodeHostClient
@@ -48,16 +46,8 @@ class CodeHosts:
     def access(self, codebase: Codebase) -> HostAccess | None:
         """Return access to a codebase's host; None without a token, or where the host is not known."""
         key = (codebase.repo, self.process.code_host(codebase.id, default=self._host))
-        if key not in self._known and (found := self._find(codebase)) is not None:
-            self._known[key] = found
-        return self._known.get(key)
-
-    def client(self, codebase: Codebase) -> CodeHostClient | None:
-        """Return who opens pull requests for a codebase; None where nobody does."""
-        access = self.access(codebase)
-        return access.client if access else None
-
-    def _find(self, codebase: Codebase) -> HostAccess | None:
+        if key in self._known:
+            return self._known[key]
         found = self._place(codebase.id, codebase.repo)
         if found is None or found.kind not in _CLIENTS:
             return None
@@ -65,9 +55,14 @@ class CodeHosts:
         variable = token_variable(self._environment, codebase.id, found, places)
         if variable is None:
             return None
-        token = SecretStr(self._environment.variables[variable])
-        url = f"{found.origin}/{found.path}.git"
-        return HostAccess(client=_CLIENTS[found.kind](found, token), remote=Remote(url, token.get_secret_value()))
+        token = self._environment.variables[variable]
+        client, url = _CLIENTS[found.kind](found, SecretStr(token)), f"{found.origin}/{found.path}.git"
+        return self._known.setdefault(key, HostAccess(client, Remote(url, token)))
+
+    def client(self, codebase: Codebase) -> CodeHostClient | None:
+        """Return who opens pull requests for a codebase; None where nobody does."""
+        access = self.access(codebase)
+        return access.client if access else None
 
     def _place(self, name: str, repo: GitRepo) -> CodeRepository | None:
         return code_repository(repo.remote_url(), self.process.code_host(name, default=self._host))

@@ -41,7 +41,7 @@ class CodeHostClient(Protocol):
         """Open a draft pull request; raises Unconfirmed where nobody can tell: look before trying again."""
 
     def look(self, number: int) -> PullRequest:
-        """Return how a pull request stands now, with its checks and reviews."""
+        """Return how a pull request stands now."""
 
 
 Progress = Callable[[int, int], None]

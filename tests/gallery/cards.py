@@ -164,7 +164,7 @@ _OPENED = FixMark(
             asked_in_team="T1",
             asked_at=NOW,
             status=FixStatus.OPEN,
-            request=PullRequest(number=412, url="https://github.com/example/shop/pull/412", checks="passed"),
+            request=PullRequest(number=412, url="https://github.com/example/shop/pull/412"),
         ),
     ),
     host="GitHub",

@@ -301,5 +301,5 @@ def test_a_fix_in_the_browser(open_office: Open, host: CodeHost, page: SlackPage
     page.screenshot(pictures / "fix-diff.png", page.modal)
     office.click(card, ids.OPEN_FIX)
     office.card(ts, "Draft PR <")
-    expect(page.message("Draft PR #1")).to_contain_text("no checks yet")
+    expect(page.message("Draft PR #1")).to_contain_text("opened by")
     page.screenshot(pictures / "fix-open.png", page.message("Draft PR #1"))

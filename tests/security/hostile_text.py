@@ -7,6 +7,7 @@ import inspect
 import pkgutil
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -17,7 +18,7 @@ from blocks.text.outgoing_text import section
 from bot.domain.citations.citation_lines import Scan
 from bot.domain.events import Event
 from bot.domain.fixes.patch_files import LineEnds, with_line_ends
-from bot.domain.fixes.patch_limits import FileChange, refuse_changes
+from bot.domain.fixes.patch_limits import FileChange, FixRefused, check_changes
 from bot.domain.playbook import Playbook, parse
 from bot.domain.search.definitions import definitions_in
 from bot.domain.search.settings import settings_in
@@ -420,7 +421,7 @@ def _by_hand() -> Iterator[tuple[str, Callable[[str], Any]]]:
         yield f"{settings_in.__module__}.settings_in({path})", partial(_settings, path)
         yield f"{Scan.__module__}.Scan({path})", partial(_scanned, path)
     yield f"{with_line_ends.__module__}.with_line_ends", lambda text: with_line_ends(text, lambda _: LineEnds.CRLF)
-    yield f"{refuse_changes.__module__}.refuse_changes", _refused
+    yield f"{check_changes.__module__}.check_changes", _refused
     yield f"{classify.__module__}.classify", _classified
     yield f"{Weights.__module__}.Weights.probability", _scored
     yield f"{Playbook.__module__}.Playbook.with_boxes", _ticked
@@ -441,9 +442,10 @@ def _settings(path: str, text: str) -> Any:
     return settings_in(path, lines, definitions_in(path, lines))
 
 
-def _refused(text: str) -> Any:
+def _refused(text: str) -> None:
     change = FileChange(text, "100644", "100644", 1, 1)
-    return refuse_changes([change], text, ())
+    with suppress(FixRefused):
+        check_changes([change], text, ())
 
 
 def _classified(text: str) -> Any:

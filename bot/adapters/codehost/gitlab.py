@@ -1,6 +1,6 @@
 """Port CodeHostClient for GitLab, gitlab.com or self-hosted. A merge request is a draft if its title says so.
 
-Source: https://docs.gitlab.com/api/merge_requests/, /api/merge_request_approvals/, /api/projects/
+Source: https://docs.gitlab.com/api/merge_requests/, /api/projects/
 """
 
 from __future__ import annotations
@@ -10,19 +10,11 @@ from urllib.parse import quote
 
 from pydantic import SecretStr
 
-from bot.adapters.codehost.github import HostRepository
-from bot.adapters.codehost.host_requests import HostAnswer, HostRequests
+from bot.adapters.codehost.host_requests import HostAnswer, HostRequests, RepositoryClient
 from bot.domain.citations.links import CodeRepository
-from bot.domain.fixes.fixes import Checks, FixStatus, NewPullRequest, PullRequest
-
-_CHECKS: Final[dict[str, Checks]] = {"success": "passed", "skipped": "passed", "failed": "failed", "canceled": "failed"}
-
+from bot.domain.fixes.fixes import FixStatus, NewPullRequest, PullRequest
 
 _STATES: Final = {"merged": FixStatus.MERGED, "closed": FixStatus.CLOSED}
-
-
-class _Pipeline(HostAnswer):
-    status: str
 
 
 class _MergeRequest(HostAnswer):
@@ -31,30 +23,20 @@ class _MergeRequest(HostAnswer):
     state: str
     draft: bool = False
     description: str | None = None
-    head_pipeline: _Pipeline | None = None
 
     def as_request(self) -> PullRequest:
-        checks = _CHECKS.get(self.head_pipeline.status, "pending") if self.head_pipeline else "none"
         status = _STATES.get(self.state, FixStatus.OPEN)
-        return PullRequest(number=self.iid, url=self.web_url, status=status, checks=checks, is_draft=self.draft)
+        return PullRequest(number=self.iid, url=self.web_url, status=status, is_draft=self.draft)
 
 
-class _Approvals(HostAnswer):
-    approved_by: tuple[HostAnswer, ...] = ()
-
-
-class GitLabClient:
+class GitLabClient(RepositoryClient):
     """Merge requests of one project."""
 
     name = "GitLab"
 
     def __init__(self, repository: CodeRepository, token: SecretStr) -> None:
         base = f"{repository.origin}/api/v4/projects/{quote(repository.path, safe='')}"
-        self._at = HostRequests(self.name, base, {"PRIVATE-TOKEN": token})
-
-    def default_branch(self) -> str:
-        """Return the project's default branch."""
-        return self._at.get(HostRepository, "").default_branch
+        super().__init__(HostRequests(self.name, base, {"PRIVATE-TOKEN": token}))
 
     def find(self, branch: str, marker: str) -> PullRequest | None:
         """Return the merge request of a branch whose description holds the marker."""
@@ -75,7 +57,5 @@ class GitLabClient:
         return self._at.post(_MergeRequest, "/merge_requests", asked).as_request()
 
     def look(self, number: int) -> PullRequest:
-        """Return how it stands, with its newest pipeline and whether somebody approved it."""
-        one = self._at.get(_MergeRequest, f"/merge_requests/{number}")
-        approvals = self._at.get_allowed(_Approvals, f"/merge_requests/{number}/approvals")  # not every edition has it
-        return one.as_request().evolve(review="approved" if approvals and approvals.approved_by else "none")
+        """Return how it stands."""
+        return self._at.get(_MergeRequest, f"/merge_requests/{number}").as_request()

@@ -10,7 +10,6 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar
 
@@ -53,15 +52,6 @@ class HostRequests:
     def get(self, shape: type[Shape], path: str, **query: str | int) -> Shape:
         """Return what stands there; raises ProviderError, Unavailable where trying again helps."""
         return self._shaped(shape, self._call("GET", path, params=query))
-
-    def get_allowed(self, shape: type[Shape], path: str, **query: str | int) -> Shape | None:
-        """Return what stands there, None where the host refuses that; raises Unavailable."""
-        try:
-            return self.get(shape, path, **query)
-        except Unavailable:
-            raise
-        except ProviderError:
-            return None
 
     def post(self, shape: type[Shape], path: str, body: Mapping[str, Any]) -> Shape:
         """Create something; raises as `get` does, and Unconfirmed where it may have been created."""
@@ -110,16 +100,29 @@ class HostRequests:
     def _refusal(self, method: str, answer: requests.Response, body: Any) -> ProviderError:
         """Return the error for an answer that is none; a limit of requests is no refusal."""
         status = answer.status_code
-        said = (
-            one_line("; ".join(dict.fromkeys(_words(body))), SAID_CHARS)
-            or f"HTTP {status}{_NO_JSON if _is_done(answer) else ''}"
-        )
+        words = one_line("; ".join(dict.fromkeys(_words(body))), SAID_CHARS)
+        said = words or f"HTTP {status}{_NO_JSON if _is_done(answer) else ''}"
         if _is_limit(answer, said):
             return Unavailable(f"{self._name} limits requests now: {said}", retry_after_s=_pause_s(answer.headers))
         if status >= _CODES.server_error or _is_done(answer):  # a proxy answers for a host that may have done it
             kind = Unconfirmed if method == "POST" else Unavailable
             return kind(f"{self._name} failed: {said}")
         return ProviderError(f"{self._name} says: {said}", code=str(status))
+
+
+class _Repository(HostAnswer):
+    default_branch: str
+
+
+class RepositoryClient:
+    """What the clients of all hosts share; each is for one repository."""
+
+    def __init__(self, at: HostRequests) -> None:
+        self._at = at
+
+    def default_branch(self) -> str:
+        """Return the repository's default branch."""
+        return self._at.get(_Repository, "").default_branch
 
 
 def _beginning(answer: requests.Response) -> bytes:
@@ -150,26 +153,16 @@ def _is_limit(answer: requests.Response, said: str) -> bool:
 
 
 def _pause_s(headers: Mapping[str, str]) -> float:
-    """Return how long a host wants to be left alone; its times are held against its own clock."""
-    wait, reset = headers.get("Retry-After", ""), headers.get("X-RateLimit-Reset", headers.get("RateLimit-Reset", ""))
-    if _DIGITS.fullmatch(wait):
+    """Return how long a host wants to be left alone; the end of a limit is held against the host's own clock."""
+    if _DIGITS.fullmatch(wait := headers.get("Retry-After", "")):
         return float(wait)
-    now, until = _date(headers.get("Date", "")), _date(wait)
-    if now is None:
-        return LEAST_PAUSE_S
-    if until is not None:
-        return max(0.0, (until - now).total_seconds())
+    reset = headers.get("X-RateLimit-Reset", headers.get("RateLimit-Reset", ""))
     is_spent = headers.get("X-RateLimit-Remaining", headers.get("RateLimit-Remaining")) == "0"
-    return max(0.0, float(reset) - now.timestamp()) if is_spent and _DIGITS.fullmatch(reset) else LEAST_PAUSE_S
-
-
-def _date(text: str) -> datetime | None:
-    """Return an HTTP date; None where it is none."""
     try:
-        found = parsedate_to_datetime(text)
+        now = parsedate_to_datetime(headers.get("Date", ""))
     except ValueError:
-        return None
-    return found if found.tzinfo else None
+        return LEAST_PAUSE_S
+    return max(0.0, float(reset) - now.timestamp()) if is_spent and _DIGITS.fullmatch(reset) else LEAST_PAUSE_S
 
 
 def _words(body: Any) -> Iterator[str]:

@@ -23,14 +23,19 @@ from bot.domain.fixes.patch_files import LineEnds, line_ends, with_line_ends
 from bot.domain.fixes.patch_limits import FileChange
 from bot.errors import InputError, ProviderError, StoreError, Unavailable
 
-AUTHOR: Final = ("triage", "triage@bot.invalid")
+AUTHOR: Final = ("user.name=triage", "user.email=triage@bot.invalid")
 TRANSFER_S: Final = 180
 _FORGIVING: Final = ((), ("--recount",), ("--inaccurate-eof",), ("--recount", "--inaccurate-eof"))
 """Models miscount the lines of a hunk, and see no difference where the last line of a file has no end."""
 
+_PROTECTED: Final = ("core.protectHFS=true", "core.protectNTFS=true")
+"""Git refuses what some file system takes for .git, on every system."""
+
 REJECTED: Final = "rejected"
-_HTTP_STATUS: Final = re.compile(r"The requested URL returned error: (\d{3})")
-_NO_LOGIN: Final = ("fatal: could not read Username for ", "fatal: Authentication failed for ")
+_REFUSED: Final = re.compile(
+    r"(?:fatal|error): (?:.*The requested URL returned error: (?P<status>\d{3})"
+    r"|(?P<login>could not read Username for |Authentication failed for )|repository .* not found$)"
+)
 _NOT_NOW: Final = frozenset({"408", "425", "429"})
 _OVER_HTTP: Final = (
     "http.followRedirects=false",
@@ -57,13 +62,13 @@ class PatchRepo:
         folder.mkdir(mode=0o700)
         self._folder = folder
         borrowed = codebase.folder.shared
-        form = _local(codebase.process, "rev-parse", "--show-object-format").decode().strip()
+        form = _word(codebase.process, "rev-parse", "--show-object-format")
         _local(GitProcess(folder), "init", "--quiet", "--bare", "--template=", f"--object-format={form}", ".")
         (folder / "objects" / "info").mkdir(exist_ok=True)
         (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(borrowed / "objects") + b"\n")
         if (shallow := borrowed / "shallow").is_file():
             (folder / "shallow").write_bytes(shallow.read_bytes())
-        self._git = GitProcess(folder, is_bare=True)
+        self._git = GitProcess(folder, is_bare=True, settings=_PROTECTED)
 
     def apply(self, commit: str, diff: str) -> str:
         """Return the tree that a patch makes of a commit.
@@ -88,7 +93,7 @@ class PatchRepo:
             except GitFailed as error:
                 refused = refused or error.reason.removeprefix("error: ")
                 continue
-            return self._written(git)
+            return _word(git, "write-tree")
         if mixed:
             raise DoesNotApply(f"lines of {mixed[0]} end in CRLF, others in LF, and those of the patch not as they do")
         raise DoesNotApply(f"git says {refused}")
@@ -96,24 +101,23 @@ class PatchRepo:
     def with_files(self, commit: str, tree: str, paths: Collection[str]) -> str:
         """Return the tree of a commit with only these files as they are in `tree`."""
         git = self._index(commit)
-        listed = _local(self._git, "ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")
-        wanted = {os.fsencode(path) for path in paths}
-        rows = [row for row in listed if row.partition(b"\t")[2] in wanted]
-        _local(git, "update-index", "-z", "--index-info", given=b"".join(row + b"\0" for row in rows))
-        return self._written(git)
+        _local(git, "update-index", "-z", "--index-info", given=_local(git, "ls-tree", "-z", tree, "--", *paths))
+        return _word(git, "write-tree")
 
     def changes(self, commit: str, tree: str) -> list[FileChange]:
-        """Return every file in which a tree differs from a commit."""
-        options = ("diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
-        raw = _local(self._git, *options, "--raw", commit, tree).split(b"\0")
-        counted = _local(self._git, *options, "--numstat", commit, tree).split(b"\0")
-        lines = {path: (_count(plus), _count(minus)) for plus, minus, path in (c.split(b"\t", 2) for c in counted if c)}
-        pairs = zip(raw[::2], raw[1::2], strict=False)
-        modes = {path: meta.decode().removeprefix(":").split(" ") for meta, path in pairs}
-        return [
-            FileChange(os.fsdecode(path), before, mode, *lines.get(path, (0, 0)))
-            for path, (before, mode, *_) in modes.items()
-        ]
+        """Return every file in which a tree differs from a commit, as git counts it."""
+        options = ("-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--raw", "--numstat")
+        fields = iter(os.fsdecode(_local(self._git, "diff-tree", *options, commit, tree)).split("\0"))
+        modes: dict[str, tuple[str, str]] = {}
+        found = []
+        for field in filter(None, fields):
+            if field.startswith(":"):
+                before, after, *_ = field.removeprefix(":").split(" ")
+                modes[next(fields)] = before, after
+            else:
+                added, removed, path = field.split("\t", 2)
+                found.append(FileChange(path, *modes[path], _count(added), _count(removed)))
+        return found
 
     def paths(self, tree: str) -> list[str]:
         """Return the paths of all files of a tree."""
@@ -134,20 +138,15 @@ class PatchRepo:
 
     def commit(self, parent: str, tree: str, message: str, *, at: datetime) -> str:
         """Return the commit of a tree; of the same arguments it is the same one."""
-        when, (name, email) = f"{int(at.timestamp())} +0000", AUTHOR
-        who = {
-            f"GIT_{role}_{what}": value
-            for role in ("AUTHOR", "COMMITTER")
-            for what, value in (("NAME", name), ("EMAIL", email), ("DATE", when))
-        }
-        made = _local(self._git.with_variables(who), "commit-tree", tree, "-p", parent, given=message.encode())
-        return made.decode().strip()
+        when = f"{int(at.timestamp())} +0000"
+        git = self._git.with_variables({"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}, *AUTHOR)
+        return _word(git, "commit-tree", tree, "-p", parent, given=message.encode())
 
     def fetch(self, remote: Remote, branch: str) -> str:
         """Return the newest commit of a remote branch; its objects are here then. Raises as `_reach` does."""
         options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
         self._reach(remote, "fetch", *options, remote.url, f"+refs/heads/{branch}:refs/remotes/base")
-        return _local(self._git, "rev-parse", "--verify", "refs/remotes/base").decode().strip()
+        return _word(self._git, "rev-parse", "--verify", "refs/remotes/base")
 
     def remote_tip(self, remote: Remote, branch: str) -> str | None:
         """Return the commit that a remote branch stands at; None where there is none. Raises as `_reach` does."""
@@ -164,10 +163,10 @@ class PatchRepo:
         """Whether a commit is in the history of another."""
         return _local(self._git, "rev-list", "--max-count=1", commit, f"^{tip}", "--") == b""
 
-    def push(self, remote: Remote, commit: str, branch: str, *, expected: str | None) -> None:
-        """Put a commit on a remote branch that is at `expected`, None where there must be none; raises as `_reach`."""
+    def push(self, remote: Remote, commit: str, branch: str) -> None:
+        """Put a commit on a remote branch that must not be there yet; raises as `_reach`."""
         ref = f"refs/heads/{branch}"
-        lease = f"--force-with-lease={ref}:{expected or ''}"
+        lease = f"--force-with-lease={ref}:"
         self._reach(remote, "push", "--quiet", "--no-verify", lease, remote.url, f"{commit}:{ref}")
 
     def _reach(self, remote: Remote, *args: str) -> bytes:
@@ -199,10 +198,6 @@ class PatchRepo:
         _local(git, "read-tree", "--end-of-options", tree_ish)
         return git
 
-    @staticmethod
-    def _written(git: GitProcess) -> str:
-        return _local(git, "write-tree").decode().strip()
-
     def _to(self, remote: Remote) -> GitProcess:
         """Return git that may speak HTTP, with the token in its environment."""
         basic = base64.b64encode(f"x-access-token:{remote.token}".encode()).decode()
@@ -226,29 +221,25 @@ def _local(git: GitProcess, *args: str, given: bytes = b"") -> bytes:
         ) from error
 
 
+def _word(git: GitProcess, *args: str, given: bytes = b"") -> str:
+    """Return the one word that git prints."""
+    return _local(git, *args, given=given).decode().strip()
+
+
 def _refusal(failure: GitFailed) -> tuple[str | None, str]:
     """Return how a remote refused, and why: an HTTP status, or REJECTED; None where it did not.
 
     What the remote itself says is told, for git's last line then only says that it refused.
     """
     lines = failure.said.decode("utf-8", "replace").strip().splitlines()
-    remote = [line.removeprefix("remote:").strip() for line in lines if line.startswith("remote:")]
-    code = next(filter(None, map(_refused_with, lines)), None)
-    return code, (" ".join(filter(None, remote)) if code else "") or failure.reason
+    remote = " ".join(line.removeprefix("remote:").strip() for line in lines if line.startswith("remote:")).strip()
+    for line in lines:
+        if line.startswith(" ! ["):
+            return REJECTED, f"the branch is refused: {remote or failure.reason}"
+        if match := _REFUSED.match(line):
+            return match["status"] or ("401" if match["login"] else "404"), remote or failure.reason
+    return None, failure.reason
 
 
-def _refused_with(line: str) -> str | None:
-    """Return the HTTP status or REJECTED that a line of git's stands for; None where it is another one."""
-    if line.startswith(" ! ["):
-        return REJECTED
-    if not line.startswith(("fatal: ", "error: ")):
-        return None
-    if match := _HTTP_STATUS.search(line):
-        return match[1]
-    if line.startswith(_NO_LOGIN):
-        return "401"
-    return "404" if line.startswith("fatal: repository ") and line.endswith(" not found") else None
-
-
-def _count(text: bytes) -> int | None:
+def _count(text: str) -> int | None:
     return int(text) if text.isdigit() else None

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import resource
-import select
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -25,8 +25,7 @@ from typing import Final, NamedTuple
 from bot.errors import Unavailable
 
 TAIL_BYTES: Final = 64 * 1024
-_PIECE: Final = 1 << 16
-_LOOK_MS: Final = 200
+LOOK_S: Final = 0.2
 _PROBE_S: Final = 10
 MAX_PROCESSES: Final = 4096
 TEMPORARY: Final = "tmp"
@@ -101,29 +100,44 @@ def run_check(
     for own in (home, temporary):
         own.mkdir(exist_ok=True)
     command = [*_isolated(isolation, folder, home, temporary, hidden), *_limited(limits), *argv]
-    try:
-        process = subprocess.Popen(  # noqa: S603 - the operator's argv, no shell
-            command,
-            cwd=folder,
-            env=_environment(home),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    except OSError as error:
-        return CheckRun(None, "", f"`{argv[0]}` cannot be started: {error.strerror}", isolation)
-    with process:
+    with tempfile.TemporaryFile(dir=folder.parent) as output:
         try:
-            tail, ended = _Watch(process, folder, limits, stop).wait()
-        finally:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-        code = process.wait()
-    text = tail.decode("utf-8", "replace").replace("\0", "\ufffd")
-    if ended is not None:
-        return CheckRun(None, text, ended, isolation)
-    return CheckRun(code, text, None if code == 0 else f"it ended with exit code {code}", isolation)
+            process = subprocess.Popen(  # noqa: S603 - the operator's argv, no shell
+                command,
+                cwd=folder,
+                env=_environment(home),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            return CheckRun(None, "", f"`{argv[0]}` cannot be started: {error.strerror}", isolation)
+        with process:
+            try:
+                problem = _wait(process, folder.parent, limits, stop)  # its own folder it may remove
+            finally:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            code = process.wait() if problem is None else None
+        output.seek(max(0, output.seek(0, os.SEEK_END) - TAIL_BYTES))
+        text = output.read(TAIL_BYTES).decode("utf-8", "replace").replace("\0", "\ufffd")
+    return CheckRun(code, text, f"it ended with exit code {code}" if code else problem, isolation)
+
+
+def _wait(process: subprocess.Popen[bytes], disk: Path, limits: CheckLimits, stop: threading.Event) -> str | None:
+    """Return when a program has ended, or has to be ended: then why; raises CheckStopped."""
+    deadline = time.monotonic() + limits.seconds
+    while process.poll() is None:
+        if stop.is_set():
+            raise CheckStopped("The bot stops; the check is run again at the next start")
+        if time.monotonic() >= deadline:
+            return f"it took over {limits.seconds / 60:g} minutes"
+        if shutil.disk_usage(disk).free < limits.spare_mb << 20:
+            return f"it left less than {limits.spare_mb} MB of the disk free"
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(LOOK_S)
+    return None
 
 
 @cache
@@ -184,52 +198,3 @@ def _at_most(kind: int, value: int) -> int:
 def _environment(home: Path) -> dict[str, str]:
     keep = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     return {**keep, "HOME": str(home), "LC_ALL": "C.UTF-8", "CI": "1", "NO_COLOR": "1", "TERM": "dumb"}
-
-
-class _Watch:
-    """Reads what a program prints until it ends, or has to be ended."""
-
-    def __init__(
-        self, process: subprocess.Popen[bytes], folder: Path, limits: CheckLimits, stop: threading.Event
-    ) -> None:
-        assert process.stdout is not None
-        self._process, self._pipe = process, process.stdout.fileno()
-        self._disk, self._limits, self._stop = folder.parent, limits, stop  # its own folder it may remove
-        self._deadline = time.monotonic() + limits.seconds
-
-    def wait(self) -> tuple[bytes, str | None]:
-        """Return the last that the program printed, and why it is to be ended; None where it has ended by itself.
-
-        Raises:
-            CheckStopped: the bot ends.
-        """
-        tail = b""
-        looks = select.poll()
-        looks.register(self._pipe, select.POLLIN | select.POLLHUP)
-        while (too_much := self._exceeded()) is None:
-            was_running = self._process.poll() is None
-            piece = os.read(self._pipe, _PIECE) if looks.poll(_LOOK_MS) else None
-            if piece:
-                tail = (tail + piece)[-TAIL_BYTES:]
-            elif piece is None and not was_running:
-                return tail, None
-            elif piece == b"":
-                return tail, self._wait_silently()
-        return tail, too_much
-
-    def _wait_silently(self) -> str | None:
-        """Wait for a program that prints no more."""
-        while (too_much := self._exceeded()) is None:
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(_LOOK_MS / 1000)
-                return None
-        return too_much
-
-    def _exceeded(self) -> str | None:
-        """Return which limit is exceeded."""
-        if self._stop.is_set():
-            raise CheckStopped("The bot stops; the check is run again at the next start")
-        if time.monotonic() >= self._deadline:
-            return f"it took over {self._limits.seconds / 60:g} minutes"
-        is_full = shutil.disk_usage(self._disk).free < self._limits.spare_mb << 20
-        return f"it left less than {self._limits.spare_mb} MB of the disk free" if is_full else None

@@ -15,10 +15,10 @@ from typing import Final
 
 from bot.agent.git.patch_repo import PatchRepo, Remote
 from bot.casework.approvers import Approvers
-from bot.casework.fixes.patch_check import ANEW, FixRefused, PatchChecks
+from bot.casework.fixes.patch_check import ANEW, PatchChecks
 from bot.domain.citations.links import LinkTo
 from bot.domain.fixes.fixes import Fix, NewPullRequest, PullRequest, hash_patch
-from bot.domain.fixes.patch_limits import FixCode, PatchRefusal
+from bot.domain.fixes.patch_limits import FixCode, FixRefused
 from bot.domain.returns import EvidenceRef
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line, strip_hidden
@@ -42,12 +42,9 @@ _NEXT: Final = {
     "401": f"It does not accept triage's token: whoever runs triage must replace it. {_AGAIN}",
     "403": f"triage's token may not do that: whoever runs triage must let it push branches and open PRs. {_AGAIN}",
     "404": f"The repository is not there, or triage's token may not see it: whoever runs triage must look. {_AGAIN}",
-    "301": _MOVED,
-    "302": _MOVED,
-    "307": _MOVED,
-    "308": _MOVED,
-    "409": _TAKES_NOT,
-    "422": _TAKES_NOT,
+    **dict.fromkeys(("301", "302", "307", "308"), _MOVED),
+    **dict.fromkeys(_EXISTS, _TAKES_NOT),
+    "form": "",
 }
 """What to do after a refusal, by the HTTP status; the host's own words stand before it."""
 
@@ -95,21 +92,10 @@ def request_body(fix: Fix, link_to: LinkTo, secrets: Collection[str] = ()) -> st
     return "\n".join(lines) + "\n"
 
 
-def commands_by_hand(fix_branch: str, commit: str, title: str) -> list[str]:
-    """Return what to type to open the same by hand; `triage.patch` is the file beside it."""
-    subject = title.replace("'", "")
-    return [
-        f"git switch -c {fix_branch} {commit}",
-        "git apply --index triage.patch",
-        f"git commit -m '{subject}'",
-        f"git push -u origin {fix_branch}",
-    ]
-
-
 def _evidence_line(ref: EvidenceRef, link_to: LinkTo, secrets: Collection[str]) -> str:
     name, link = _plain_ref(ref, secrets), link_to(ref)
     claim = _plain(ref.supports_claim, LINE_CHARS, secrets)
-    return f"[`{name}`]({link}){f': {claim}' if claim else ''}" if link else f"`{name}`{f': {claim}' if claim else ''}"
+    return (f"[`{name}`]({link})" if link else f"`{name}`") + (f": {claim}" if claim else "")
 
 
 def _plain_ref(ref: EvidenceRef, secrets: Collection[str]) -> str:
@@ -166,20 +152,19 @@ class FixOpening:
                 if tip is None or tip not in fix.pushed:
                     fix = self._push(repo, fix, base, tip)
             return self._open(fix, base)
-        except FixRefused:
-            raise
         except Unavailable:
             raise
         except ProviderError as error:
             if error.code is None:  # it took too long
                 raise Unavailable(str(error)) from error
-            raise FixRefused(host_refusal(error, _NEXT.get(str(error.code), ""), self._secrets)) from error
+            todo = _NEXT.get(error.code, f"Change that on {self._host.name}. {_AGAIN}")
+            raise host_refused(error, todo, self._secrets) from error
 
     def _push(self, repo: PatchRepo, fix: Fix, base: str, tip: str | None) -> Fix:
         """Check the patch, and put its commit on the branch, which is at `tip`; returns the fix with that commit."""
         if not repo.has(fix.commit):
             said = f"The commit {fix.commit[:10]} that the draft cites is not in the codebase any more. {ANEW}"
-            raise FixRefused(PatchRefusal(code=FixCode.OUTDATED, text=said))
+            raise FixRefused(FixCode.OUTDATED, said)
         tree = self._checks.apply(repo, fix.commit, fix.diff)
         self._checks.require_current(repo, self._newest(repo, fix, base), fix.diff)
         checked = self._checks.check(repo, fix.commit, tree)
@@ -188,36 +173,29 @@ class FixOpening:
                 f"<@{fix.asked_by}> asked for it and is no approver any more, or Slack did not say who is. "
                 "Nothing was pushed. Any approver can press Open draft PR."
             )
-            raise FixRefused(PatchRefusal(code=FixCode.NOT_APPROVED, text=said))
+            raise FixRefused(FixCode.NOT_APPROVED, said)
         if tip is not None:
             said = f"The branch `{fix.branch}` stands on {self._host.name} already with other commits; delete it there."
-            raise FixRefused(host_refusal(said, _AGAIN, self._secrets))
+            raise host_refused(said, _AGAIN, self._secrets)
         commit = repo.commit(fix.commit, tree, commit_message(fix, self._secrets), at=fix.asked_at)
         fix = self._store.change(
             fix.id, lambda now: now.evolve(pushed=tuple(dict.fromkeys((*now.pushed, commit))), checked=checked)
         )
-        try:
-            repo.push(self._remote, commit, fix.branch, expected=tip)
-        except ProviderError as error:
-            if isinstance(error, Unavailable):
-                raise
-            todo = _NEXT.get(str(error.code), f"Change that on {self._host.name}. {_AGAIN}")
-            said = f"{self._host.name} refused the branch: {error}"
-            raise FixRefused(host_refusal(said, todo, self._secrets)) from error
+        repo.push(self._remote, commit, fix.branch)
         return fix
 
     def _newest(self, repo: PatchRepo, fix: Fix, base: str) -> str:
         """Return the newest commit of the branch that the request leads to; the cited one must be in its history."""
         if repo.remote_tip(self._remote, base) is None:
             said = f"There is no branch `{base}` on {self._host.name}"
-            raise FixRefused(host_refusal(said, _NO_BASE, self._secrets))
+            raise host_refused(said, _NO_BASE, self._secrets)
         newest = repo.fetch(self._remote, base)
         if not repo.contains(newest, fix.commit):
             said = (
                 f"The commit {fix.commit[:10]} that the draft cites is not on `{base}` of {self._host.name}. "
                 f"Push it there. {_AGAIN}"
             )
-            raise FixRefused(PatchRefusal(code=FixCode.NOT_PUBLISHED, text=said))
+            raise FixRefused(FixCode.NOT_PUBLISHED, said)
         return newest
 
     def _open(self, fix: Fix, base: str) -> PullRequest:
@@ -227,17 +205,13 @@ class FixOpening:
             base=base,
             title=title_of(fix, self._secrets),
             body=request_body(fix, self._link_to, self._secrets),
-            marker=fix.marker,
         )
         try:
             return self._host.open(new)
         except ProviderError as error:
-            if error.code not in _EXISTS:
-                raise
-            standing = self._host.find(fix.branch, fix.marker)
-            if standing is None:
-                raise
-            return standing
+            if error.code in _EXISTS and (standing := self._host.find(fix.branch, fix.marker)) is not None:
+                return standing
+            raise
 
 
 def words_of(said: object, secrets: Collection[str]) -> str:
@@ -245,6 +219,6 @@ def words_of(said: object, secrets: Collection[str]) -> str:
     return redact(str(said), secrets)[:SAID_CHARS]
 
 
-def host_refusal(said: object, todo: str, secrets: Collection[str]) -> PatchRefusal:
-    """Return a refusal in the host's words, and what to do next."""
-    return PatchRefusal(code=FixCode.HOST, text=f"{words_of(said, secrets).rstrip('. ')}. {todo}".rstrip())
+def host_refused(said: object, todo: str, secrets: Collection[str]) -> FixRefused:
+    """Return the refusal in the host's words, and what to do next."""
+    return FixRefused(FixCode.HOST, f"{words_of(said, secrets).rstrip('. ')}. {todo}".rstrip())

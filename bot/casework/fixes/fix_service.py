@@ -14,13 +14,13 @@ from typing import Any, Final
 
 from bot.agent.codebases import Codebase
 from bot.casework.fixes.check_run import CheckStopped
-from bot.casework.fixes.fix_opening import FixOpening, commands_by_hand, host_refusal, title_of, words_of
+from bot.casework.fixes.fix_opening import FixOpening, host_refused, words_of
 from bot.casework.fixes.fix_updates import LONGEST_ADVICE_S, FixUpdates
-from bot.casework.fixes.patch_check import FixRefused, PatchCodebases, PatchPlace
+from bot.casework.fixes.patch_check import PatchCodebases
 from bot.casework.thread_service import ThreadService
 from bot.domain.fixes.fixes import Fix, FixStatus, hash_patch
 from bot.domain.fixes.patch_files import LineEnds, line_ends, with_line_ends
-from bot.domain.fixes.patch_limits import FixCode, PatchRefusal
+from bot.domain.fixes.patch_limits import FixCode, FixRefused
 from bot.domain.returns import ProposedPatch
 from bot.domain.secrets import redact
 from bot.domain.threads import ThreadState
@@ -75,7 +75,7 @@ class Fixes:
         """Put the whole diff into the card's thread, once while the bot runs; raises ProviderError."""
         key = f"{state.thread_id}~{hash_patch(patch)}"
         if key not in self._shown:
-            self._show_patch(state, patch, "The whole diff. Nothing of it is applied.")
+            self._show_patch(state, patch.diff, "The whole diff. Nothing of it is applied.")
             self._shown.add(key)
 
     def open(self, thread_id: str, patch_hash: str, *, by: str, team: str, name: str) -> str:
@@ -87,11 +87,21 @@ class Fixes:
         """
         state, patch = self.proposed(thread_id, patch_hash)
         place = self._codebases.place(state, patch)
-        fix = self._wanted(state, patch, place, by=by, team=team, name=name)
+        fix = Fix(
+            thread_id=thread_id,
+            patch=patch,
+            codebase=place.codebase.id,
+            commit=place.commit,
+            question=state.question,
+            permalink=state.permalink,
+            evidence=state.evidence_refs,
+            asked_by=by,
+            asked_by_name=name,
+            asked_in_team=team,
+            asked_at=self._service.clock.now().replace(microsecond=0),
+        )
         if self._opening_of(place.codebase) is None:
-            self._show_patch(
-                state, patch.model_copy(update={"diff": _as_file(fix, place.codebase)}), self._by_hand(fix)
-            )
+            self._show_patch(state, _as_file(fix, place.codebase), self._by_hand(fix))
             return NO_TOKEN
         if not self._store.add(fix.id, fix):
             self._store.change(fix.id, lambda now: _again(now, fix))
@@ -100,24 +110,29 @@ class Fixes:
 
     def tick(self) -> None:
         """Carry out what is wanted and due, each shown before and after."""
+        at = self._service.clock.now()
         with self._working:
             self._updates.show_all()
             for fix in self._store.where("status", FixStatus.OPENING):
-                if self._is_due(fix):
+                if self._tries.get(fix.id, (0, at))[1] <= at:
                     self._carry_out(fix)
                     self._updates.show_all()
 
     def _carry_out(self, fix: Fix) -> None:
         try:
-            request = self._opening(fix).carry_out(fix)
+            codebase = self._codebases.of(fix)
+            opening = self._opening_of(codebase) if codebase else None
+            if opening is None:
+                raise FixRefused(FixCode.HOST, NO_HOST)
+            request = opening.carry_out(fix)
         except CheckStopped:
             return  # the next start takes it up
         except FixRefused as error:
-            changes = _refused(error.refusal) | {"log": error.log}
+            changes = _refused(error)
         except (Unavailable, StoreError) as error:
             changes = self._later(fix, error)
         except TriageError as error:
-            changes = _refused(host_refusal(error, "", self._service.known_secrets))
+            changes = _refused(host_refused(error, "", self._service.known_secrets))
         else:
             changes = {"status": request.status, "request": request, "looked_at": self._service.clock.now()}
         if "status" in changes:
@@ -127,54 +142,26 @@ class Fixes:
         after = {"waits": None, **changes, "is_shown": False}
         self._store.change(fix.id, lambda now: now.evolve(**after) if now.status is FixStatus.OPENING else now)
 
-    def _opening(self, fix: Fix) -> FixOpening:
-        codebase = self._codebases.of(fix)
-        opening = self._opening_of(codebase) if codebase else None
-        if opening is None:
-            raise FixRefused(PatchRefusal(code=FixCode.HOST, text=NO_HOST))
-        return opening
-
     def _later(self, fix: Fix, error: TriageError) -> dict[str, Any]:
         """Return what is noted of something that may work later: why, or after many tries that it does not."""
         tries = self._tries.get(fix.id, (0, self._service.clock.now()))[0] + 1
         log.warning("a draft PR waits", extra={"action": "fix_waits", "thread_id": fix.thread_id}, exc_info=True)
         if tries >= MAX_TRIES:
-            return _refused(host_refusal(error, GIVEN_UP, self._service.known_secrets))
+            return _refused(host_refused(error, GIVEN_UP, self._service.known_secrets))
         advised_s = error.retry_after_s if isinstance(error, ProviderError) else None
         pause_s = max(min(FIRST_PAUSE_S * 2 ** (tries - 1), LONGEST_PAUSE_S), min(advised_s or 0, LONGEST_ADVICE_S))
         self._tries[fix.id] = tries, self._service.clock.now() + timedelta(seconds=pause_s)
         return {"waits": words_of(error, self._service.known_secrets)}
 
-    def _is_due(self, fix: Fix) -> bool:
-        known = self._tries.get(fix.id)
-        return known is None or known[1] <= self._service.clock.now()
-
-    def _wanted(
-        self, state: ThreadState, patch: ProposedPatch, place: PatchPlace, *, by: str, team: str, name: str
-    ) -> Fix:
-        ret = state.investigator_return
-        return Fix(
-            thread_id=state.thread_id,
-            patch=patch,
-            codebase=place.codebase.id,
-            commit=place.commit,
-            question=state.question,
-            permalink=state.permalink,
-            evidence=ret.evidence_refs if ret else (),
-            asked_by=by,
-            asked_by_name=name,
-            asked_in_team=team,
-            asked_at=self._service.clock.now().replace(microsecond=0),
+    def _by_hand(self, fix: Fix) -> str:
+        where = f"`{fix.codebase}`" if fix.codebase and len(self._codebases) > 1 else "the codebase"
+        return (
+            f"In a checkout of {where}, with this file beside it: `git switch -c {fix.branch} {fix.commit}`, "
+            "`git apply --recount --index triage.patch`, then commit and push."
         )
 
-    def _by_hand(self, fix: Fix) -> str:
-        lines = commands_by_hand(fix.branch, fix.commit, title_of(fix, self._service.known_secrets))
-        where = f"`{fix.codebase}`" if fix.codebase and len(self._codebases) > 1 else "the codebase"
-        return "\n".join([f"In a checkout of {where}, with this file beside it:", *lines])
-
-    def _show_patch(self, state: ThreadState, patch: ProposedPatch, said: str) -> None:
-        diff = patch.diff if patch.diff.endswith("\n") else f"{patch.diff}\n"
-        text = redact(diff, self._service.known_secrets)
+    def _show_patch(self, state: ThreadState, diff: str, said: str) -> None:
+        text = redact(f"{diff.removesuffix(chr(10))}\n", self._service.known_secrets)
         self._files.show(state, filename="triage.patch", title="Proposed patch", text=text, said=said)
 
 
@@ -192,14 +179,10 @@ def _again(now: Fix, wanted: Fix) -> Fix:
     """Return a fix that was refused, wanted anew; what may stand on the branch stays known."""
     if now.status is FixStatus.OPENING:
         raise Conflict(f"<@{now.asked_by}> has already asked for it; the card shows how it goes.")
-    if now.status is FixStatus.CLOSED:
-        raise Conflict(
-            "Its draft PR was closed. Reopen it where the card's link leads; the card shows it within an hour."
-        )
     if now.status is not FixStatus.REFUSED:
-        raise Conflict("There is a draft PR already; the card links to it.")
+        raise Conflict("There is a draft PR already, open or ended; the card links to it.")
     return wanted.evolve(pushed=now.pushed, checked=now.checked, version=now.version)
 
 
-def _refused(refusal: PatchRefusal) -> dict[str, Any]:
-    return {"status": FixStatus.REFUSED, "refusal": refusal}
+def _refused(error: FixRefused) -> dict[str, Any]:
+    return {"status": FixStatus.REFUSED, "refusal": error.refusal, "log": error.log}

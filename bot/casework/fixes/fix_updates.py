@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from bot.casework.card_marks import ClientOf
@@ -22,10 +23,6 @@ log = logging.getLogger(__name__)
 
 
 LOOK_AGAIN_AFTER: Final = timedelta(minutes=5)
-LOOK_AT_CLOSED_AFTER: Final = timedelta(hours=1)
-CLOSED_FOR: Final = timedelta(days=30)
-"""How long a closed request is looked at: people reopen them."""
-
 LEAST_PAUSE_S: Final = 60
 LONGEST_ADVICE_S: Final = 3_600
 """The longest pause that a host can ask for."""
@@ -67,15 +64,12 @@ class FixUpdates:
                     log.info("a fix is shown later: %s", error, extra=extra)
 
     def follow(self) -> None:
-        """Ask the code hosts about the open requests, and those closed lately; `show_all` shows what is news."""
+        """Ask the code hosts about the open requests; `show_all` shows what is news."""
         at = self._service.clock.now()
         self._remove_old(at)
-        due = sorted(
-            (fix for fix in self._store.all() if _is_due(fix, at) and not self._is_silent(fix, at)), key=_looked_at
-        )
-        for fix in due[:LOOKS_AT_ONCE]:
-            if self._is_silent(fix, at):  # since this round
-                continue
+        oldest_first = sorted(self._store.where("status", FixStatus.OPEN), key=_looked_at)
+        due = (fix for fix in oldest_first if _is_due(fix, at) and self._silent_until.get(fix.codebase, at) <= at)
+        for fix in islice(due, LOOKS_AT_ONCE):
             try:
                 now, unseen = self._look(fix)
             except Unavailable as error:
@@ -85,14 +79,10 @@ class FixUpdates:
             else:
                 self._store.change(fix.id, partial(_seen, now=now, unseen=unseen, at=at))
 
-    def _is_silent(self, fix: Fix, at: datetime) -> bool:
-        """Whether the host of a fix wants to be left alone."""
-        return timedelta() < self._silent_until.get(fix.codebase, at) - at <= timedelta(seconds=LONGEST_ADVICE_S)
-
     def _remove_old(self, at: datetime) -> None:
         """Remove what ended long ago; the card of a thread that is still open goes on showing it."""
         for fix in self._store.all():
-            is_old = self._keep is not None and fix.is_shown and at - (fix.closed_at or _looked_at(fix)) > self._keep
+            is_old = self._keep is not None and fix.is_shown and at - _looked_at(fix) > self._keep
             if is_old and fix.status in ENDED and self._service.store.get(fix.thread_id) is None:
                 self._store.remove(fix.id)
 
@@ -142,18 +132,11 @@ def _naming(now: ThreadState, fix: Fix) -> ThreadState | None:
 def _seen(fix: Fix, now: PullRequest, unseen: str | None, at: datetime) -> Fix:
     """Return a fix as its host shows the request; the card follows where that is news."""
     is_shown = fix.is_shown and (now, unseen) == (fix.request, fix.unseen)
-    closed_at = fix.closed_at or at if now.status is FixStatus.CLOSED else None
-    return fix.evolve(
-        request=now, unseen=unseen, status=now.status, closed_at=closed_at, looked_at=at, is_shown=is_shown
-    )
+    return fix.evolve(request=now, unseen=unseen, status=now.status, looked_at=at, is_shown=is_shown)
 
 
 def _is_due(fix: Fix, at: datetime) -> bool:
-    is_closed = fix.status is FixStatus.CLOSED and at - (fix.closed_at or _looked_at(fix)) < CLOSED_FOR
-    if fix.request is None or not (is_closed or fix.status is FixStatus.OPEN):
-        return False
-    pause = LOOK_AT_CLOSED_AFTER if is_closed else LOOK_AGAIN_AFTER
-    return fix.looked_at is None or not timedelta() <= at - fix.looked_at < pause
+    return fix.looked_at is None or not timedelta() <= at - fix.looked_at < LOOK_AGAIN_AFTER
 
 
 def _looked_at(fix: Fix) -> datetime:

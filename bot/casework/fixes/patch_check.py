@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -22,20 +22,13 @@ from bot.casework.fixes.check_run import ISOLATION_WORDS, LIMITS, TEMPORARY, Che
 from bot.config.casework_settings import FixSettings
 from bot.domain.fixes.fixes import Fix
 from bot.domain.fixes.patch_files import MAX_DIFF_CHARS, DiffFile, diff_files
-from bot.domain.fixes.patch_limits import (
-    FileChange,
-    FixCode,
-    PatchRefusal,
-    refuse_changes,
-    refuse_diff,
-    refuse_twins,
-)
+from bot.domain.fixes.patch_limits import FileChange, FixCode, FixRefused, check_changes, check_diff
 from bot.domain.returns import EvidenceKind, ProposedPatch
 from bot.domain.search.files import FileKind, file_kind
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import ThreadState
-from bot.errors import ConfigError, InputError, ProviderError, StoreError, refused
+from bot.errors import ConfigError, ProviderError, StoreError, refused
 
 LOG_LINES: Final = 200
 SAID_CHARS: Final = 200
@@ -44,14 +37,6 @@ _OTHER: Final = "Ask again for another patch, and say what was wrong with this o
 
 MAX_FILES: Final = 100
 """Of a diff, looked up in the codebases; one with more is refused for its size."""
-
-
-class FixRefused(InputError):
-    """No draft pull request is opened; `log` is the end of what a check printed."""
-
-    def __init__(self, refusal: PatchRefusal, log: str | None = None) -> None:
-        super().__init__(refusal.text)
-        self.refusal, self.log = refusal, log
 
 
 class PatchChecks:
@@ -88,18 +73,13 @@ class PatchChecks:
         Raises:
             FixRefused: it does not apply, or changes what it must not.
         """
-        if refused := refuse_diff(diff):
-            raise FixRefused(refused)
+        check_diff(diff)
         try:
             tree = repo.apply(commit, diff)
         except DoesNotApply as error:
             said = f"The patch does not apply to {commit[:10]}: {one_line(str(error), SAID_CHARS)}. {ANEW}"
-            raise FixRefused(PatchRefusal(code=FixCode.DOES_NOT_APPLY, text=said)) from error
-        changes = repo.changes(commit, tree)
-        refused = refuse_changes(changes, repo.added(commit, tree), self._secrets)
-        refused = refused or refuse_twins(changes, repo.paths(tree))
-        if refused is not None:
-            raise FixRefused(refused)
+            raise FixRefused(FixCode.DOES_NOT_APPLY, said) from error
+        check_changes(repo.changes(commit, tree), repo.added(commit, tree), self._secrets, repo.paths(tree))
         return tree
 
     def require_current(self, repo: PatchRepo, tip: str, diff: str) -> None:
@@ -108,7 +88,7 @@ class PatchChecks:
             repo.apply(tip, diff)
         except DoesNotApply as error:
             said = f"The patch does not apply any more: the code has changed since (now at {tip[:10]}). {ANEW}"
-            raise FixRefused(PatchRefusal(code=FixCode.OUTDATED, text=said)) from error
+            raise FixRefused(FixCode.OUTDATED, said) from error
 
     def check(self, repo: PatchRepo, commit: str, tree: str) -> tuple[str, ...]:
         """Run the codebase's check on a patched tree; returns what was found, a sentence each.
@@ -121,21 +101,19 @@ class PatchChecks:
         applied = f"it applies to {commit[:10]} and stays within the limits of paths, kinds and size"
         if self._settings.check is None:
             return applied, "no check was run (`fixes.check` names none)"
-        name = f"`{' '.join(self._settings.check)}`"
-        tests = _tests_beside_code(changes)
-        if tests:
+        name, proof = f"`{' '.join(self._settings.check)}`", "passes"
+        if tests := _tests_beside_code(changes):
             before = self._run(repo, repo.with_files(commit, tree, tests))
             if before.passed:
                 said = f"{name} passes with the patch's test alone, so that test does not show the fault. {_OTHER}"
-                raise FixRefused(PatchRefusal(code=FixCode.TEST_PROVES_NOTHING, text=said))
+                raise FixRefused(FixCode.TEST_PROVES_NOTHING, said)
             if before.exit_code is None:
                 raise self._failed(name, before)
+            proof = "fails with the patch's tests alone, and passes with the whole patch"
         after = self._run(repo, tree)
         if not after.passed:
             raise self._failed(name, after)
-        how = ISOLATION_WORDS[after.isolation]
-        proof = (f"{name} fails with the patch's tests alone, and passes with the whole patch",) if tests else ()
-        return applied, *(proof or (f"{name} passes",)), f"the check ran {how}"
+        return applied, f"{name} {proof}", f"the check ran {ISOLATION_WORDS[after.isolation]}"
 
     def _run(self, repo: PatchRepo, tree: str) -> CheckRun:
         """Run the check over the files of a tree, in a folder of their own."""
@@ -151,7 +129,7 @@ class PatchChecks:
         said = f"The check {name} did not pass: {run.problem}. Its last lines are in this card's thread. {_OTHER}"
         if run.isolation is Isolation.FILES_AND_NETWORK and "/tmp/" in name:  # noqa: S108 - a word of the settings
             said += " A check sees an empty /tmp here; put what it needs somewhere else."
-        return FixRefused(PatchRefusal(code=FixCode.CHECK_FAILED, text=said), log="\n".join(tail))
+        return FixRefused(FixCode.CHECK_FAILED, said, log="\n".join(tail))
 
 
 def sweep(folder: Path) -> None:
@@ -171,9 +149,8 @@ def _let_in(folder: Path) -> None:
 
 def _tests_beside_code(changes: Sequence[FileChange]) -> list[str]:
     """Return the tests that a patch adds or changes beside other files; a patch of tests alone proves nothing else."""
-    tests = [one.path for one in changes if file_kind(one.path) is FileKind.TEST]
-    kept = [one.path for one in changes if one.path in tests and one.added]
-    return kept if len(tests) < len(changes) else []
+    tests = [one for one in changes if file_kind(one.path) is FileKind.TEST]
+    return [one.path for one in tests if one.added] if len(tests) < len(changes) else []
 
 
 class PatchPlace(NamedTuple):
@@ -216,9 +193,8 @@ class PatchCodebases:
 
     def _cited(self, state: ThreadState, members: Codebases) -> dict[str, str]:
         """Return the codebases whose files the draft cites, each with the commit at which they were read."""
-        refs = state.evidence_refs
         found: dict[str, str] = {}
-        for ref in refs:
+        for ref in state.evidence_refs:
             if ref.kind is EvidenceKind.FILE and ref.commit:
                 repo = members.locate(ref.ref.rpartition(":")[0], ref.commit).repo
                 found |= {one.id: found.get(one.id, ref.commit) for one in members if one.repo is repo}
@@ -226,18 +202,22 @@ class PatchCodebases:
 
 
 def _chosen(diff: str, members: Codebases, cited: dict[str, str]) -> Codebase:
+    """Return the codebase that the paths of a diff name, or that has the files it changes; raises FixRefused."""
     files = diff_files(diff[:MAX_DIFF_CHARS], [one.id for one in members])[:MAX_FILES]
-    named = {file.codebase for file in files} - {None}
-    if named:
-        return _only([one for one in members if one.id in named])
+    named = [one for one in members if one.id in {file.codebase for file in files}]
     # a file that nobody has says nothing
     holders = [some for file in files if file.is_old and (some := _holders(file, members, cited))]
-    likely = [one for one in members if all(one in some for some in holders)]
-    if not likely:
-        return _only(list(dict.fromkeys(one for some in holders for one in some)))
-    if len(likely) > 1:
+    likely = named or [one for one in members if all(one in some for some in holders)]
+    if not named and len(likely) > 1:
         likely = [one for one in likely if one.id in cited] or likely
-    return likely[0] if len(likely) == 1 else _refuse_unclear(likely)
+    if len(likely) == 1:
+        return likely[0]
+    if named or not likely:
+        several = likely or dict.fromkeys(one for some in holders for one in some)
+        said = f"changes files of {_listed(several, 'and')}; a draft PR is for one codebase. Ask for one patch of each."
+    else:
+        said = f"does not say which codebase it is for: {_listed(likely, 'or')}. Ask again and name the codebase."
+    raise FixRefused(FixCode.SEVERAL_CODEBASES, f"The patch {said}")
 
 
 def _holders(file: DiffFile, members: Codebases, cited: dict[str, str]) -> list[Codebase]:
@@ -250,19 +230,6 @@ def _holders(file: DiffFile, members: Codebases, cited: dict[str, str]) -> list[
     return found
 
 
-def _only(several: list[Codebase]) -> Codebase:
-    if len(several) == 1:
-        return several[0]
-    names = _listed(several, "and")
-    said = f"The patch changes files of {names}; a draft PR is for one codebase. Ask for one patch of each."
-    raise FixRefused(PatchRefusal(code=FixCode.SEVERAL_CODEBASES, text=said))
-
-
-def _refuse_unclear(likely: list[Codebase]) -> Codebase:
-    said = f"The patch does not say which codebase it is for: {_listed(likely, 'or')}. Ask again and name the codebase."
-    raise FixRefused(PatchRefusal(code=FixCode.SEVERAL_CODEBASES, text=said))
-
-
-def _listed(codebases: list[Codebase], word: str) -> str:
-    names = [f"`{one.name}`" for one in codebases]
-    return f"{', '.join(names[:-1])} {word} {names[-1]}"
+def _listed(codebases: Iterable[Codebase], word: str) -> str:
+    *names, last = (f"`{one.name}`" for one in codebases)
+    return f"{', '.join(names)} {word} {last}"

@@ -21,11 +21,6 @@ from bot.errors import InputError
 
 _FIX_ID: Final = re.compile(r"(?P<thread>[A-Za-z0-9_.-]+)~(?P<hash>[0-9a-f]{16})")
 
-Checks = Literal["none", "pending", "passed", "failed"]
-"""What the code host's checks of a pull request say together."""
-
-Review = Literal["none", "approved", "changes_requested"]
-
 
 class FixStatus(StrEnum):
     """How far it is; the last three are those of the pull request."""
@@ -43,21 +38,16 @@ class PullRequest(FrozenValue):
     number: int
     url: str
     status: Literal[FixStatus.OPEN, FixStatus.MERGED, FixStatus.CLOSED] = FixStatus.OPEN
-    checks: Checks = "none"
-    review: Review = "none"
     is_draft: bool = True
-    hides_checks: bool = False
-    """Whether the token may not see all of its checks."""
 
 
 class NewPullRequest(NamedTuple):
-    """What is asked of a code host; `marker` stands in the body and tells ours from others of the branch."""
+    """What is asked of a code host; the marker in its body tells ours from others of the branch."""
 
     branch: str
     base: str
     title: str
     body: str
-    marker: str
 
 
 class Fix(FrozenValue):
@@ -91,8 +81,6 @@ class Fix(FrozenValue):
     """When the code host was last asked how the pull request stands."""
     unseen: str | None = None
     """In the host's words, why it did not say that the last time."""
-    closed_at: AwareDatetime | None = None
-    """When the pull request was first seen closed; None while it is open."""
     is_shown: bool = False
     """Whether the card shows it as it stands."""
     version: int = 0
@@ -100,7 +88,7 @@ class Fix(FrozenValue):
     @property
     def id(self) -> str:
         """Its name on disk."""
-        return _fix_id(self.thread_id, hash_patch(self.patch))
+        return f"{self.thread_id}~{hash_patch(self.patch)}"
 
     @property
     def diff(self) -> str:
@@ -140,15 +128,6 @@ NO_FIX: Final = FixMark()
 def hash_patch(patch: ProposedPatch) -> str:
     """Return the short hash of the diff, which a click is bound to."""
     return hash_draft(patch.diff)
-
-
-def _fix_id(thread_id: str, patch_hash: str) -> str:
-    """Return the name of a fix.
-
-    >>> _fix_id("T1.C1.1795165200.000100", "00112233aabbccdd")
-    'T1.C1.1795165200.000100~00112233aabbccdd'
-    """
-    return f"{thread_id}~{patch_hash}"
 
 
 def check_fix_id(given: str) -> str:

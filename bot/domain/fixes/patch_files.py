@@ -1,7 +1,7 @@
-"""What a proposed patch changes: files, codebases, line ends; and the patch at a glance for people. Pure.
+"""The text of a proposed patch: which files it names, how its lines end, and what people see of it. Pure.
 
 Models see the paths of several codebases with the codebase in front (`--- a/shop:src/x.py`), and write them so, or
-leave it out. Only the lines at the head of a file's part are read; what stands there is judged by git later.
+leave it out. What a patch really changes is read from what git made of it (patch_limits.py), never from here.
 """
 
 from __future__ import annotations
@@ -16,12 +16,19 @@ from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line, strip_hidden
 
-_HEAD: Final = re.compile(r'(--- |\+\+\+ |rename (?:from|to) |copy (?:from|to) |diff --git )("?)')
-_OLD: Final = ("--- ", "rename from ", "copy from ")
-_CR: Final = "\r"
+_HEAD: Final = re.compile(
+    r"^(?:--- (?P<old>.*)\n\+\+\+ (?P<new>.*)"
+    r"|(?:rename|copy) (?:from (?P<source>.*)|to (?P<target>.*))"
+    r"|diff --git (?P<both>.*))$",
+    re.MULTILINE,
+)
+"""A line at the head of a file's part; a removed line may look like one, but has no `+++` below it."""
+
+_OCTAL: Final = re.compile(rb"\\([0-3][0-7]{2})")
+_LINE: Final = re.compile(r"^([ +-].*?|)\r?\n(?!\\ )", re.MULTILINE)
+"""A line of a file in a hunk; models leave out the blank of an empty one, and the file's last may have no end."""
+
 _ABSENT: Final = "/dev/null"
-_ESCAPE: Final = re.compile(r'\\([0-7]{3}|[abfnrtv"\\])')
-_ESCAPED: Final = dict(zip('abfnrtv"\\', b'\a\b\f\n\r\t\v"\\', strict=True))
 MAX_DIFF_CHARS: Final = 200_000
 """A longer diff is not taken, and its files are not all named."""
 
@@ -59,13 +66,10 @@ def diff_files(diff: str, ids: Collection[str]) -> tuple[DiffFile, ...]:
     (DiffFile(path='x.py', codebase='shop', is_old=True), DiffFile(path='x.py', codebase='shop', is_old=False))
     """
     found: dict[DiffFile, None] = {}
-    for line in _heads(diff.split("\n")):
-        name = _name(line)
-        if name and name != _ABSENT:
-            before, colon, rest = name.partition(":")
-            is_named = bool(colon) and before in ids
-            is_old = _kind(line) in _OLD
-            found[DiffFile(rest if is_named else name, before if is_named else None, is_old)] = None
+    for path, is_old in _paths(diff):
+        before, colon, rest = path.partition(":")
+        is_named = bool(colon) and before in ids
+        found[DiffFile(rest if is_named else path, before if is_named else None, is_old)] = None
     return tuple(found)
 
 
@@ -75,15 +79,10 @@ def without_codebase(diff: str, codebase: str) -> str:
     >>> without_codebase("--- a/shop:x.py\\n+++ b/shop:x.py\\n@@ -1 +1 @@\\n-shop: a\\n+shop: b\\n", "shop")
     '--- a/x.py\\n+++ b/x.py\\n@@ -1 +1 @@\\n-shop: a\\n+shop: b\\n'
     """
-    if not codebase or f"{codebase}:" not in diff:
+    if not codebase:
         return diff
-    named = re.compile(rf'(^|[ "])([ab]/)?{re.escape(codebase)}:')
-    lines = diff.split("\n")
-    heads = set(_head_numbers(lines))
-    return "\n".join(
-        _kind(line) + named.sub(r"\1\2", line.removeprefix(_kind(line))) if number in heads else line
-        for number, line in enumerate(lines)
-    )
+    named = re.compile(rf'([ "](?:[ab]/)?){re.escape(codebase)}:')
+    return _HEAD.sub(lambda head: named.sub(r"\1", head[0]), diff)
 
 
 def line_ends(content: bytes) -> LineEnds:
@@ -102,105 +101,56 @@ def with_line_ends(diff: str, ends_of: Callable[[str], LineEnds | None]) -> str:
     `ends_of` is asked for the path of each file that was there before; of None and LineEnds.BOTH nothing is changed. A
     diff that is of CRLF lines throughout lost its own line ends on the way.
     """
-    lines = diff.removesuffix("\n").split("\n")
-    if all(line.endswith("\r") for line in lines if line):
-        lines = [line.removesuffix("\r") for line in lines]
-    heads, ends, is_hunk = set(_head_numbers(lines)), None, False
-    for number, line in enumerate(lines):
-        if number in heads:
-            is_hunk = False
-            if _kind(line) == "--- ":
-                name = _name(line)
-                ends = ends_of(name) if name and name != _ABSENT else None
-        elif line.startswith("@@ "):
-            is_hunk = True
-        elif is_hunk and line[:1] in ("", " ", "+", "-", _CR):
-            has_end = not "".join(lines[number + 1 : number + 2]).startswith("\\ ")
-            if ends is LineEnds.CRLF and has_end:
-                lines[number] = f"{line.removesuffix(_CR) or ' '}{_CR}"
-            elif ends is LineEnds.LF:
-                lines[number] = line.removesuffix("\r")
-    return "\n".join([*lines, ""])
+    diff = diff if diff.endswith("\n") else f"{diff}\n"
+    if line_ends(diff.encode("utf-8", "replace")) is LineEnds.CRLF:
+        diff = diff.replace("\r\n", "\n")
+    heads = list(_HEAD.finditer(diff))
+    parts = [diff[: heads[0].start()] if heads else diff]
+    for head, end in zip(heads, [*(later.start() for later in heads[1:]), len(diff)], strict=False):
+        ends = ends_of(_path(head["old"])) if head["old"] is not None else None
+        hunks = diff[head.end() + 1 : end]
+        if ends is LineEnds.CRLF:
+            hunks = _LINE.sub(lambda line: f"{line[1] or ' '}\r\n", hunks)
+        elif ends is LineEnds.LF:
+            hunks = hunks.replace("\r\n", "\n")
+        parts.append(f"{head[0]}\n{hunks}")
+    return "".join(parts)
 
 
-def _name(line: str) -> str:
-    """Return the path in a line at the head of a file's part; empty where nobody can tell where one ends."""
-    kind = _kind(line)
-    name = line[len(kind) :].split("\t")[0].strip()
-    if name.startswith('"') and name.endswith('"') and kind != "diff --git ":
-        name = _unquoted(name[1:-1])
-    if kind == "diff --git ":  # of a change of the mode alone it is the only such line
-        half = len(name) // 2
-        before, after = name[:half].strip('"'), name[half + 1 :].strip('"')
-        return before[2:] if before[2:] == after[2:] else ""
-    return name.removeprefix("a/").removeprefix("b/") if kind in ("--- ", "+++ ") else name
+def _paths(diff: str) -> Iterator[tuple[str, bool]]:
+    """Yield each path at the head of a file's part, and whether the file has to be there before."""
+    for head in _HEAD.finditer(diff):
+        both = head["both"] or ""  # of a change of the mode alone it is the only such line
+        before, after = _path(both[: len(both) // 2]), _path(both[len(both) // 2 + 1 :])
+        found = [(_path(head["old"] or ""), True), (_path(head["new"] or ""), False)]
+        found += [(_unquoted(head["source"] or ""), True), (_unquoted(head["target"] or ""), False)]
+        found += [(before if before == after else "", False)]
+        yield from ((path, is_old) for path, is_old in found if path and path != _ABSENT)
+
+
+def _path(name: str) -> str:
+    return _unquoted(name).removeprefix("a/").removeprefix("b/")
 
 
 def _unquoted(name: str) -> str:
-    """Return a name that git has put in quotes, as it does with letters beyond ASCII."""
-    if not name.isascii():
+    """Return a name as it is; git puts letters beyond ASCII in quotes, as octal numbers."""
+    name = name.partition("\t")[0].strip()
+    if name[:1] != '"':
         return name
-    parts = _ESCAPE.split(name)
-    raw = b"".join(
-        part.encode() if number % 2 == 0 else bytes([_ESCAPED.get(part) or int(part, 8) & 0xFF])
-        for number, part in enumerate(parts)
-    )
+    raw = _OCTAL.sub(lambda octal: bytes([int(octal[1], 8)]), name.strip('"').encode("utf-8", "replace"))
     return raw.decode("utf-8", "replace")
-
-
-def _heads(lines: list[str]) -> Iterator[str]:
-    return (lines[number] for number in _head_numbers(lines))
-
-
-def _head_numbers(lines: list[str]) -> Iterator[int]:
-    """Yield the lines at the head of a file's part; a removed line may look like one, but has no partner beside it."""
-    for number, line in enumerate(lines):
-        kind = _kind(line)
-        if kind == "--- ":
-            is_head = lines[number + 1 : number + 2] != [] and lines[number + 1].startswith("+++ ")
-        elif kind == "+++ ":
-            is_head = number > 0 and lines[number - 1].startswith("--- ")
-        else:
-            is_head = bool(kind)
-        if is_head:
-            yield number
-
-
-def _kind(line: str) -> str:
-    match = _HEAD.match(line)
-    return match[1] if match else ""
-
-
-class PatchFacts(NamedTuple):
-    """What a unified diff says it changes."""
-
-    files: tuple[str, ...]
-    added: int
-    removed: int
-
-
-def patch_facts(diff: str) -> PatchFacts:
-    """Return the files of a diff, each once, and how many lines it adds and removes.
-
-    >>> patch_facts("--- a/x.py\\n+++ b/x.py\\n@@ -1 +1,2 @@\\n-a = 1\\n+a = 2\\n+b = 3\\n")
-    PatchFacts(files=('x.py',), added=2, removed=1)
-    """
-    lines = diff[:MAX_DIFF_CHARS].split("\n")
-    heads = set(_head_numbers(lines))
-    names = (_name(lines[number]) for number in sorted(heads))
-    changed = [line[:1] for number, line in enumerate(lines) if number not in heads]
-    files = dict.fromkeys(name for name in names if name and name != _ABSENT)
-    return PatchFacts(tuple(files), changed.count("+"), changed.count("-"))
 
 
 def patch_summary(patch: ProposedPatch, known_secrets: Collection[str] = ()) -> str:
     """Return a patch in one line of plain text: `Raise the limit · app/retry.py · +1 −1 lines`."""
-    facts = patch_facts(patch.diff)
-    names = [one_line(name, NAME_CHARS) for name in facts.files[:SHOWN_FILES]]
-    more = [f"{len(facts.files) - SHOWN_FILES} more"] if len(facts.files) > SHOWN_FILES else []
+    diff = patch.diff[:MAX_DIFF_CHARS]
+    files, lines = dict.fromkeys(path for path, _ in _paths(diff)), f"\n{_HEAD.sub('', diff)}"
+    names = [one_line(name, NAME_CHARS) for name in list(files)[:SHOWN_FILES]]
+    more = [f"{len(files) - SHOWN_FILES} more"] if len(files) > SHOWN_FILES else []
     where = ", ".join([*names, *more]) or "no file named"
     title = one_line(patch.title, TITLE_CHARS) or "no title"
-    return redact(f"{title} · {where} · +{facts.added} −{facts.removed} lines", known_secrets)
+    counts = f"+{lines.count(f'{chr(10)}+')} −{lines.count(f'{chr(10)}-')} lines"
+    return redact(f"{title} · {where} · {counts}", known_secrets)
 
 
 def patch_lines(patch: ProposedPatch, known_secrets: Collection[str] = (), *, at_most: int) -> tuple[list[str], int]:

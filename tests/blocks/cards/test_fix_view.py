@@ -54,17 +54,7 @@ def test_a_patch_is_offered_bound_to_its_hash() -> None:
         ({}, "*Opening a draft PR*, asked by <@U1>"),
         ({"waits": "GitHub cannot be reached"}, "GitHub cannot be reached; triage tries again by itself"),
         ({"status": FixStatus.OPEN, "request": REQUEST}, "*Draft PR <https://git.example/acme/shop/pull/7|#7>*"),
-        ({"status": FixStatus.OPEN, "request": REQUEST.evolve(checks="failed")}, "checks failed"),
-        ({"status": FixStatus.OPEN, "request": REQUEST.evolve(review="changes_requested")}, "changes requested"),
         ({"status": FixStatus.MERGED, "request": REQUEST}, "is merged"),
-        (
-            {"status": FixStatus.OPEN, "request": REQUEST.evolve(hides_checks=True, checks="none")},
-            "checks that triage's token may not see",
-        ),
-        (
-            {"status": FixStatus.OPEN, "request": REQUEST.evolve(hides_checks=True, checks="failed")},
-            ":x: checks failed",
-        ),
         (
             {"status": FixStatus.OPEN, "request": REQUEST, "unseen": "GitHub says: Not Found <!channel>"},
             ":warning: how it stands now is not known: GitHub says: Not Found &lt;!channel&gt;",

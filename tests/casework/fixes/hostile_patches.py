@@ -41,7 +41,6 @@ HOSTILE = {
     "a workflow in escapes": NEW.replace("b/{}", '"b/.\\147ithub/workflows/x.yml"'),
     "git's folder in escapes": NEW.replace("b/{}", '"b/.\\147it/config"'),
     "a way out in escapes": NEW.replace("b/{}", '"b/\\056\\056/x"'),
-    "a NUL in a name": NEW.replace("b/{}", '"b/app/x\\000.py"'),
     "a line end in a name": NEW.replace("b/{}", '"b/app/x\\n.py"'),
     "git's folder as a stream": NEW.format("app/.git::$INDEX_ALLOCATION/config"),
     "git's folder with a joiner": NEW.format(".gi\u2060t/config"),

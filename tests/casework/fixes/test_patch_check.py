@@ -26,9 +26,9 @@ from bot.casework.fixes.check_run import (
     best_isolation,
     run_check,
 )
-from bot.casework.fixes.patch_check import FixRefused, PatchChecks
+from bot.casework.fixes.patch_check import PatchChecks
 from bot.config.casework_settings import FixSettings
-from bot.domain.fixes.patch_limits import FixCode
+from bot.domain.fixes.patch_limits import FixCode, FixRefused
 from tests.casework.fixes.hostile_patches import GOOD, HOSTILE, NEW
 from tests.gitrepo import git, make_repo
 from tests.tables import each_row

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.codebases import Codebases
-from bot.casework.fixes.patch_check import FixRefused, PatchCodebases
-from bot.domain.fixes.patch_limits import FixCode
+from bot.casework.fixes.patch_check import PatchCodebases
+from bot.domain.fixes.patch_limits import FixCode, FixRefused
 from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch
 from bot.domain.threads import ThreadState
 from tests.builders import a_return, a_thread
