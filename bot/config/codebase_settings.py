@@ -78,7 +78,8 @@ class CodebaseSettings(SettingsBlock):
     )
     """What triage clones and keeps fresh, with git's own credentials; a password or token in it is refused."""
     branch: Annotated[str, Field(min_length=1), matching(_BRANCH, "no name of a branch; such as main")] | None = None
-    """The branch that is read, of a `url` only; absent: the remote's default."""
+    """The branch that pull requests lead to and, of a `url`, that is read; absent: the remote's default. Of a `path`
+    the checkout's own HEAD is read."""
     refresh: Interval = REFRESH
     """How old a clone may become before it is fetched again, of a `url` only."""
     kind: CodebaseKind = "code"
@@ -95,9 +96,8 @@ class CodebaseSettings(SettingsBlock):
             raise ValueError(
                 "name either a path, such as {path: ~/src/shop}, or a url, such as {url: git@host:a/b.git}"
             )
-        only = [key for key in ("branch", "refresh") if key in self.model_fields_set]
-        if self.path is not None and only:
-            raise ValueError(f"{only[0]} belongs to a url; of a path, the checkout's own HEAD is read")
+        if self.path is not None and "refresh" in self.model_fields_set:
+            raise ValueError("refresh belongs to a url; of a path, the checkout's own HEAD is read")
         return self
 
 

@@ -207,40 +207,39 @@ WindowEnd = Annotated[
 LocalZone = Annotated[str, zone_or("local"), described_as("local, or an IANA name such as Europe/Berlin")]
 
 
-class HoursWindow(SettingsBlock):
-    """A window of hours, each day the same; the blocks of triage.yml say whose clock it goes by."""
-
-    start: WindowStart
-    end: WindowEnd
-
-    @model_validator(mode="after")
-    def _is_a_window(self) -> Self:
-        try:
-            self.in_zone("UTC")
-        except ConfigError as error:
-            raise ValueError(str(error)) from error
-        return self
-
-    def in_zone(self, zone: str) -> ActiveHours:
-        """Return the window in a zone; raises ConfigError for one that does not exist."""
-        return ActiveHours(self.start, self.end, zone)
+def check_window(start: str, end: str) -> None:
+    """Raise ValueError for a window of hours that never begins."""
+    try:
+        ActiveHours(start, end, "UTC")
+    except ConfigError as error:
+        raise ValueError(str(error)) from error
 
 
-class WorkingHoursSettings(HoursWindow):
+class WorkingHoursSettings(SettingsBlock):
     """When people are at work: outside it no reminder of a waiting card and no scheduled brief is said.
 
     What falls outside is said once, at the next start. Cards, alerts and what somebody asks for know no hours.
     """
 
-    start: WindowStart
-    """The first minute of work."""
-    end: WindowEnd
+    start: WindowStart | None = None
+    """The first minute of work; without `start` and `end`, reminders and briefs are said at any hour."""
+    end: WindowEnd | None = None
     """The first minute after it; before `start`, the window goes over midnight and belongs to the day it began on."""
     timezone: LocalZone = "local"
-    """Whose clock; `local` is the machine's."""
+    """Whose clock, of these hours and of `brief`; `local` is the machine's."""
     days: Annotated[tuple[Day, ...], Field(min_length=1)] = ("mon", "tue", "wed", "thu", "fri")
     """The days of work."""
 
-    def in_zone(self, zone: str) -> ActiveHours:
-        """Return the window on its days in a zone; raises ConfigError for one that does not exist."""
+    @model_validator(mode="after")
+    def _is_a_window(self) -> Self:
+        if (self.start is None) != (self.end is None):
+            raise ValueError("start and end belong together; give both, or none for any hour")
+        if self.start is not None and self.end is not None:
+            check_window(self.start, self.end)
+        return self
+
+    def in_zone(self, zone: str) -> ActiveHours | None:
+        """Return the window on its days in a zone, None for any hour; raises ConfigError for an unknown zone."""
+        if self.start is None or self.end is None:
+            return None
         return ActiveHours(self.start, self.end, zone, frozenset(map(DAYS.index, self.days)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -12,6 +12,7 @@ from pydantic import (
     Field,
     ValidationInfo,
     WithJsonSchema,
+    model_validator,
 )
 
 from bot.config.casework_settings import PageSettings
@@ -19,12 +20,12 @@ from bot.config.config_errors import EXAMPLE
 from bot.config.field_types import (
     INTERVAL_FORM,
     EscalationId,
-    HoursWindow,
     Interval,
     PerhapsInterval,
     SettingsBlock,
     WindowEnd,
     WindowStart,
+    check_window,
     described_as,
     matching,
     zone_or,
@@ -55,7 +56,7 @@ _MODEL_OR_NONE: Final = re.compile(f"(?:{MODEL_ID.pattern})?")
 _NO_MODEL: Final = f"not a model's id; it looks like {DEFAULT_MODEL}"
 
 
-class HoursSettings(HoursWindow):
+class HoursSettings(SettingsBlock):
     """When interval wakes may start a beat; what somebody asks for runs at any hour."""
 
     start: WindowStart = "08:00"
@@ -66,6 +67,11 @@ class HoursSettings(HoursWindow):
         str, zone_or(*ZONES_OF_THE_OWNER), described_as("user, local, or an IANA name such as Europe/Berlin")
     ] = "user"
     """Whose clock: `user` is the zone in the owner's Slack profile, `local` the machine's."""
+
+    @model_validator(mode="after")
+    def _is_a_window(self) -> Self:
+        check_window(self.start, self.end)
+        return self
 
 
 def _needed(value: str | None, info: ValidationInfo) -> str | None:

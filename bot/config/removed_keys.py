@@ -23,6 +23,8 @@ REMOVED: Final = {
     "mcp_servers.*.timeout_s": "connecting, listing and each call may take 60 seconds.",
     "pricing.*.cache_write_5m": "writing to the cache costs 1.25 times `input`.",
     "pricing.*.long.cache_write_5m": "writing to the cache costs 1.25 times `input`.",
+    "fixes.base": "pull requests lead to the codebase's branch: `codebases: {shop: {path: ~/src/shop, branch: main}}`, "
+    "else to the host's default branch.",
     "fixes.allow": "people change CI, lock files and git's own settings; *View diff* shows such a patch.",
     "fixes.check_limit_min": "a check may take 10 minutes.",
     "fixes.check_memory_mb": "each process of a check may take 4096 MB.",

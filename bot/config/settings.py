@@ -6,7 +6,7 @@ Everything wrong is found at once and refused, each problem naming its key and w
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -58,16 +58,19 @@ from bot.domain.languages.packs import LANGUAGES, Language
 from bot.domain.text.linear_patterns import LinearPattern
 from bot.errors import ConfigError
 
+_PORT: Final = re.compile("[0-9]{1,5}")
+_LAST_PORT: Final = 65_535
 _TOOL: Final = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]{0,39})?")
 
 
-class HttpSettings(SettingsBlock):
-    """Where the bot listens in HTTP mode; a reverse proxy with TLS stands in front of it."""
-
-    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
-    """The address it listens on; only the proxy should reach it."""
-    port: Annotated[int, Field(ge=0, le=65_535)] = 3000
-    """The port it listens on; 0 takes a free one."""
+def _listening_address(value: object) -> object:
+    """Return `host:port`; a block of `host` and `port`, as earlier versions had, is read too."""
+    if isinstance(value, Mapping) and value.keys() <= {"host", "port"}:
+        value = f"{value.get('host', '127.0.0.1')}:{value.get('port', 3000)}"
+    host, _, port = str(value).rpartition(":")
+    if not (host.strip() and _PORT.fullmatch(port) and int(port) <= _LAST_PORT):
+        raise ValueError("is not an address to listen on; it looks like 127.0.0.1:3000, and port 0 takes a free one")
+    return value
 
 
 class SlackSettings(SettingsBlock):
@@ -75,8 +78,17 @@ class SlackSettings(SettingsBlock):
 
     mode: Literal["socket", "http"] = "socket"
     """`socket`: the bot dials out (Socket Mode). `http`: Slack sends signed requests (Events API)."""
-    http: HttpSettings = HttpSettings()
-    """Used in `http` mode only."""
+    http: Annotated[str, BeforeValidator(_listening_address), described_as("host:port, such as 127.0.0.1:3000")] = (
+        "127.0.0.1:3000"
+    )
+    """Where the bot listens in `http` mode. A reverse proxy with TLS stands in front of it; only that should reach the
+    address. Port 0 takes a free one."""
+
+    @property
+    def listens_on(self) -> tuple[str, int]:
+        """The host and the port of `http`."""
+        host, _, port = self.http.rpartition(":")
+        return host.strip("[]"), int(port)
 
 
 def _regular_expression(pattern: str) -> str:

@@ -425,9 +425,11 @@ def test_both_secrets_of_http_mode_are_asked_for_at_once() -> None:
     "slack, words",
     [
         ("{mode: webhook}", "slack.mode"),
-        ("{http: {port: 70000}}", "slack.http.port: must be at most 65535"),
-        ("{http: {host: ''}}", "slack.http.host"),
-        ("{htp: {port: 1}}", "did you mean http?"),
+        ("{http: {port: 70000}}", "slack.http: is not an address to listen on; it looks like 127.0.0.1:3000"),
+        ("{http: {host: ''}}", "slack.http: is not an address"),
+        ("{http: {hots: x}}", "slack.http: is not an address"),
+        ("{http: '3000'}", "slack.http: is not an address"),
+        ("{htp: '0:1'}", "did you mean http?"),
     ],
 )
 def test_what_slack_settings_cannot_be_is_named(folder: Path, slack: str, words: str) -> None:
@@ -669,7 +671,7 @@ def test_working_hours_are_read_with_their_days_and_their_zone(folder: Path) -> 
         ('{start: "09:00", end: "17:00", timezone: user}', "working_hours.timezone: 'user' is unknown"),
         ('{start: "09:00", end: "17:00", days: []}', "working_hours.days"),
         ('{start: "09:00", end: "17:00", days: [monday]}', "working_hours.days"),
-        ('{start: "09:00"}', "working_hours.end: is required"),
+        ('{start: "09:00"}', "working_hours: start and end belong together; give both, or none for any hour (line 3)"),
     ],
 )
 def test_working_hours_that_are_none_are_refused_by_their_key(folder: Path, block: str, said: str) -> None:
