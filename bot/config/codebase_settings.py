@@ -16,8 +16,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from bot.config.casework_settings import FixSettings
 from bot.config.field_types import Folder, Interval, SettingsBlock, described_as, matching
-from bot.config.strict_yaml import blocks_in
-from bot.config.written_keys import KeyPath, Problem
+from bot.config.strict_yaml import KeyPath, blocks_in
+from bot.config.written_keys import Problem
 from bot.domain.citations.links import CodeHost
 from bot.domain.secrets import find_secrets
 

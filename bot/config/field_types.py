@@ -19,11 +19,8 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
-    ValidationError,
     ValidationInfo,
-    ValidatorFunctionWrapHandler,
     WithJsonSchema,
-    WrapValidator,
     model_validator,
 )
 
@@ -55,42 +52,29 @@ def described_as(words: str, pattern: str | None = None) -> WithJsonSchema:
     return WithJsonSchema({"title": words, "type": "string", **({"pattern": pattern} if pattern else {})})
 
 
-def matching(form: re.Pattern[str], wrong: str) -> AfterValidator:
+def matching(form: re.Pattern[str], wrong: str) -> BeforeValidator:
     """Return the check of a text of one form; `wrong` says what another one is not, and what would be right."""
 
-    def check(value: str) -> str:
-        if not form.fullmatch(value):
-            raise ValueError(f"{value[:60]!r} is {wrong}")
-        return value
-
-    return AfterValidator(check)
-
-
-def _slack_id(prefixes: str, kind: str, where: str) -> BeforeValidator:
     def check(value: object) -> object:
-        good = (
-            isinstance(value, str) and value[:1] in prefixes and value.isalnum() and value.isupper() and len(value) > 2
-        )
-        if not good:
-            raise ValueError(f"{value!r} is no {kind}; {where}, it looks like {prefixes[0]}0123ABCD")
+        if not (isinstance(value, str) and form.fullmatch(value)):
+            raise ValueError(f"{str(value)[:60]!r} is {wrong}")
         return value
 
     return BeforeValidator(check)
 
 
-ChannelId = Annotated[
-    str, _slack_id("CG", "channel id", _DETAILS), described_as("channel id such as C0123OPS", "^[CG][A-Z0-9]{2,}$")
-]
-ApproverId = Annotated[
-    str,
-    _slack_id("UWS", "user or user-group id", _PROFILE),
-    described_as("user or user-group id such as U0123ANN or S0123ONCALL", "^[UWS][A-Z0-9]{2,}$"),
-]
-EscalationId = Annotated[
-    str,
-    _slack_id("UWSCG", "user, user-group or channel id", _PROFILE),
-    described_as("user, user-group or channel id such as U0123ANN, S0123ONCALL or C0123WAR", "^[UWSCG][A-Z0-9]{2,}$"),
-]
+def _slack_id(prefixes: str, called: str, where: str) -> tuple[BeforeValidator, WithJsonSchema]:
+    form = f"[{prefixes}][A-Z0-9]{{2,}}"
+    like = f"it looks like {prefixes[0]}0123ABCD"
+    return (
+        matching(re.compile(form), f"no {called}; {where}, {like}"),
+        described_as(f"{called} such as {prefixes[0]}0123ABCD", f"^{form}$"),
+    )
+
+
+ChannelId = Annotated[str, *_slack_id("CG", "channel id", _DETAILS)]
+ApproverId = Annotated[str, *_slack_id("UWS", "user or user-group id", _PROFILE)]
+EscalationId = Annotated[str, *_slack_id("UWSCG", "user, user-group or channel id", _PROFILE)]
 
 
 def _no_problem(value: object) -> object:
@@ -148,15 +132,7 @@ PerhapsFolder = Annotated[
 Interval = Annotated[WrittenInterval, described_as("duration such as 45s, 30m, 1h30m or 2d", INTERVAL_FORM)]
 
 
-def _or_null(value: object, read: ValidatorFunctionWrapHandler) -> object:
-    try:
-        return read(value)
-    except ValidationError as error:
-        said = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise ValueError(f"{said}; null switches it off") from error
-
-
-PerhapsInterval = Annotated[Interval | None, WrapValidator(_or_null)]
+PerhapsInterval = Interval | None
 """A duration of something that may also never happen: null."""
 
 

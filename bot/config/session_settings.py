@@ -32,8 +32,8 @@ SessionId = Annotated[str, AfterValidator(_session_id)]
 
 
 def _owner(value: object) -> object:
-    """Return the owner as it is checked: a rota, as earlier versions stored it with a long run, is nobody."""
-    return None if isinstance(value, Mapping) and "rota" in value else value
+    """Return the owner as it is checked: a rota of earlier versions, whose keys are removed or stored, is nobody."""
+    return None if isinstance(value, Mapping) and (not value or "rota" in value) else value
 
 
 class SessionSettings(SettingsBlock):

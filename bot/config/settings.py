@@ -39,9 +39,8 @@ from bot.config.model_settings import (
     ValidatorSettings,
     WebAddress,
 )
-from bot.config.removed_keys import drop_removed
 from bot.config.session_settings import SessionId, SessionSettings, across, inherit
-from bot.config.strict_yaml import compose_strict, construct_strict
+from bot.config.strict_yaml import read_strict
 from bot.config.team_settings import (
     DEFAULT_TEAM,
     INHERITED,
@@ -52,7 +51,7 @@ from bot.config.team_settings import (
     across_teams,
     inherit_teams,
 )
-from bot.config.written_keys import WrittenKeys, spell_keys
+from bot.config.written_keys import WrittenKeys
 from bot.domain.citations.links import CodeHost
 from bot.domain.languages.packs import LANGUAGES, Language
 from bot.domain.text.linear_patterns import LinearPattern
@@ -286,7 +285,7 @@ def load_settings(path: Path) -> Settings:
         raise ConfigError(*_said_once(error.errors(), written), *problems) from error
     if problems:
         raise ConfigError(*problems)
-    return _with_pages(settings).with_removed_keys(written.removed)
+    return _with_pages(settings).with_removed_keys(tuple(keys.removed))
 
 
 def _with_pages(settings: Settings) -> Settings:
@@ -309,7 +308,7 @@ def _said_once(details: Sequence[ErrorDetails], written: WrittenConfig) -> Itera
         of_session = detail["loc"][:1] == ("sessions",) and (*detail["loc"][3:], detail["msg"]) in shared
         of_team = detail["loc"][:1] == ("teams",) and (*detail["loc"][2:], detail["msg"]) in top
         if not (of_session or of_team):
-            yield explain_validation_error(detail, Settings, written.keys)
+            yield explain_validation_error(detail, written.keys)
 
 
 def load_classifier(path: Path) -> ClassifierSettings:
@@ -320,7 +319,7 @@ def load_classifier(path: Path) -> ClassifierSettings:
         return ClassifierSettings.model_validate({} if block is None else block, context={"base": path.parent})
     except ValidationError as error:
         raise ConfigError(
-            *[explain_validation_error(detail, Settings, written.keys, "classifier") for detail in error.errors()]
+            *[explain_validation_error(detail, written.keys, "classifier") for detail in error.errors()]
         ) from error
 
 
@@ -331,8 +330,6 @@ class WrittenConfig:
     config: dict[str, Any]
     keys: WrittenKeys
     """How the keys were typed, and where."""
-    removed: tuple[str, ...]
-    """A sentence for each removed key, which is left out."""
 
 
 def read_config(path: Path) -> WrittenConfig:
@@ -342,10 +339,8 @@ def read_config(path: Path) -> WrittenConfig:
         ConfigError: it cannot be read, or is no YAML that holds keys and values.
     """
     try:
-        document, keys = compose_strict(path.read_text(encoding="utf-8")), WrittenKeys()
-        spell_keys(document, Settings, keys)
-        removed = drop_removed(document, keys)
-        data = construct_strict(document)
+        keys = WrittenKeys(Settings)
+        data = read_strict(path.read_text(encoding="utf-8"), keys.take)
     except IsADirectoryError as error:  # Docker makes a folder where a file to be mounted is missing
         raise ConfigError(f"{path} is no file; `mv {path} {path}.old`, then `triage init`") from error
     except OSError as error:
@@ -360,4 +355,4 @@ def read_config(path: Path) -> WrittenConfig:
         raise ConfigError(f"{path} is not valid YAML{where}: {getattr(error, 'problem', None) or error}") from error
     if not isinstance(data, dict | None):
         raise ConfigError(f"{path} must hold keys and values; see triage.example.yml")
-    return WrittenConfig(config=data or {}, keys=keys, removed=removed)
+    return WrittenConfig(config=data or {}, keys=keys)
