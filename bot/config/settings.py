@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -28,6 +27,7 @@ from bot.config.field_types import (
     SettingsBlock,
     Word,
     described_as,
+    matching,
 )
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.model_settings import (
@@ -112,14 +112,7 @@ def _without_tools(value: object) -> object:
     return value
 
 
-def _tool_name(value: str) -> str:
-    """Return a tool's name in lower case; none is fine."""
-    if not _TOOL.fullmatch(value):
-        raise ValueError(f"{value[:60]!r} is no tool's name; it looks like grafana")
-    return value.lower()
-
-
-ToolName = Annotated[str, AfterValidator(_tool_name)]
+ToolName = Annotated[str, matching(_TOOL, "no tool's name; it looks like grafana"), AfterValidator(str.lower)]
 AlertBots = Annotated[
     dict[Word, ToolName],
     BeforeValidator(_without_tools),
@@ -275,14 +268,13 @@ def load_settings(path: Path) -> Settings:
     Raises:
         ConfigError: listing every problem found, each with its key and line.
     """
-    written = read_config(path)
-    config, keys = written.config, written.keys
+    config, keys = read_config(path)
     found = [*across(config, path.parent), *across_teams(config), *across_codebases(config)]
     problems = [keys.explain(*problem) for problem in found]
     try:
         settings = Settings.model_validate(inherit_teams(inherit(config)), context={"base": path.parent})
     except ValidationError as error:
-        raise ConfigError(*_said_once(error.errors(), written), *problems) from error
+        raise ConfigError(*_said_once(error.errors(), config, keys), *problems) from error
     if problems:
         raise ConfigError(*problems)
     return _with_pages(settings).with_removed_keys(tuple(keys.removed))
@@ -299,41 +291,32 @@ def _with_pages(settings: Settings) -> Settings:
     return settings.model_copy(update={"heartbeat": shared, "sessions": sessions})
 
 
-def _said_once(details: Sequence[ErrorDetails], written: WrittenConfig) -> Iterator[str]:
+def _said_once(details: Sequence[ErrorDetails], config: Mapping[str, Any], keys: WrittenKeys) -> Iterator[str]:
     """Yield each problem; one that sessions or teams inherit is named in the shared block alone."""
     shared = {(*detail["loc"][1:], detail["msg"]) for detail in details if detail["loc"][:1] == ("heartbeat",)}
-    details = [one for one in details if not written.config.get("teams") or one["loc"][:1] != ("ops_channel",)]
+    details = [one for one in details if not config.get("teams") or one["loc"][:1] != ("ops_channel",)]
     top = {(*detail["loc"], detail["msg"]) for detail in details}
     for detail in details:
         of_session = detail["loc"][:1] == ("sessions",) and (*detail["loc"][3:], detail["msg"]) in shared
         of_team = detail["loc"][:1] == ("teams",) and (*detail["loc"][2:], detail["msg"]) in top
         if not (of_session or of_team):
-            yield explain_validation_error(detail, written.keys)
+            yield explain_validation_error(detail, keys)
 
 
 def load_classifier(path: Path) -> ClassifierSettings:
     """Return only the `classifier` block of a triage.yml; raises ConfigError as `load_settings` does."""
-    written = read_config(path)
-    block = written.config.get("classifier")
+    config, keys = read_config(path)
+    block = config.get("classifier")
     try:
         return ClassifierSettings.model_validate({} if block is None else block, context={"base": path.parent})
     except ValidationError as error:
         raise ConfigError(
-            *[explain_validation_error(detail, written.keys, "classifier") for detail in error.errors()]
+            *[explain_validation_error(detail, keys, "classifier") for detail in error.errors()]
         ) from error
 
 
-@dataclass(frozen=True, kw_only=True)
-class WrittenConfig:
-    """What a triage.yml says, unchecked, its keys as the settings spell them."""
-
-    config: dict[str, Any]
-    keys: WrittenKeys
-    """How the keys were typed, and where."""
-
-
-def read_config(path: Path) -> WrittenConfig:
-    """Return what a triage.yml says.
+def read_config(path: Path) -> tuple[dict[str, Any], WrittenKeys]:
+    """Return what a triage.yml says, unchecked, its keys as the settings spell them, and where they stand.
 
     Raises:
         ConfigError: it cannot be read, or is no YAML that holds keys and values.
@@ -355,4 +338,4 @@ def read_config(path: Path) -> WrittenConfig:
         raise ConfigError(f"{path} is not valid YAML{where}: {getattr(error, 'problem', None) or error}") from error
     if not isinstance(data, dict | None):
         raise ConfigError(f"{path} must hold keys and values; see triage.example.yml")
-    return WrittenConfig(config=data or {}, keys=keys)
+    return data or {}, keys

@@ -120,7 +120,7 @@ def test_alert_bots_are_listed_with_or_without_their_tools(tmp_path: Path, writt
     "written, problem",
     [
         ("{A2: two words}", "watcher.allow_bots.A2: 'two words' is no tool's name; it looks like grafana"),
-        ("{A2: [grafana]}", "watcher.allow_bots.A2: must be a text"),
+        ("{A2: [grafana]}", "watcher.allow_bots.A2: \"['grafana']\" is no tool's name; it looks like grafana"),
         ("[[B1]]", "watcher.allow_bots: must be a list of ids, such as [B0123ALERTS], or {B0123ALERTS: grafana}"),
         (
             "7",

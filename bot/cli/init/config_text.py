@@ -172,7 +172,7 @@ def read_proposals(path: Path) -> Proposals:
     """
     try:
         settings = load_settings(path)
-        config = read_config(path).config
+        config, _ = read_config(path)
     except ConfigError as error:
         problems = "; ".join(error.problems)
         raise InputError(
