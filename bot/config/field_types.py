@@ -8,6 +8,7 @@ editors (docs/triage.schema.json).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import time
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, get_args
@@ -24,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from bot.domain.hours import ActiveHours
+from bot.domain.hours import ActiveHours, clock_problem, zone_problem
 from bot.domain.intervals import WrittenInterval
 from bot.errors import ConfigError
 
@@ -136,17 +137,10 @@ PerhapsInterval = Interval | None
 """A duration of something that may also never happen: null."""
 
 
-def _clock(name: Literal["start", "end"]) -> BeforeValidator:
-    """Check one end of the window alone, so that the problem names its key."""
-
+def _refused_if(problem_of: Callable[[object], str | None]) -> BeforeValidator:
     def check(value: object) -> object:
-        if isinstance(value, time):
-            return value
-        other = "12:00" if value == "00:00" else "00:00"
-        try:
-            ActiveHours(**{"start": other, "end": "24:00", name: value, "timezone": "UTC"})  # type: ignore[arg-type]
-        except ConfigError as error:
-            raise ValueError(error.problems[0].removeprefix(f"{name} ")) from error
+        if problem := problem_of(value):
+            raise ValueError(problem)
         return value
 
     return BeforeValidator(check)
@@ -155,16 +149,15 @@ def _clock(name: Literal["start", "end"]) -> BeforeValidator:
 def zone_or(*words: str) -> BeforeValidator:
     """Return the check of a zone: an IANA name, or one of the words that stand for a zone."""
 
-    def check(value: object) -> object:
-        if value not in words:
-            try:
-                ActiveHours("00:00", "24:00", value)  # type: ignore[arg-type]  # it refuses what is no text
-            except ConfigError as error:
-                problem = error.problems[0].removeprefix("timezone ")
-                raise ValueError(", or ".join([problem, *words])) from error
-        return value
+    def problem_of(value: object) -> str | None:
+        problem = None if value in words else zone_problem(value)
+        return ", or ".join([problem, *words]) if problem else None
 
-    return BeforeValidator(check)
+    return _refused_if(problem_of)
+
+
+def _clock_time_problem(value: object) -> str | None:
+    return None if isinstance(value, time) else clock_problem(value)
 
 
 def _format_clock(value: time) -> str:
@@ -173,11 +166,11 @@ def _format_clock(value: time) -> str:
 
 
 _AT_A_TIME: Final = described_as('time in quotes such as "08:00"', "^([01][0-9]|2[0-3]):[0-5][0-9]$")
-ClockTime = Annotated[time, _clock("start"), PlainSerializer(_format_clock), _AT_A_TIME]
-WindowStart = Annotated[str, _clock("start"), _AT_A_TIME]
+ClockTime = Annotated[time, _refused_if(_clock_time_problem), PlainSerializer(_format_clock), _AT_A_TIME]
+WindowStart = Annotated[str, _refused_if(clock_problem), _AT_A_TIME]
 WindowEnd = Annotated[
     str,
-    _clock("end"),
+    _refused_if(clock_problem),
     described_as('time in quotes such as "22:00", up to "24:00"', "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"),
 ]
 LocalZone = Annotated[str, zone_or("local"), described_as("local, or an IANA name such as Europe/Berlin")]

@@ -109,7 +109,7 @@ def test_an_empty_model_in_a_session_switches_the_first_look_off(folder: Path) -
         ('{active_hours: {start: "8:00"}}', "active_hours.start: is '8:00'; write a time in quotes with two digits"),
         ("{active_hours: {end: 22:00}}", "active_hours.end: is the number 1320, which is how YAML reads 22:00 without"),
         ('{active_hours: {end: "24:30"}}', "active_hours.end: is '24:30'; write a time in quotes"),
-        ('{active_hours: {start: "24:00"}}', 'active_hours.start: is "24:00"; a window that begins at midnight'),
+        ('{active_hours: {start: "24:00"}}', 'active_hours: start is "24:00"; a window that begins at midnight'),
         ("{active_hours: {timezone: Mars/Base}}", "active_hours.timezone: 'Mars/Base' is unknown; write an IANA name"),
         ("{active_hours: {timezone: 5}}", "active_hours.timezone: 5 is unknown"),
         ('{active_hours: {start: "22:00"}}', 'active_hours: start and end are both "22:00"; for the whole day'),
