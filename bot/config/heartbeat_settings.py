@@ -15,7 +15,6 @@ from pydantic import (
     model_validator,
 )
 
-from bot.config.casework_settings import PageSettings
 from bot.config.config_errors import EXAMPLE
 from bot.config.field_types import (
     INTERVAL_FORM,
@@ -192,8 +191,3 @@ class BeatSettings(SettingsBlock):
     """true: beats run although git tracks HEARTBEAT.md, so that every contributor writes the owner's checks."""
     daily_budget_usd: Usd | None = None
     """What one session's beats may cost in a UTC day; null: no limit of their own."""
-
-    def over_pages(self, pages: PageSettings) -> BeatSettings:
-        """Return these settings with what they do not say of pages taken from there."""
-        left = {"again_after", "then"} - self.model_fields_set
-        return self.model_copy(update={key: getattr(pages, key) for key in left})

@@ -272,35 +272,25 @@ def load_settings(path: Path) -> Settings:
     found = [*across(config, path.parent), *across_teams(config), *across_codebases(config)]
     problems = [keys.explain(*problem) for problem in found]
     try:
-        settings = Settings.model_validate(inherit_teams(inherit(config)), context={"base": path.parent})
+        settings = Settings.model_validate(inherit(inherit_teams(config)), context={"base": path.parent})
     except ValidationError as error:
         raise ConfigError(*_said_once(error.errors(), config, keys), *problems) from error
     if problems:
         raise ConfigError(*problems)
-    return _with_pages(settings).with_removed_keys(tuple(keys.removed))
-
-
-def _with_pages(settings: Settings) -> Settings:
-    """Return settings whose beats ring as `pages` of their team says, where neither they nor `heartbeat` say how."""
-    teams, shared = settings.teams, settings.heartbeat.over_pages(settings.pages)
-    first = next(iter(teams), "")
-    sessions = {
-        name: one.over_pages(teams[one.team or first].pages if teams else settings.pages)
-        for name, one in settings.sessions.items()
-    }
-    return settings.model_copy(update={"heartbeat": shared, "sessions": sessions})
+    return settings.with_removed_keys(tuple(keys.removed))
 
 
 def _said_once(details: Sequence[ErrorDetails], config: Mapping[str, Any], keys: WrittenKeys) -> Iterator[str]:
-    """Yield each problem; one that sessions or teams inherit is named in the shared block alone."""
-    shared = {(*detail["loc"][1:], detail["msg"]) for detail in details if detail["loc"][:1] == ("heartbeat",)}
-    details = [one for one in details if not config.get("teams") or one["loc"][:1] != ("ops_channel",)]
-    top = {(*detail["loc"], detail["msg"]) for detail in details}
+    """Yield each problem; one that sessions or teams inherit is named where it is written alone."""
+    said = set[tuple[int | str, str]]()
     for detail in details:
-        of_session = detail["loc"][:1] == ("sessions",) and (*detail["loc"][3:], detail["msg"]) in shared
-        of_team = detail["loc"][:1] == ("teams",) and (*detail["loc"][2:], detail["msg"]) in top
-        if not (of_session or of_team):
-            yield explain_validation_error(detail, keys)
+        place, problem = detail["loc"], (detail["loc"][-1], detail["msg"])
+        is_own = keys.holds(place)
+        if not is_own and (problem in said or (place == ("ops_channel",) and config.get("teams"))):
+            continue
+        yield explain_validation_error(detail, keys)
+        if is_own or place[0] not in ("teams", "sessions"):
+            said.add(problem)
 
 
 def load_classifier(path: Path) -> ClassifierSettings:

@@ -65,6 +65,12 @@ class WrittenKeys:
     def _kind(self, path: KeyPath) -> Any:
         return reduce(kind_below, path, self.settings)
 
+    def holds(self, path: KeyPath) -> bool:
+        """Whether the last key of a path stands in the file; numbers in lists are no keys."""
+        while path and isinstance(path[-1], int):
+            path = path[:-1]
+        return tuple(map(str, path)) in self._typed
+
     def typed(self, path: KeyPath) -> str:
         """Return the last key of a path as it was typed."""
         return self._typed.get(tuple(map(str, path)), (str(path[-1]), 0))[0]
