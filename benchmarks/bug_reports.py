@@ -29,7 +29,7 @@ from benchmarks.finder_answers import draft, seen_questions
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
-from bot.casework.investigate.report_search import search_text
+from bot.casework.investigate.trace_places import search_text
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceKind, InvestigatorReturn
 from bot.domain.search.definitions import definitions_in

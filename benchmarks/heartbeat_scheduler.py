@@ -24,7 +24,7 @@ from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.beats import Delivered
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK, Admission, Scheduler
-from bot.heartbeat.sessions.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
+from bot.heartbeat.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import OVERRIDES, Collection
 
 SESSIONS = 10_000

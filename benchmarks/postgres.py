@@ -21,8 +21,7 @@ import psycopg
 from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.postgres.database import Database
-from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments, as_json
-from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
+from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments, PostgresJournal, as_json
 from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 from bot.domain.jobs import ContinueThread
 

@@ -133,7 +133,7 @@ class Tracer:
 PACKAGES = ("bot", "handlers", "blocks")
 ENTRIES = {"question": ("handlers/routes.py", "bot/intake/", "bot/casework/"), "beat": ("bot/heartbeat/",)}
 """Where counted work begins: the listener, the sorter of messages, and the handlers that the worker calls."""
-BACKGROUND = ("bot/runtime/ticker.py", "bot/app.py")
+BACKGROUND = ("bot/runtime/duties.py", "bot/app.py")
 """What looks after the bot meanwhile is no part of the walk."""
 
 

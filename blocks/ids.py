@@ -15,7 +15,7 @@ from bot.casework.decisions import DraftClick
 from bot.casework.notes import NoteSource
 from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
 from bot.domain.heartbeats.session_state import SESSION_ID
-from bot.domain.sharing.suggestions import SUGGESTION_ID
+from bot.domain.suggestions import SUGGESTION_ID
 from bot.domain.threads import THREAD_ID, ThreadState, reply_id_of
 from bot.errors import InputError
 

@@ -20,9 +20,8 @@ from bot.errors import ConfigError
 from bot.ports import Clock
 from bot.ports.collections import INDEX
 from bot.ports.replicas import Role
-from bot.runtime.duties import SignsOfLife
+from bot.runtime.duties import SignsOfLife, Ticker
 from bot.runtime.outage import Outage
-from bot.runtime.ticker import Ticker
 from bot.runtime.watches import IndexWatch
 from bot.runtime.worker_pool import FINISH_S, PAUSE_AFTER_ERROR_S, PAUSE_WHILE_AWAY_S, WorkerPool
 from bot.team import Team

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 
 from bot.adapters.storage.files.retention import RunRetention
-from bot.casework.escalate.escalation_watch import POLL_S
+from bot.casework.escalate.escalations import POLL_S
 from bot.casework.team_ending import TeamEnd, end_team
 from bot.composition.heartbeats import Heartbeats, build_heartbeats
 from bot.composition.process import Process
@@ -22,10 +22,8 @@ from bot.config.settings import Settings
 from bot.domain.jobs import Job, RunBeat
 from bot.errors import ProviderError, StoreError
 from bot.runtime.config_reload import TeamReload
-from bot.runtime.duties import Duty
-from bot.runtime.job_table import build_job_table
-from bot.runtime.ticker import Ticker
-from bot.runtime.worker_pool import JobHandlers
+from bot.runtime.duties import Duty, Ticker
+from bot.runtime.worker_pool import JobHandlers, build_job_table
 from handlers.home import HomeTab
 from handlers.team_router import TeamRouter
 from handlers.transport.workspace import SlackHistory, why_unreadable

@@ -30,7 +30,7 @@ from bot.config.settings import load_settings
 from bot.domain.events import Event, Sender
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.text.humanize import counted
-from bot.heartbeat.sessions.session_registry import WakeBox
+from bot.heartbeat.session_registry import WakeBox
 from bot.intake.classifier import Rules, classify
 from demo.alert import ALERT_LIMIT_S, MODEL_ALERT_LIMIT_S, AlertJourney
 from demo.binary import cache_folder, ensure_binary

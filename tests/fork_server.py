@@ -216,8 +216,8 @@ def _become(streams: list[int], request: dict[str, Any]) -> None:
 def _warm_up() -> None:
     """Use once what reads certificates or compiles patterns at its first use, so that no forked process has to."""
     from bot.domain.languages.packs import tells_of_alarm
-    from bot.domain.questions.risk_gate import risky_commands
     from bot.domain.questions.rubrics import question_type_of
+    from bot.domain.questions.verdict_rules import risky_commands
     from bot.domain.search.stack_frames import frames_in
     from bot.domain.secrets import redact
     from bot.intake.classifier.rules import Rules

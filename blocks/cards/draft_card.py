@@ -43,8 +43,8 @@ from bot.domain.doubts import wrote_in_thread
 from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.approval_basis import Basis, basis_of_thread
 from bot.domain.questions.draft_language import primary
-from bot.domain.questions.escalation_rules import watch_line
 from bot.domain.questions.feedback import NO_VOTES, Votes
+from bot.domain.questions.rubrics import watch_line
 from bot.domain.returns import marked_draft
 from bot.domain.secrets import redact
 from bot.domain.severity import SIGNS, WORDS, Severity

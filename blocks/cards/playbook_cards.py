@@ -17,7 +17,7 @@ from blocks.elements import actions, button, confirmation, form, reason_input
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, fence, local_time, plain, quote_block, section
 from blocks.text.splitting import truncate
-from bot.domain.sharing.suggestions import MAX_REASON_CHARS, Suggestion, SuggestionStatus
+from bot.domain.suggestions import MAX_REASON_CHARS, Suggestion, SuggestionStatus
 from bot.domain.text.sanitize import one_line
 
 TASK_CHARS: Final = 1_200

@@ -2,8 +2,8 @@
 answers.
 
 Credentials that are not passed are the cloud's own: profiles, default credentials, its variables. The SDK's retries
-are off; bot/agent/retry.py makes them, because only it knows how long a run may last. The check costs nothing, and its
-errors do not hold the key.
+are off; bot/agent/provider_errors.py makes them, because only it knows how long a run may last. The check costs
+nothing, and its errors do not hold the key.
 Source: GET /v1/models/{id}, https://docs.anthropic.com/en/api/models; other servers of the protocol often lack it.
 """
 

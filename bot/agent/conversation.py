@@ -23,7 +23,6 @@ from anthropic.lib.tools import BetaBuiltinFunctionTool, ToolError
 from anthropic.types.beta import BetaMessage, BetaToolUnionParam
 from pydantic import BaseModel, ValidationError
 
-from bot.agent.answer_parsing import explain
 from bot.agent.cost import CostMeter
 from bot.agent.model_messages import (
     HAND_IN,
@@ -31,6 +30,7 @@ from bot.agent.model_messages import (
     StreamReader,
     Unsupported,
     build_first_message,
+    explain,
     fixed_params,
     model_text,
     refuse_pages,
@@ -39,8 +39,7 @@ from bot.agent.model_messages import (
     with_images,
 )
 from bot.agent.model_run import RunFailed, RunRequest
-from bot.agent.provider_errors import vendor_words
-from bot.agent.retry import RetryPolicy
+from bot.agent.provider_errors import RetryPolicy, vendor_words
 from bot.agent.run_records import RunLog
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.agent.watchdog import UNLIMITED_S, LoopDetector, Stuck, Watchdog

@@ -12,10 +12,9 @@ from collections.abc import Callable, Collection
 import anthropic
 from pydantic import BaseModel
 
-from bot.agent.answer_parsing import Unreadable, read_answer
 from bot.agent.conversation import Conversation
 from bot.agent.cost import DEFAULT_PRICES, CostMeter, Prices
-from bot.agent.model_messages import BY_CALL, FINISH, HAND_IN, IN_TEXT, REPAIR, Unsupported
+from bot.agent.model_messages import BY_CALL, FINISH, HAND_IN, IN_TEXT, REPAIR, Unreadable, Unsupported, read_answer
 from bot.agent.model_run import (
     ModelUnavailable,
     RunCancelled,

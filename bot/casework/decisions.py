@@ -17,9 +17,9 @@ from bot.casework.checks.validation import Validator, changes_of_validation
 from bot.casework.escalate.escalations import Escalations
 from bot.casework.posting.freshness import StillStands, check_outbound, find_changes
 from bot.casework.posting.replies import Replies
-from bot.casework.question_pages import acknowledge
 from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins
+from bot.casework.waiting_drafts import acknowledge
 from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.drafts import (
     edit_draft,

@@ -10,10 +10,10 @@ import logging
 from collections.abc import Collection
 
 from bot.casework.pause import PauseSwitch
-from bot.casework.question_pages import QuestionPages
 from bot.casework.rounds import Rounds
 from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins
+from bot.casework.waiting_drafts import QuestionPages
 from bot.domain.alerts import AlertState, ThreadAlert
 from bot.domain.doubts import question_edited, wrote_in_thread
 from bot.domain.events import Event

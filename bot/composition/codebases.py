@@ -14,8 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from bot.adapters.git.clones import clone_path
-from bot.adapters.git.network import GitNetwork
+from bot.adapters.git.clones import GitNetwork, clone_path
 from bot.adapters.search.index_process import IndexProcess
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import Codebase, CodebaseLinks, Codebases

@@ -17,13 +17,11 @@ from bot.agent.run_records import RunRecorder
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
 from bot.agent.tools.codebase_tools import investigator_tools
-from bot.casework.checks.model_validator import ModelValidator
+from bot.casework.checks.model_validator import ModelValidator, ValidatorAnswer
 from bot.casework.checks.validation import CodeValidator, Validator
-from bot.casework.checks.validator_answer import ValidatorAnswer
 from bot.casework.investigate.assignment import Investigator
 from bot.casework.investigate.code_findings import CodeFindings
-from bot.casework.investigate.investigator_answer import InvestigatorAnswer
-from bot.casework.investigate.model_investigator import ModelInvestigator, ToolsFor
+from bot.casework.investigate.model_investigator import InvestigatorAnswer, ModelInvestigator, ToolsFor
 from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.composition.codebases import TeamCode
 from bot.composition.model_access import open_model_access, stall_limit_s, thread_allowance, uses_models

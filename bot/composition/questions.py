@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from bot.adapters.process.terminals import choose_terminal
 from bot.casework.alerts import AlertThreads
 from bot.casework.decisions import Decisions
-from bot.casework.escalate.escalation_watch import EscalationWatch
-from bot.casework.escalate.escalations import Escalations, LongRuns
+from bot.casework.escalate.escalations import Escalations, EscalationWatch, LongRuns
 from bot.casework.escalate.long_run import run_environment
 from bot.casework.mentions import Mentions
 from bot.casework.orchestrator import Orchestrator
@@ -17,13 +16,11 @@ from bot.casework.posting.auto_replies import ArmingService, AutoReplies
 from bot.casework.posting.feedback import FeedbackVotes
 from bot.casework.posting.freshness import quotes_at_head
 from bot.casework.posting.replies import Replies
-from bot.casework.question_pages import QuestionPages
-from bot.casework.recovery.crash_recovery import CrashRecovery, GivingUp
-from bot.casework.recovery.thread_rebuild import ThreadRebuild
+from bot.casework.recovery import CrashRecovery, GivingUp, ThreadRebuild
 from bot.casework.reports.report_schedules import BriefSchedule
 from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
-from bot.casework.waiting_drafts import DraftReminders
+from bot.casework.waiting_drafts import DraftReminders, QuestionPages
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.model_access import thread_allowance, uses_models
 from bot.composition.patches import PatchWork, build_patch_work

@@ -24,7 +24,7 @@ from bot.release import program_version
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.postgres_engine import PostgresEngine
-    from bot.adapters.storage.postgres.postgres_replicas import DatabaseReport
+    from bot.adapters.storage.postgres.postgres_leases import DatabaseReport
 
 _OPENING = threading.Lock()
 _IMPORTING = threading.Lock()
@@ -78,7 +78,7 @@ def look_at_database(environment: Environment) -> DatabaseReport | None:
     if environment.database_url is None:
         return None
     with _driver():
-        from bot.adapters.storage.postgres.postgres_replicas import look
+        from bot.adapters.storage.postgres.postgres_leases import look
     return look(environment.database_url.get_secret_value())
 
 

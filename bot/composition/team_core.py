@@ -15,7 +15,7 @@ from bot.adapters.storage.files.atomic_write import create_folder
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.approvers import Approvers
 from bot.casework.card_marks import FeedbackCounts, FixMarks
-from bot.casework.checks.staleness import stale_citations
+from bot.casework.checks.sources import stale_citations
 from bot.casework.fixes.patch_check import PatchCodebases
 from bot.casework.ops_channel import OpsLines, OpsOutbox
 from bot.casework.pause import PauseSwitch

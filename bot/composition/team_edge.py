@@ -18,18 +18,17 @@ from bot.casework.notes import Notes, address_prover
 from bot.casework.reports.metrics_report import MetricsService
 from bot.casework.reports.rollups import Rollups
 from bot.casework.reports.status_overview import count_today, overview
-from bot.composition.heartbeats import Heartbeats
+from bot.composition.heartbeats import Heartbeats, Sessions
 from bot.composition.process import Process
 from bot.composition.questions import Questions
-from bot.composition.sessions import Sessions
 from bot.composition.team_core import TeamCore
 from bot.domain.jobs import FollowUpArrived
 from bot.domain.threads import ThreadStatus
 from bot.errors import InputError
 from bot.heartbeat.schedule.session_rows import rows
-from bot.intake.backfill.chat_backfill import Backfill, ChatToReadBack
-from bot.intake.backfill.gaps import Gaps
+from bot.intake.chat_backfill import Backfill, ChatToReadBack
 from bot.intake.enqueue import MessageSorter
+from bot.intake.gaps import Gaps
 from bot.intake.watcher import Watcher
 from bot.ports import Clock
 from bot.ports.collections import AUTO_REPLIES, CLASSIFIED, EVENTS, GAPS, SUGGESTIONS, Collection, CollectionSpec

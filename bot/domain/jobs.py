@@ -1,8 +1,8 @@
 """Jobs: what is to be done, one class for each kind of work, and the job that carries it through the queue.
 
-bot/intake/enqueue.py decides the class of a message; bot/runtime/job_table.py names the handler of each class. The file
-name of a job carries the priority (user work before heartbeats, oldest first inside each), so that a listing of the
-folder is the queue and needs no file opened.
+bot/intake/enqueue.py decides the class of a message; bot/runtime/worker_pool.py names the handler of each class. The
+file name of a job carries the priority (user work before heartbeats, oldest first inside each), so that a listing of
+the folder is the queue and needs no file opened.
 """
 
 from __future__ import annotations

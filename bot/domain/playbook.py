@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Final, Self
 
-from bot.domain.playbooks.playbook_entries import (
+from bot.domain.playbook_entries import (
     ITEM,
     LineKind,
     MarkdownLine,

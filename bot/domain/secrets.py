@@ -13,9 +13,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 from bot.domain.credentials.secret_columns import in_columns
-from bot.domain.credentials.secret_forms import SecretSpan, issued
+from bot.domain.credentials.secret_forms import SecretSpan, is_stand_in, issued
 from bot.domain.credentials.secret_names import named, names_in, placed
-from bot.domain.credentials.secret_values import is_stand_in
 from bot.domain.text.linear_patterns import encodable
 from bot.domain.text.sanitize import strip_hidden
 

@@ -16,8 +16,7 @@ from bot.domain.secrets import redact
 from bot.domain.severity import Severity
 from bot.domain.table_files import load_table
 from bot.domain.text.linear_patterns import LinearPattern
-from bot.intake.alert_parts import AlertParts, take_apart
-from bot.intake.fingerprints import fingerprint, normalise
+from bot.intake.alert_parts import AlertParts, fingerprint, normalise, take_apart
 from bot.intake.message_text import read_message
 
 _TABLE: Final[dict[str, Any]] = load_table(__file__, "alerts.yml")

@@ -22,7 +22,7 @@ from bot.ports.chat import (
     Workspace,
     is_stranger,
 )
-from bot.ports.search import NoteIndex, NoteStore, PassageIndex, Progress
+from bot.ports.code import NoteIndex, NoteStore, PassageIndex, Progress
 from bot.ports.storage import (
     ArchivedDocument,
     DamagedDocument,

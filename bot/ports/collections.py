@@ -21,7 +21,7 @@ from bot.domain.heartbeats.session_state import SessionOverride, SessionState, c
 from bot.domain.notes import StoredNote, check_note_path
 from bot.domain.questions.autonomy_record import AutoReply, check_auto_reply_id
 from bot.domain.questions.feedback import Feedback, check_feedback_id
-from bot.domain.sharing.suggestions import Suggestion, check_suggestion_id
+from bot.domain.suggestions import Suggestion, check_suggestion_id
 from bot.domain.threads import CardShown, ThreadState, check_thread_id
 from bot.errors import Conflict, InputError
 from bot.ports.migrations import migrated, sealed
@@ -34,7 +34,7 @@ OnDamage = Callable[[str], None]
 """Gets where a document that cannot be read was set aside; it must return at once."""
 
 WAKES: Final = "wakes"
-"""Beats that were asked for and have not begun: `<session>.<wake>` (bot/heartbeat/sessions/session_registry.py)."""
+"""Beats that were asked for and have not begun: `<session>.<wake>` (bot/heartbeat/session_registry.py)."""
 
 # Collections of one document each (SingleDocument), as what writes them defines it.
 PAUSE: Final = "pause"
@@ -44,7 +44,7 @@ PRESENCE: Final = "presence"
 """Whether the process lives and hears Slack (bot/intake/presence.py)."""
 
 GAPS: Final = "gaps"
-"""Since when something may be missing in which chat (bot/intake/backfill/gaps.py)."""
+"""Since when something may be missing in which chat (bot/intake/gaps.py)."""
 
 BRIEFS: Final = "briefs"
 """Which brief was said last, and when (bot/casework/reports/report_schedules.py)."""

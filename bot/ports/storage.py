@@ -12,8 +12,8 @@ from threading import Condition
 from typing import Any, Final, NamedTuple, Protocol
 
 from bot.domain.jobs import Job, Work
+from bot.ports.code import NoteStore
 from bot.ports.replicas import Replicas, SharedPace
-from bot.ports.search import NoteStore
 from bot.ports.system import Clock
 
 DAMAGED: Final = -1

@@ -12,7 +12,7 @@ from typing import Protocol
 from bot.config.environment import TEAMS
 from bot.config.settings import TAKEN_OVER, Settings
 from bot.config.team_settings import WatchedChat
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.session_registry import SessionRegistry
 
 Chats = tuple[WatchedChat, ...]
 

@@ -1,7 +1,4 @@
-"""Duties: work that only one replica does, whoever holds the duty's lease, until it stops or gives no signs of life.
-
-Where one process works on the data directory it holds every duty, and signs of life are not needed.
-"""
+"""What runs at intervals: functions that tick, and duties, which only the replica does that holds their lease."""
 
 from __future__ import annotations
 
@@ -10,17 +7,78 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
-from bot.errors import ConfigError, StoreError
-from bot.heartbeat.sessions.session_registry import Session
+import schedule
+
+from bot.errors import ConfigError, StoreError, Unavailable
+from bot.heartbeat.session_registry import Session
 from bot.ports import Lease, Leases
 from bot.ports.replicas import Replicas, Role
 from bot.release import program_version
-from bot.runtime.ticker import Ticker
 
 log = logging.getLogger(__name__)
+
+
+TICK_S = 1.0
+
+
+class Ticker:
+    """One thread that runs small jobs, each at its interval times `time_scale`."""
+
+    def __init__(self, time_scale: float = 1.0) -> None:
+        self._time_scale = time_scale
+        self._scheduler = schedule.Scheduler()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="ticker", daemon=True)
+
+    def every(self, seconds: int, job: Callable[[], object]) -> None:
+        """Run `job` every so many seconds from now on; call before `start`."""
+        self._scheduler.every(seconds * self._time_scale).seconds.do(_Safely(job))  # type: ignore[arg-type]  # any number
+
+    def start(self) -> None:
+        """Begin to tick."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Tick no more; returns once a job under way has ended, or after 2 s. Nothing where it never began."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=2)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(TICK_S * self._time_scale):
+            self._keep_pace()
+            self._scheduler.run_pending()
+
+    def _keep_pace(self) -> None:
+        """Have no job wait longer than its interval because the clock went back, as the local one does every autumn."""
+        now = datetime.now()  # naive and local, as schedule counts
+        for job in self._scheduler.jobs:
+            if job.next_run is not None and job.next_run - now > timedelta(seconds=job.interval):
+                job.next_run = now
+
+
+class _Safely:
+    """A job whose error ends nothing; what it waits for is logged once, not at every tick."""
+
+    def __init__(self, job: Callable[[], object]) -> None:
+        self._job, self._waits_for = job, ""
+
+    def __call__(self) -> None:
+        """Run it."""
+        waits_for = ""
+        try:
+            self._job()
+        except (Unavailable, StoreError) as error:
+            waits_for = str(error)
+            if waits_for != self._waits_for:
+                log.warning("a ticked job waits: %s", error, extra={"action": "tick_waits"})
+        except Exception:
+            log.exception("a ticked job failed", extra={"action": "tick_failed"})
+        self._waits_for = waits_for
+
 
 ASK_EVERY_S: Final = 1.0
 """How often a duty of another replica is asked for."""

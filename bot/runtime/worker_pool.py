@@ -17,11 +17,79 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.agent.model_run import RunStopped
-from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, Job, Work
+from bot.casework.alerts import AlertThreads
+from bot.casework.mentions import Mentions
+from bot.casework.orchestrator import Orchestrator
+from bot.casework.recovery import ThreadRebuild
+from bot.domain.jobs import (
+    DEADLY_DEATHS,
+    MAX_ATTEMPTS,
+    WORK_CLASSES,
+    AlertArrived,
+    AskInOps,
+    ContinueThread,
+    FollowUpArrived,
+    Job,
+    MentionInstruction,
+    MessageDeleted,
+    MessageEdited,
+    MessageWork,
+    QuestionAsked,
+    RebuildThread,
+    RunBeat,
+    Work,
+)
 from bot.errors import Away, StoreError, TriageError, Unavailable
+from bot.heartbeat.alerts.pages import PageThreads
+from bot.heartbeat.run.beat_worker import BeatWorker
 from bot.runtime.team_queues import TeamQueues
 
 log = logging.getLogger(__name__)
+
+
+Handlers = Mapping[type[Work], Callable[[Any], object]]
+
+
+def complete(handlers: Handlers) -> Handlers:
+    """Return the handlers by the class of their work; raises TypeError where a class has none."""
+    if missing := set(WORK_CLASSES.values()) - set(handlers):
+        raise TypeError(f"no handler for {sorted(work.__name__ for work in missing)}")
+    return handlers
+
+
+def build_job_table(
+    orchestrator: Orchestrator,
+    alerts: AlertThreads,
+    mentions: Mentions,
+    rebuilding: ThreadRebuild,
+    beats: BeatWorker,
+    pages: PageThreads,
+    ask: Callable[[AskInOps], None],
+) -> Handlers:
+    """Return the table of all jobs; `pages` hears each message of people before it is worked on."""
+
+    def heard(handler: Callable[[Any], object]) -> Callable[[MessageWork], None]:
+        def handle(work: MessageWork) -> None:
+            pages.hear(work.event)
+            handler(work)
+
+        return handle
+
+    return complete(
+        {
+            QuestionAsked: heard(orchestrator.take_question),
+            FollowUpArrived: heard(orchestrator.take_follow_up),
+            MessageEdited: orchestrator.note_edit,
+            MessageDeleted: orchestrator.note_deletion,
+            AlertArrived: alerts.take_alert,
+            ContinueThread: orchestrator.continue_thread,
+            MentionInstruction: heard(mentions.follow_instruction),
+            AskInOps: ask,
+            RebuildThread: rebuilding.rebuild_thread,
+            RunBeat: beats.run_beat,
+        }
+    )
+
 
 FINISH_S = 2.0
 """How long a stop lets running jobs come to their end."""

@@ -18,9 +18,9 @@ from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import check_session_id
 from bot.errors import Conflict, InputError
-from bot.heartbeat.alerts.finding_responses import FindingResponses
+from bot.heartbeat.alerts.pages import FindingResponses
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.sessions.session_registry import Owners, Session, SessionRegistry
+from bot.heartbeat.session_registry import Owners, Session, SessionRegistry
 from handlers.buttons.decision_handler import DecisionHandler, Listener, Say
 from handlers.clicks import Click
 

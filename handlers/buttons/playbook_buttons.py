@@ -8,10 +8,10 @@ from contextlib import suppress
 from blocks import ids
 from blocks.cards.playbook_cards import reject_modal
 from bot.casework.approvers import Approvers
-from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus
+from bot.domain.suggestions import DecidedBy, Suggestion, SuggestionStatus
 from bot.domain.text.sanitize import check_whole
 from bot.errors import InputError, ProviderError
-from bot.heartbeat.sessions.session_registry import Owners
+from bot.heartbeat.session_registry import Owners
 from bot.heartbeat.sharing.suggestion_desk import NOT_YOURS, SuggestionDesk
 from handlers.buttons.decision_handler import DecisionHandler, Listener, Say
 from handlers.cards.ops_cards import SuggestionCards

@@ -17,7 +17,7 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks import ids
-from blocks.cards.page_notice import (
+from blocks.cards.alert_card import (
     LISTED_AT_MOST,
     escalation_blocks,
     notice_text,
@@ -37,7 +37,7 @@ from blocks.cards.reply_cards import (
 from blocks.text.outgoing_text import escape, section
 from bot.domain.questions.autonomy_record import AutoReply
 from bot.domain.questions.feedback import Feedback
-from bot.domain.sharing.suggestions import Suggestion
+from bot.domain.suggestions import Suggestion
 from bot.domain.threads import REPLY_MARK, ThreadState, hash_draft
 from bot.errors import ProviderError
 from bot.ports import PageRing

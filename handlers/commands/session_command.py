@@ -16,7 +16,7 @@ from bot.casework.approvers import Approvers
 from bot.domain.answers import Answer
 from bot.domain.commands.command_line import CommandLine
 from bot.domain.commands.command_specs import command_names
-from bot.heartbeat.sessions.session_registry import Asker, Owners, Session
+from bot.heartbeat.session_registry import Asker, Owners, Session
 from handlers.commands.dispatcher import TypedCommand, reject_extra_words
 
 

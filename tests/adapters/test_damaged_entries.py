@@ -16,7 +16,7 @@ from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.casework.ops_channel import ProcessLines
 from bot.composition.process import open_storage
 from bot.errors import StoreError
-from bot.heartbeat.sessions.session_registry import SessionMemory
+from bot.heartbeat.session_registry import SessionMemory
 from bot.ports.collections import GAPS, OVERRIDES, SUGGESTIONS, Collection, SingleDocument
 from bot.ports.threads import Threads
 from tests.fakes import FakeClock

@@ -10,7 +10,7 @@ import pytest
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.agent.budget import Allowance, Budget
 from bot.agent.model_run import RunFailed, RunRequest, RunResult, SpendLimitReached
-from bot.casework.investigate.investigator_answer import InvestigatorAnswer
+from bot.casework.investigate.model_investigator import InvestigatorAnswer
 from bot.domain.returns import Usage
 from tests.casework.runner import ScriptedRunner, answered
 from tests.fakes import FakeClock, MemoryJournal

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.answer_parsing import Unreadable, read_answer
+from bot.agent.model_messages import Unreadable, read_answer
 from tests.agent.modelrun import Answer
 from tests.tables import each_row
 

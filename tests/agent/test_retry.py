@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bot.agent.model_run import ModelUnavailable
-from bot.agent.retry import LATER_ATTEMPTS
+from bot.agent.provider_errors import LATER_ATTEMPTS
 from tests.agent.modelrun import FINAL, KEY, bench, look, patiently, playing
 from tests.model_server.script import Turn
 from tests.tables import each_row

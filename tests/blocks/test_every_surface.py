@@ -14,12 +14,22 @@ import responses
 from pydantic import SecretStr
 from slack_sdk.models.views import View
 
-from blocks.cards.alert_card import alert_blocks, alert_text, closing_blocks, closing_text, retired_blocks
+from blocks.cards.alert_card import (
+    alert_blocks,
+    alert_text,
+    closing_blocks,
+    closing_text,
+    escalation_blocks,
+    notice_text,
+    retired_blocks,
+    ring_blocks,
+    rings_blocks,
+    rings_text,
+)
 from blocks.cards.draft_actions import click_of, edit_modal
 from blocks.cards.draft_card import card_text
 from blocks.cards.evidence_modal import evidence_modal
 from blocks.cards.fix_view import diff_modal
-from blocks.cards.page_notice import escalation_blocks, notice_text, ring_blocks, rings_blocks, rings_text
 from blocks.cards.playbook_cards import (
     reject_modal,
     suggestion_blocks,
@@ -52,8 +62,7 @@ from bot.domain.playbook import parse
 from bot.domain.returns import EvidenceKind, SuspectChange, Verdict
 from bot.domain.severity import Severity
 from bot.domain.threads import EarlierReply, Followup, PendingReason, Resolution, ThreadState, ThreadStatus
-from bot.heartbeat.schedule.session_rows import list_answer
-from bot.heartbeat.schedule.session_wording import log_answer, why_answer
+from bot.heartbeat.schedule.session_rows import list_answer, log_answer, why_answer
 from bot.heartbeat.sharing.suggestion_desk import list_suggestions
 from bot.ports import PageRing
 from tests.blocks.cards.test_alert_card import FINDING, alert

@@ -14,19 +14,17 @@ from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.alerts import AlertThreads
 from bot.casework.checks.validation import Validation
 from bot.casework.decisions import Decisions, DraftClick
-from bot.casework.escalate.escalation_watch import EscalationWatch
-from bot.casework.escalate.escalations import Escalations, LongRuns
+from bot.casework.escalate.escalations import Escalations, EscalationWatch, LongRuns
 from bot.casework.notes import Notes, Proved
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.pause import PauseSwitch
 from bot.casework.posting.auto_replies import ArmingService, AutoReplies
 from bot.casework.posting.replies import SLOW_IN_FLIGHT, Replies
-from bot.casework.question_pages import QuestionPages
-from bot.casework.recovery.crash_recovery import CrashRecovery
-from bot.casework.recovery.thread_rebuild import ThreadRebuild
+from bot.casework.recovery import CrashRecovery, ThreadRebuild
 from bot.casework.rounds import Rounds
 from bot.casework.thread_service import ChannelCodebases, ThreadService
 from bot.casework.twins import Twins
+from bot.casework.waiting_drafts import QuestionPages
 from bot.config.settings import Settings
 from bot.domain.events import Event, thread_key
 from bot.domain.jobs import (
@@ -56,7 +54,7 @@ from bot.ports.collections import (
     SingleDocument,
 )
 from bot.ports.replicas import Replicas
-from bot.runtime.job_table import Handlers, complete
+from bot.runtime.worker_pool import Handlers, complete
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, a_sorter, a_verdict, an_event
 from tests.fakes import (
     Crash,

@@ -13,8 +13,8 @@ from bot.agent.model_run import RunLimits, RunProgress, RunRequest, RunResult
 from bot.agent.specialist import ModelAccess, Specialist
 from bot.agent.tools.base import Tool
 from bot.casework.checks.address_tool import OpenAddress
-from bot.casework.checks.validator_answer import ValidatorAnswer
-from bot.casework.investigate.investigator_answer import InvestigatorAnswer
+from bot.casework.checks.model_validator import ValidatorAnswer
+from bot.casework.investigate.model_investigator import InvestigatorAnswer
 from bot.domain.returns import Usage
 from tests.fakes import FakeClock, MemoryJournal
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.staleness import stale_citations
+from bot.casework.checks.sources import stale_citations
 from bot.casework.notes import NoteSource, Proved, address_prover
 from bot.domain.notes import MAX_NOTE_CHARS, NoteCitation, read_cites
 from bot.domain.returns import TriageFile

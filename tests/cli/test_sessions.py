@@ -13,7 +13,7 @@ from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Indicator, Wake
-from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory
+from bot.heartbeat.session_registry import BeatLog, SessionMemory
 from bot.ports.collections import HOME
 
 CONFIG = """

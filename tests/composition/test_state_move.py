@@ -333,7 +333,7 @@ def test_a_command_that_writes_while_its_state_is_copied_loses_nothing(
 
 def test_a_message_that_was_delivered_before_the_move_is_known_after_it(database: Database, home: Path) -> None:
     """A second delivery to a replica is not journaled."""
-    from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
+    from bot.adapters.storage.postgres.postgres_documents import PostgresJournal
 
     up(home, wiped(database))
     journal = PostgresJournal(database, "default", EVENTS)
@@ -376,7 +376,7 @@ def test_a_database_that_holds_state_is_refused(database: Database, home: Path, 
 
 def test_a_running_bot_is_named_and_nothing_moves(database: Database, home: Path, tmp_path: Path) -> None:
     """On the files by their lock, in the database by its sign of life."""
-    from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
+    from bot.adapters.storage.postgres.postgres_leases import PostgresReplicas
 
     wiped(database)
     lease = FileLeases(home).take(HOME)

@@ -15,10 +15,10 @@ import pytest
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import ChangedBy, Override, SessionOverride
-from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
+from bot.domain.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, StoreError
-from bot.heartbeat.sessions.session_registry import WakeBox
+from bot.heartbeat.session_registry import WakeBox
 from bot.ports.collections import (
     ACKNOWLEDGEMENTS,
     OVERRIDES,
@@ -226,7 +226,7 @@ class TestOnDisk:
         program = (
             "import sys; from pathlib import Path; from datetime import datetime, UTC\n"
             "from bot.adapters.storage.files.file_documents import FileDocuments\n"
-            "from bot.domain.sharing.suggestions import *\n"
+            "from bot.domain.suggestions import *\n"
             "from bot.ports.collections import SUGGESTIONS, Collection\n"
             "Collection(FileDocuments(Path(sys.argv[1])), SUGGESTIONS).change(sys.argv[2], lambda now: "
             "now.decided(SuggestionStatus.REJECTED, DecidedBy('terminal', 'ben'), datetime.now(UTC), 'noise'))"

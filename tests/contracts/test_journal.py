@@ -35,7 +35,7 @@ def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
 
 def postgres(namespace: str) -> Open:
     database = shared_database()
-    from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
+    from bot.adapters.storage.postgres.postgres_documents import PostgresJournal
 
     return lambda: PostgresJournal(database, namespace, "log")
 

@@ -49,7 +49,7 @@ class DatabaseTime(Time):
 
     def __init__(self) -> None:
         super().__init__()
-        from bot.adapters.storage.postgres.postgres_replicas import PostgresPace
+        from bot.adapters.storage.postgres.postgres_leases import PostgresPace
 
         self._namespace = new_namespace()
         self.shared = PostgresPace(shared_database(), self._namespace)

@@ -32,7 +32,7 @@ LONG: Final = f"escalations/{THREAD_ID}"
 
 def _postgres(machines: Path) -> Open:
     database, namespace = shared_database(), new_namespace()
-    from bot.adapters.storage.postgres.postgres_run_folders import PostgresRunFolders
+    from bot.adapters.storage.postgres.postgres_engine import PostgresRunFolders
 
     return lambda machine: PostgresRunFolders(database, namespace, machines / machine)
 
@@ -125,7 +125,7 @@ def test_what_was_published_before_its_end_is_read_anew(replica: Open) -> None:
 
 def test_a_long_file_is_stored_in_chunks(replica: Open) -> None:
     """What does not compress as well; beyond the limit it is cut off."""
-    from bot.adapters.storage.postgres.postgres_run_folders import CHUNK_BYTES, MAX_FILE_BYTES
+    from bot.adapters.storage.postgres.postgres_engine import CHUNK_BYTES, MAX_FILE_BYTES
 
     noise = os.urandom(CHUNK_BYTES + 7)
     path = write(replica("a"), RUN, {"transcript.log": noise})

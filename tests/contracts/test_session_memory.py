@@ -15,7 +15,7 @@ from bot.adapters.storage.files.file_engine import FileStore
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState
 from bot.errors import InputError, StoreError
-from bot.heartbeat.sessions.session_registry import SessionMemory
+from bot.heartbeat.session_registry import SessionMemory
 from tests.fakes import MemoryStore
 from tests.postgres import new_namespace, shared_database
 from tests.tables import each_row

@@ -29,7 +29,7 @@ from bot.domain.heartbeats.session_state import (
 )
 from bot.domain.jobs import Job, QuestionAsked
 from bot.domain.returns import Usage
-from bot.domain.sharing.suggestions import Suggestion, suggestion_id
+from bot.domain.suggestions import Suggestion, suggestion_id
 from bot.domain.threads import Followup, HumanContext, PendingReason, PostIntent, ThreadStatus
 from bot.domain.tiers import TaskHistory, Tier
 from bot.ports import Documents

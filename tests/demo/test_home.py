@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bot.config.settings import load_settings
-from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
+from bot.heartbeat.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 from bot.ports.collections import OVERRIDES, SUGGESTIONS
 from demo.home import WORKER, furnish

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.domain.heartbeats.allowed_commands import commands_in
 from bot.domain.playbook import Playbook, add, parse
-from bot.domain.playbooks.playbook_entries import PlaybookSection, is_marked_urgent
+from bot.domain.playbook_entries import PlaybookSection, is_marked_urgent
 from bot.domain.tiers import Stamps, Tier
 from tests.playbooks import FILES, template
 from tests.tables import each_row

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.playbook import Playbook, add, line_end, move_task, parse, remove
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, PlaybookSection, plain_text, task_id
+from bot.domain.playbook_entries import PlaybookEntry, PlaybookSection, plain_text, task_id
 from bot.domain.tiers import Tier
 from bot.errors import InputError
 from tests.playbooks import FILES, template

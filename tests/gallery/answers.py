@@ -35,9 +35,8 @@ from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.domain.tiers import Stamps, Tier
 from bot.heartbeat.playbooks.task_commands import TaskList
-from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus, list_answer
-from bot.heartbeat.schedule.session_wording import log_answer, why_answer
-from bot.heartbeat.sessions.session_registry import Session, resolve_session
+from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus, list_answer, log_answer, why_answer
+from bot.heartbeat.session_registry import Session, resolve_session
 from demo.workspace import ANA, BEN, DEMO, HELP, OPS
 from tests.builders import NOW
 from tests.casework.past import GOOD, a_round, decided, heard, history, reply

@@ -15,7 +15,7 @@ from bot.domain.doubts import Doubt, DoubtCode, alert_changed, question_edited, 
 from bot.domain.drafts import edit_draft, propose_draft
 from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest
 from bot.domain.questions.autonomy_record import AutoJudgement, AutonomyMode, AutoReply
-from bot.domain.questions.escalation_rules import session_name
+from bot.domain.questions.rubrics import session_name
 from bot.domain.returns import (
     CODE_CHECKS,
     Check,

@@ -11,7 +11,7 @@ from blocks.cards.alert_card import alert_blocks, retired_blocks
 from blocks.cards.playbook_cards import suggestion_blocks
 from blocks.views.answers import answer_blocks
 from bot.domain.heartbeats.alerts import Alert, OpenFinding
-from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus
+from bot.domain.suggestions import DecidedBy, Suggestion, SuggestionStatus
 from bot.domain.tiers import Tier
 from bot.heartbeat.alerts.alert_routing import digest_text
 from bot.heartbeat.sharing.pollination import UNREAD

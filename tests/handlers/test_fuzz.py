@@ -33,8 +33,8 @@ from bot.casework.approvers import Approvers
 from bot.casework.checks.shown_evidence import EvidenceReader
 from bot.casework.reports.status_overview import count_today, overview
 from bot.domain.text.sanitize import storable
-from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
+from bot.heartbeat.alerts.pages import FindingResponses
+from bot.heartbeat.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher

@@ -18,7 +18,7 @@ from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.run.beat_record import BeatView
 from bot.heartbeat.run.inputs import InputCollector
 from bot.heartbeat.run.probes import ProbeReport, Probes
-from bot.heartbeat.sessions.session_registry import Owners, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.session_registry import Owners, Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 from bot.ports import Clock, Surface

@@ -13,7 +13,7 @@ from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import Job, RunBeat
 from bot.errors import ProviderError
 from bot.heartbeat.schedule.scheduler import Admission, Scheduler
-from bot.heartbeat.sessions.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry, WakeBox
+from bot.heartbeat.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,

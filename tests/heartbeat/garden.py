@@ -8,8 +8,8 @@ from typing import Any
 
 from bot.config.session_settings import SessionSettings
 from bot.domain.heartbeats.session_state import InboxMessage
-from bot.domain.sharing.suggestions import DecidedBy, Offer, Suggestion, SuggestionStatus
-from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
+from bot.domain.suggestions import DecidedBy, Offer, Suggestion, SuggestionStatus
+from bot.heartbeat.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import checks_to_share
 from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk

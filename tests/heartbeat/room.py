@@ -18,7 +18,7 @@ from bot.heartbeat.run.beat_worker import BeatWorker
 from bot.heartbeat.run.model_steps import Minds, Screened
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.schedule.scheduler import Admission
-from bot.heartbeat.sessions.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
+from bot.heartbeat.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (
     FakeClock,

@@ -15,7 +15,7 @@ from bot.agent.model_run import RunFailed
 from bot.domain.heartbeats.alerts import finding_digest
 from bot.domain.heartbeats.beats import BeatResult, Indicator, Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
-from bot.domain.playbooks.playbook_entries import task_id
+from bot.domain.playbook_entries import task_id
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError, Unavailable
 from bot.heartbeat.run.findings import report_by_code

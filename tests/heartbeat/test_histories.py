@@ -16,7 +16,7 @@ import pytest
 from bot.domain.heartbeats.alerts import OpenFinding, Place
 from bot.domain.heartbeats.beats import Indicator, Wake
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import task_id
+from bot.domain.playbook_entries import task_id
 from bot.domain.severity import Severity
 from bot.errors import Unavailable
 from bot.heartbeat.run.findings import report_by_code

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.intake.fingerprints import fingerprint, normalise
+from bot.intake.alert_parts import fingerprint, normalise
 from tests.tables import each_row
 
 

@@ -13,7 +13,7 @@ from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import PlaybookEntry
+from bot.domain.playbook_entries import PlaybookEntry
 from bot.domain.tiers import Tier
 from demo.control import Control, Json
 from demo.headless import Element, find_element, find_option, find_replies, shown_text

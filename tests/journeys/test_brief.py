@@ -12,7 +12,7 @@ from typing import Any
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.severity import Severity
-from bot.heartbeat.sessions.session_registry import SessionMemory
+from bot.heartbeat.session_registry import SessionMemory
 from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, OPS

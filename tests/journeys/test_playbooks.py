@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from blocks import ids
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import task_of_line
+from bot.domain.playbook_entries import task_of_line
 from bot.domain.tiers import Tier
 from demo.control import Control
 from demo.headless import shown_text

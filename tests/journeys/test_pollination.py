@@ -18,9 +18,9 @@ from blocks import ids
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.domain.playbook import parse
-from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
+from bot.domain.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
 from bot.domain.tiers import Tier
-from bot.heartbeat.sessions.session_registry import SessionMemory
+from bot.heartbeat.session_registry import SessionMemory
 from bot.ports.collections import SUGGESTIONS, Collection
 from demo.control import Control, Json, text_value
 from demo.headless import find_element, shown_text

@@ -13,7 +13,7 @@ import pytest
 from bot.config.settings import Settings, load_settings
 from bot.config.team_settings import WatchedChat
 from bot.errors import ConfigError, StoreError
-from bot.heartbeat.sessions.session_registry import SessionRegistry
+from bot.heartbeat.session_registry import SessionRegistry
 from bot.ports.collections import OVERRIDES
 from bot.runtime.config_reload import TeamReload
 from bot.teams import ConfigReload

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.jobs import WORK_CLASSES, ContinueThread
-from bot.runtime.job_table import complete
+from bot.runtime.worker_pool import complete
 
 
 def test_a_class_without_a_handler_stops_the_start() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from bot.errors import StoreError
-from bot.runtime.ticker import Ticker
+from bot.runtime.duties import Ticker
 
 WAIT_S = 120
 
@@ -43,7 +43,7 @@ def test_what_a_job_waits_for_is_logged_once(caplog: pytest.LogCaptureFixture) -
     ticker.every(1, waits)
     for _ in range(4):
         tick(ticker)
-    logged = [record for record in caplog.records if record.name == "bot.runtime.ticker"]
+    logged = [record for record in caplog.records if record.name == "bot.runtime.duties"]
     assert [(record.levelname, record.exc_info) for record in logged] == [("WARNING", None)] * 2
 
 

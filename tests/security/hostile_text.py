@@ -14,7 +14,7 @@ from typing import Any, Final
 from slack_sdk.models.blocks import Block
 
 from blocks.text.outgoing_text import section
-from bot.domain.citations.comments import Scan
+from bot.domain.citations.citation_lines import Scan
 from bot.domain.events import Event
 from bot.domain.fixes.patch_files import LineEnds, with_line_ends
 from bot.domain.fixes.patch_limits import FileChange, refuse_changes

@@ -58,7 +58,7 @@ def test_the_seeds_and_the_functions_are_many() -> None:
     names = [name for name, _ in FUNCTIONS]
     assert len(set(names)) == len(names) > 300
     assert {
-        "bot.domain.citations.comments.Scan(a.py)",
+        "bot.domain.citations.citation_lines.Scan(a.py)",
         "bot.domain.secrets.redact(text)",
         "blocks.text.mrkdwn.to_mrkdwn(markdown)",
         "bot.intake.classifier.classification.classify",

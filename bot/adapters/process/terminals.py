@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.adapters.storage.files.atomic_write import make_folder
-from bot.domain.questions.escalation_rules import socket_path
+from bot.domain.questions.rubrics import socket_path
 from bot.errors import ProviderError, StoreError
 
 TIMEOUT_S: Final = 20

@@ -17,8 +17,7 @@ from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.search.files import path_weight
 from bot.domain.search.ranking import Ranked, WordCounts, rank
 from bot.domain.search.settings import Setting
-from bot.domain.search.spelling import slips, slips_allowed, trigrams
-from bot.domain.search.tokens import question_phrases, question_words
+from bot.domain.search.tokens import question_phrases, question_words, slips, slips_allowed, trigrams
 
 CANDIDATES: Final = 200
 HELP: Final = 0.5

@@ -16,7 +16,17 @@ from pydantic import Field, create_model
 from bot.agent.codebases import Codebase, Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import MEMORY_TOOL, Ledger
-from bot.agent.tools.base import MAX_CHARS, Arguments, Text, Tool, ToolProblem, fitting, truncated
+from bot.agent.tools.base import (
+    MAX_CHARS,
+    Arguments,
+    Snapshot,
+    Text,
+    Tool,
+    ToolProblem,
+    fitting,
+    folder_path,
+    truncated,
+)
 from bot.agent.tools.repository_tools import (
     GitBlame,
     GitLog,
@@ -30,7 +40,6 @@ from bot.agent.tools.repository_tools import (
     read_file_tool,
 )
 from bot.agent.tools.search_tools import MAX_PASSAGES, CodeSearch, SearchCode, SearchMemory, search_memory
-from bot.agent.tools.snapshot import Snapshot, folder_path
 from bot.ports import NoteIndex, NoteStore
 
 READ = (

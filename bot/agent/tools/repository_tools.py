@@ -20,13 +20,15 @@ from bot.agent.tools.base import (
     Line,
     LineNumber,
     Path,
+    Snapshot,
     ToolProblem,
+    clean_path,
     fitting,
+    folder_path,
     path_text,
     quote_line,
     truncated,
 )
-from bot.agent.tools.snapshot import Snapshot, clean_path, folder_path
 from bot.domain.search.files import is_secret_file
 from bot.domain.secrets import redact_lines, redact_patch
 

@@ -14,8 +14,18 @@ from pydantic import Field
 
 from bot.agent.git.git_history import GitHistory, GitMatch
 from bot.agent.ledger import MEMORY_TOOL
-from bot.agent.tools.base import Arguments, Path, Text, ToolProblem, number, path_text, quote_line, truncated
-from bot.agent.tools.snapshot import Snapshot, folder_path
+from bot.agent.tools.base import (
+    Arguments,
+    Path,
+    Snapshot,
+    Text,
+    ToolProblem,
+    folder_path,
+    number,
+    path_text,
+    quote_line,
+    truncated,
+)
 from bot.domain.search.files import is_secret_file
 from bot.domain.search.passages import MemoryHit, Passage
 from bot.domain.secrets import redact_lines

@@ -15,8 +15,7 @@ from typing import Any, Final
 
 from bot.agent.git.git_history import GitHistory
 from bot.agent.ledger import QueryEntry, result_lines
-from bot.casework.checks.sources import Found, Lines, Missing, Sources, place_of
-from bot.casework.checks.staleness import stale_citations
+from bot.casework.checks.sources import Found, Lines, Missing, Sources, place_of, stale_citations
 from bot.domain.citations.citation_lines import BAD_RANGE, MAX_LINES, parse_lines, quoted_lines
 from bot.domain.notes import RETIRED, KeptNote, stale_lines_notice
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef, InvestigatorReturn

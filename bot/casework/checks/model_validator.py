@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict
 
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import ModelUnavailable, OnProgress, RunFailed, RunStopped
@@ -18,15 +20,38 @@ from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.casework.checks.address_tool import address_tool, was_opened
 from bot.casework.checks.validation import CodeValidator, Validation
-from bot.casework.checks.validator_answer import ValidatorAnswer
+from bot.casework.investigate.model_investigator import every_field_required
 from bot.domain.questions.verdict_rules import enforce, problems_of
-from bot.domain.returns import Check, InvestigatorReturn, ValidatorReturn
+from bot.domain.returns import Check, InvestigatorReturn, Risk, Touches, ValidatorReturn, Verdict
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import ThreadState
 from bot.ports import Clock
 
 log = logging.getLogger(__name__)
+
+
+class ValidatorAnswer(BaseModel):
+    """A verdict on a draft; the schema asks for every field, in this order."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_extra=every_field_required)
+
+    reasons: tuple[str, ...]
+    spot_check_ref: str | None = None
+    spot_check_note: str = ""
+    spot_check_result: Literal["supports", "contradicts", "fabricated", "uncheckable"]
+    schema_check: Literal["ok", "fail"]
+    language_check: Literal["match", "mismatch"]
+    confidence_language_match: Literal["match", "mismatch"]
+    scope_drift: Literal["none", "minor", "major"]
+    cross_investigation_consistency: str
+    risk_gate_check: Literal["passes", "needs_high_confidence", "fails"]
+    risk: Risk
+    touches: Touches
+    tone_assessment: Literal["matches", "off", "ai_smell"]
+    bounce_feedback: str | None = None
+    verdict: Verdict
+
 
 MAX_PLACES: Final = 20
 """What a verdict remembers of the lines that were opened; the ledger has all."""

@@ -1,22 +1,20 @@
-"""Where citations are looked up (`Sources`), and what stands at an address (`Lines`) or why nothing does (`Missing`).
-
-Reads blobs of commits in HEAD's history; what was read once is kept, so a `Sources` serves one draft.
-"""
+"""Where citations are looked up (`Sources`), what stands at an address (`Lines`), and whether it still does at HEAD."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from bot.agent.git.git_repo import EntryKind
+from bot.agent.git.git_repo import EntryKind, GitRepo
 from bot.agent.git.repositories import Located, Repositories
 from bot.agent.ledger import Ledger
-from bot.agent.tools.snapshot import MAX_FILE_BYTES
-from bot.domain.citations.citation_lines import CitedLines
-from bot.domain.citations.comments import Scan
-from bot.domain.search.files import FileKind, file_kind, file_lines
+from bot.agent.tools.base import MAX_FILE_BYTES
+from bot.domain.citations.citation_lines import CitedLines, Scan, quoted_lines
+from bot.domain.notes import NoteCitation, StaleCitations
+from bot.domain.search.files import FileKind, file_kind, file_lines, is_secret_file
 from bot.domain.secrets import redact_lines
 from bot.domain.text.sanitize import one_line
 from bot.ports import NoteStore
@@ -166,3 +164,45 @@ def _read_file(place: Located, commit: str) -> CitedFile | Missing:
     if lines is None:
         return Missing(f"{path} is binary or in no known encoding, so it has no lines", None)
     return CitedFile(path, lines, Scan(path, lines))
+
+
+MAX_KEPT = 10_000
+
+
+def stands_at_head(repo: GitRepo, head: str, path: str, quote: str) -> bool:
+    """Whether printed lines stand in a file of a commit as they are, or redacted as they were printed.
+
+    Raises:
+        ProviderError: git cannot read the file.
+    """
+    entry = None if is_secret_file(path) else repo.entry_at(head, path)
+    return entry is not None and entry.kind is EntryKind.FILE and _stands(repo, entry.blob, quote)
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def _stands(repo: GitRepo, blob: str, quote: str) -> bool:
+    lines = file_lines(repo.blob(blob)) or []
+    if quoted_lines(quote, lines) is not None:
+        return True
+    return "[redacted" in quote and quoted_lines(quote, redact_lines(lines)) is not None
+
+
+def stale_citations(repos: Repositories, cites: Sequence[NoteCitation]) -> StaleCitations:
+    """Return those citations whose lines do not stand at HEAD.
+
+    One whose commit no codebase has is of a codebase that is gone, unless it names one that is there.
+
+    Raises:
+        ProviderError: git cannot read the codebase.
+        ConfigError: it has no commit.
+    """
+    heads: dict[Path, str] = {}
+    changed, gone = list[NoteCitation](), list[NoteCitation]()
+    for cite in cites:
+        repo, path = repos.locate(cite.path, cite.commit)
+        if repo.root not in heads:
+            heads[repo.root] = repo.head()
+        if not stands_at_head(repo, heads[repo.root], path, cite.quote):
+            is_gone = path == cite.path and repo.resolve(cite.commit) is None
+            (gone if is_gone else changed).append(cite)
+    return StaleCitations(tuple(changed), tuple(gone))

@@ -20,8 +20,7 @@ from bot.agent.codebases import LIKELY, Codebase, Codebases, Likely
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
-from bot.casework.investigate.report_search import search_text
-from bot.casework.investigate.trace_places import find_suspects, trace_notes, trace_places
+from bot.casework.investigate.trace_places import find_suspects, search_text, trace_notes, trace_places
 from bot.domain.returns import EvidenceKind
 from bot.domain.search.files import path_weight
 from bot.domain.search.passages import Passage

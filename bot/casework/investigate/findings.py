@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.quotes import Excerpt, Quotes
-from bot.casework.investigate.report_search import search_text
 from bot.casework.investigate.subjects import Subject, subject_of
+from bot.casework.investigate.trace_places import search_text
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceRef
 from bot.domain.search.passages import Passage

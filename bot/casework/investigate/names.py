@@ -14,7 +14,7 @@ from bot.agent.git.git_history import GitHistory
 from bot.casework.investigate.findings import NONE, Answer, Finding, Search, naming_all, of_lines
 from bot.casework.investigate.quotes import Excerpt
 from bot.casework.investigate.subjects import Subject
-from bot.domain.citations.comments import Scan
+from bot.domain.citations.citation_lines import Scan
 from bot.domain.search import questions
 from bot.domain.search.definitions import Definition
 from bot.domain.search.files import is_prose, path_weight

@@ -16,15 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from bot.agent.answer_parsing import Unreadable, objects, read_answer
 from bot.agent.git.git_repo import GitRepo
+from bot.agent.model_messages import Unreadable, objects, read_answer
 from bot.agent.model_run import OnProgress, RunFailed, RunTimedOut
 from bot.agent.prompts import prompt
 from bot.agent.prompts.prompt_sections import delimit
 from bot.casework.checks.sources import Sources
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.casework.investigate.investigator_answer import InvestigatorAnswer
-from bot.casework.investigate.model_investigator import return_of, sections_of
+from bot.casework.investigate.model_investigator import InvestigatorAnswer, return_of, sections_of
 from bot.domain.returns import Usage
 from bot.errors import refused
 from bot.ports import NoteStore

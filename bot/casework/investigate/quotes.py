@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.domain.citations.citation_lines import CitedLines
-from bot.domain.citations.comments import Scan
+from bot.domain.citations.citation_lines import CitedLines, Scan
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.definitions import Definition, DefinitionKind, definition_end, definitions_in
 from bot.domain.search.passages import first_attached, is_import, is_quotable

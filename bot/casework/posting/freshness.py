@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bot.agent.git.repositories import Repositories
-from bot.casework.checks.staleness import stands_at_head
+from bot.casework.checks.sources import stands_at_head
 from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import Doubt, DoubtCode, question_edited, wrote_in_thread
 from bot.domain.returns import EvidenceKind, EvidenceRef

@@ -20,7 +20,7 @@ from bot.casework.posting.freshness import StillStands, find_changes
 from bot.casework.posting.reply_log import is_logged, logged_claim, reply_record
 from bot.casework.thread_service import ThreadService
 from bot.domain.doubts import Doubt, DoubtCode
-from bot.domain.posting import claimed_as_seen, replied
+from bot.domain.drafts import claimed_as_seen, replied
 from bot.domain.questions.autonomy_record import AutoJudgement
 from bot.domain.questions.twins import with_draft_of
 from bot.domain.text.humanize import utc_text

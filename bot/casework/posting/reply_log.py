@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from bot.domain.posting import is_auto
+from bot.domain.drafts import is_auto
 from bot.domain.questions.twins import keys_of, question_keys
 from bot.domain.returns import EvidenceKind, EvidenceRef, Verdict
 from bot.domain.threads import EarlierReply, PendingReason, ThreadState

@@ -20,7 +20,7 @@ from bot.domain.alerts import AlertState
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.paging import Paging
 from bot.domain.questions.approval_basis import basis_of_thread, standing_words
-from bot.domain.questions.escalation_rules import watch_line
+from bot.domain.questions.rubrics import watch_line
 from bot.domain.severity import SIGNS, Severity
 from bot.domain.text.humanize import counted, time_ago
 from bot.domain.text.sanitize import one_line

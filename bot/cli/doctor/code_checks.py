@@ -11,8 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from bot.adapters.git.clones import Clone, clone_path
-from bot.adapters.git.network import GitNetwork
+from bot.adapters.git.clones import Clone, GitNetwork, clone_path
 from bot.adapters.search.index_rows import is_oversized
 from bot.agent.git.git_repo import EntryKind, GitRepo
 from bot.agent.git.lfs import MAX_POINTER_BYTES, is_pointer

@@ -17,7 +17,7 @@ from bot.errors import ConfigError, StoreError
 from bot.ports import Store
 
 if TYPE_CHECKING:
-    from bot.adapters.storage.postgres.postgres_replicas import DatabaseReport
+    from bot.adapters.storage.postgres.postgres_leases import DatabaseReport
 
 PATIENCE_S = 5.0
 """How long a check waits for an answer from outside; all of them together take little longer."""

@@ -22,8 +22,8 @@ from bot.domain.text.humanize import counted
 from bot.errors import StoreError
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile, read_plain
 from bot.heartbeat.schedule.scheduler import TRACKED
-from bot.heartbeat.schedule.session_faults import playbook_faults
-from bot.heartbeat.sessions.session_registry import PLAYBOOK, resolve_session
+from bot.heartbeat.schedule.session_controls import playbook_faults
+from bot.heartbeat.session_registry import PLAYBOOK, resolve_session
 from bot.ports.migrations import SCHEMA_VERSION, refuse_newer
 from bot.release import program_version
 

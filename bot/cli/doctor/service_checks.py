@@ -19,7 +19,7 @@ from bot.errors import ProviderError, Unavailable
 from bot.ports.replicas import MAX_SKEW, Replica
 
 if TYPE_CHECKING:
-    from bot.adapters.storage.postgres.postgres_replicas import DatabaseReport
+    from bot.adapters.storage.postgres.postgres_leases import DatabaseReport
 
 
 PRICE_FORM: Final = "{input: 1, output: 5, cache_read: 0.1}"

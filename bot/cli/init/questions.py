@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from bot.adapters.git.clones import Clone
-from bot.adapters.git.network import GitNetwork
+from bot.adapters.git.clones import Clone, GitNetwork
 from bot.agent.git.git_repo import GitRepo
 from bot.cli.init.answers import (
     NOBODY,

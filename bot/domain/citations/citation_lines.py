@@ -1,13 +1,16 @@
-"""How a citation of a file is written, and where a quotation stands in some lines.
-
-Pure. Lines are 1-based and inclusive. All patterns are linear.
-"""
+"""How a citation of a file is written, where a quotation stands, and where comments and strings do. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import accumulate
 from typing import Final, NamedTuple
+
+from bot.domain.search.files import is_prose
+from bot.domain.tables import Parts, Words, fill, read_table
 
 MAX_LINES: Final = 40
 """How many lines one citation may span: a longer one points at nothing in particular."""
@@ -84,3 +87,157 @@ def quoted_lines(quote: str, lines: Sequence[str]) -> range | None:
 
 def _trim(lines: Sequence[str]) -> str:
     return "\n".join(line.rstrip() for line in lines).strip("\n")
+
+
+MAX_WIDENED: Final = 12
+"""How many lines may be printed before and behind a citation because a comment or a string goes on there."""
+
+_BLOCK_SCALAR: Final = re.compile(r"(?m)^( *+)(?:- +)*(?:[^\s#-][^#\n]{0,200}: +)?[|>][0-9+-]{0,2} *(?:#.*)?$")
+_STRING_PREFIX: Final = re.compile(r"[ \t]*[rRbBuUfF]{0,2}")
+
+
+class Span(NamedTuple):
+    """Characters `start` to `end` (excluded) of a text: a comment, or else a string."""
+
+    start: int
+    end: int
+    is_comment: bool
+
+
+class _Syntax(NamedTuple):
+    """How a kind of file comments and quotes: marks up to the line's end, pairs, and patterns of strings."""
+
+    endings: Words = ()
+    lines: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+    strings: tuple[str, ...] = ()
+    has_blocks: bool = False
+
+
+class _Table(NamedTuple):
+    parts: Parts
+    syntaxes: dict[str, _Syntax]
+
+
+_PARTS, _SYNTAXES = read_table(__file__, "comments.yml", _Table)
+_SHELL, _ANY = _SYNTAXES["shell"], _SYNTAXES["any"]
+_SYNTAX_OF: Final = {ending: syntax for syntax in _SYNTAXES.values() for ending in syntax.endings}
+
+
+class Scan:
+    """The comments and strings of a file; lines are counted from 1."""
+
+    def __init__(self, path: str, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._starts = [0, *accumulate(len(line) + 1 for line in lines)]
+        text = "\n".join(lines)
+        self._spans = list(_spans(path, text))
+        self._span_starts = [span.start for span in self._spans]
+        blocks = sorted(self._find_blocks(path, text))
+        self._block_at = {line: (first, last) for first, last in blocks for line in range(first, last + 1)}
+
+    def widened(self, start: int, end: int) -> tuple[int, int]:
+        r"""Return a range with the rest of the comment or string in which it begins or ends, MAX_WIDENED lines at most.
+
+        >>> Scan("a.py", ["# Never", "# do this:", "x = 1"]).widened(2, 3)
+        (1, 3)
+        """
+        first, last = self._block_at.get(start, (start, start))[0], self._block_at.get(end, (end, end))[1]
+        above = min(start - first, MAX_WIDENED)
+        return start - above, end + min(last - end, MAX_WIDENED - above)
+
+    def is_comment(self, start: int, end: int) -> bool:
+        """Whether all that a range says stands in comments."""
+        said = [number for number in range(start, end + 1) if self._lines[number - 1].strip()]
+        return bool(said) and all(map(self._is_comment_line, said))
+
+    def is_comment_at(self, line: int, column: int) -> bool:
+        """Whether a character stands in a comment; columns are counted from 0."""
+        at = self._starts[line - 1] + column
+        index = bisect_right(self._span_starts, at) - 1
+        return index >= 0 and at < self._spans[index].end and self._spans[index].is_comment
+
+    def _is_comment_line(self, line: int) -> bool:
+        text = self._lines[line - 1]
+        first, last = len(text) - len(text.lstrip()), len(text.rstrip()) - 1
+        return self.is_comment_at(line, first) and self.is_comment_at(line, last)
+
+    def _find_blocks(self, path: str, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the first and the last line of each comment and string of several lines."""
+        below = (-1, -1)  # the comments at the ends of the lines above, as one block
+        for span in self._spans:
+            first, last = self._line_of(span.start), self._line_of(max(span.start, span.end - 1))
+            if first < last:
+                yield first, last
+            elif span.is_comment and not text[self._starts[first - 1] : span.start].strip():
+                if below[1] == first - 1:
+                    below = (below[0], first)
+                else:
+                    yield below
+                    below = (first, first)
+        yield below
+        if _syntax(path, text).has_blocks:
+            yield from self._scalars(text)
+
+    def _scalars(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the values of a YAML text that stand below their key: `|` and `>`."""
+        last = 0
+        for head in _BLOCK_SCALAR.finditer(text):
+            first = self._line_of(head.start())
+            if first <= last:
+                continue
+            last = first
+            for number in range(first + 1, len(self._lines) + 1):
+                line = self._lines[number - 1]
+                if line.strip() and len(line) - len(line.lstrip(" ")) <= len(head[1]):
+                    break
+                last = number if line.strip() else last
+            yield first, last
+
+    def _line_of(self, place: int) -> int:
+        return bisect_right(self._starts, place)
+
+
+def _syntax(path: str, text: str) -> _Syntax:
+    name = path.rpartition("/")[2].lower()
+    return _SYNTAX_OF.get(name.rpartition(".")[2], _SHELL if text.startswith("#!") else _ANY)
+
+
+def _spans(path: str, text: str) -> Iterator[Span]:
+    """Yield the comments and strings of a text, in order; none overlaps another."""
+    if is_prose(path):
+        return
+    syntax = _syntax(path, text)
+    openers, closers, at = _openers(syntax), dict(syntax.pairs), 0
+    while found := openers.search(text, at):
+        start, end = found.span()
+        kind = found.lastgroup
+        if kind == "line":
+            end = _or_end(text.find("\n", start), text)
+        elif kind == "pair":
+            end = min(_or_end(text.find(closers[found[0]], end), text) + len(closers[found[0]]), len(text))
+        yield Span(start, end, kind == "line" or (kind == "pair" and _is_comment(found, text)))
+        at = max(end, start + 1)
+
+
+def _is_comment(opener: re.Match[str], text: str) -> bool:
+    """Whether a pair encloses a comment; a string that begins its line documents the code around it."""
+    if opener[0][0] not in "\"'`":
+        return True
+    before = text[text.rfind("\n", 0, opener.start()) + 1 : opener.start()]
+    return opener[0] != "`" and _STRING_PREFIX.fullmatch(before) is not None
+
+
+@cache
+def _openers(syntax: _Syntax) -> re.Pattern[str]:
+    """Return the pattern of whatever opens a comment or a string."""
+    groups = {
+        "pair": [re.escape(opener) for opener, _ in syntax.pairs],
+        "line": [fill(pattern, _PARTS) for pattern in syntax.lines],
+        "string": [fill(pattern, _PARTS) for pattern in syntax.strings],
+    }
+    return re.compile("|".join(f"(?P<{name}>{'|'.join(parts)})" for name, parts in groups.items() if parts))
+
+
+def _or_end(place: int, text: str) -> int:
+    return place if place >= 0 else len(text)

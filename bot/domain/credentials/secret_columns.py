@@ -10,9 +10,8 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from typing import Final
 
-from bot.domain.credentials.secret_forms import SecretSpan
+from bot.domain.credentials.secret_forms import SecretSpan, is_secret
 from bot.domain.credentials.secret_names import Name
-from bot.domain.credentials.secret_values import is_secret
 
 _QUOTED: Final = r"(?<![\w\\])(?:'(?>(?:[^'\\]|''|\\.){0,4000})'|\"(?>(?:[^\"\n]|\"\"){0,4000})\")|\([^()'\"]{0,200}\)"
 _PARTING: Final = {"|": r"\|", "\u2502": "\u2502", "\t": "\t", ";": ";", "  ": " {2,}", ",": ",(?! )"}

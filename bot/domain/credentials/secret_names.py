@@ -13,8 +13,17 @@ from collections.abc import Iterable, Iterator
 from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from bot.domain.credentials.secret_forms import Place, SecretSpan, forms
-from bot.domain.credentials.secret_values import HOLE, JUDGED_CHARS, Judge, is_plain, is_secret, is_sentence
+from bot.domain.credentials.secret_forms import (
+    HOLE,
+    JUDGED_CHARS,
+    Judge,
+    Place,
+    SecretSpan,
+    forms,
+    is_plain,
+    is_secret,
+    is_sentence,
+)
 from bot.domain.tables import Alternatives, Parts, Pattern, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern, LinearSet
 

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Final
 
-from bot.domain.questions.risk_gate import commands_in_code
+from bot.domain.questions.verdict_rules import commands_in_code
 from bot.domain.tables import read_table
 from bot.domain.text.sanitize import one_line
 from bot.errors import ConfigError

@@ -12,7 +12,7 @@ from enum import IntEnum
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from bot.domain.search.languages import KEYWORDS, language_of
+from bot.domain.search.files import KEYWORDS, language_of
 
 MAX_NAME_CHARS: Final = 120
 

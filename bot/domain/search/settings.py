@@ -14,8 +14,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from bot.domain.search.definitions import MAX_NAME_CHARS, Definition, DefinitionKind, line_starts
-from bot.domain.search.files import is_prose
-from bot.domain.search.languages import CALL, PARAMETER, SIGNATURE, language_of
+from bot.domain.search.files import CALL, PARAMETER, SIGNATURE, is_prose, language_of
 from bot.domain.search.passages import first_attached, sections
 
 MAX_SETTINGS: Final = 2_000

@@ -27,7 +27,7 @@ from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.severity import SIGNS
 from bot.domain.text.humanize import counted
 from bot.errors import ProviderError, StoreError, Unavailable
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory
+from bot.heartbeat.session_registry import Session, SessionMemory
 from bot.ports import Clock, Surface
 
 log = logging.getLogger(__name__)

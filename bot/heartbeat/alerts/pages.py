@@ -1,10 +1,4 @@
-"""Pages ring again while nobody has acknowledged them, are escalated once to `then`, and end by an act.
-
-`Rings` looks at the state of every session at each tick, so neither a restart nor a missing beat silences a page. What
-was sent is on file once the surface confirmed it; a crash in between is found by the surface, as with any other alert.
-A click ends a page, and so does what an approver, an owner, or whoever was told next writes under its alert
-(`PageThreads`), in whatever words.
-"""
+"""What people answer to an alert, and pages, which ring again until an act ends them."""
 
 from __future__ import annotations
 
@@ -12,21 +6,106 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from bot.domain.events import Event, MessageType
-from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
+from bot.domain.heartbeats.alerts import SNOOZES, OpenFinding, Place, finding_digest
 from bot.domain.heartbeats.beats import Delivered
+from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.paging import is_escalation_due, is_ring_due
 from bot.domain.severity import Severity
 from bot.domain.text.humanize import duration
-from bot.errors import Conflict, ProviderError, TriageError, Unavailable
+from bot.errors import Conflict, InputError, ProviderError, TriageError, Unavailable
 from bot.heartbeat.alerts.alert_routing import AlertRouter, alert_of, surface_of
-from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.sessions.session_registry import Owners, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.session_registry import Owners, Session, SessionMemory, SessionRegistry
 from bot.ports import Clock, Workspace
 
 log = logging.getLogger(__name__)
+
+
+class FindingResponses:
+    """Carries out the buttons of an alert, each of which returns the finding as it now stands."""
+
+    def __init__(self, store: SessionMemory, alerts: AlertRouter, clock: Clock) -> None:
+        self._store, self._alerts, self._clock = store, alerts, clock
+
+    def find(self, session_id: str, digest: str) -> OpenFinding:
+        """Return the finding a button belongs to; raises InputError where it is not on file any more."""
+        findings = self._store.load(session_id).findings.values()
+        found = next((each for each in findings if finding_digest(each.key) == digest), None)
+        if found is None:
+            raise InputError("This alert is no longer stored; nothing was changed.")
+        return found
+
+    def owner_acted(self, session_id: str, owner: str) -> None:
+        """Note that the owner acted in their direct messages: where `deliver.mode` is `last`, alerts go there now."""
+        state = self._store.load(session_id)
+        here = Delivered(mode="last", channel="slack", to=owner)
+        if (state.last_place, state.last_owner) != (here, owner):
+            self._store.evolve(session_id, last_place=here, last_owner=owner)
+
+    def acknowledge(self, session_id: str, digest: str, *, by: str) -> OpenFinding:
+        """Note that somebody saw it: it is not sent again while it stays as it is."""
+        return self._claim(session_id, digest, "acknowledged_by", by, "has already acknowledged this")
+
+    def snooze(self, session_id: str, digest: str, words: str) -> OpenFinding:
+        """Say nothing about it for a while, and then as if it had just been found. Checks keep running."""
+        if words not in SNOOZES:
+            raise InputError(f"A finding can be snoozed for {', '.join(SNOOZES)}; nothing happened.")
+        until = self._clock.now() + SNOOZES[words]
+        return self._change(session_id, digest, lambda now: now.waiting_anew(until).evolve(snoozed_until=until))
+
+    def fix(self, session_id: str, digest: str, *, by: str) -> OpenFinding:
+        """Close it; should a beat see it again, that is a new alert: the next one looks as if it were the first."""
+        at = self._clock.now()
+        changes: dict[str, Any] = {"fixed_by": by, "fixed_at": at, "snoozed_until": None, "stamps": {}}
+        return self._change(session_id, digest, lambda now: now.evolve(**changes))
+
+    def investigate(
+        self, session_id: str, digest: str, *, by: str, ask: Callable[[OpenFinding], str]
+    ) -> tuple[OpenFinding, str]:
+        """Have it looked into once, however often that is asked for; returns it, and what `ask` says.
+
+        `ask` does nothing twice for one finding, so whoever dies after it may be asked again.
+        """
+        found = self.find(session_id, digest)
+        said = ask(found) if found.is_open and not found.investigated_by else ""
+        already = "has already started an investigation of this"
+        return self._claim(session_id, digest, "investigated_by", by, already), said
+
+    def show(self, session: Session, finding: OpenFinding, *, clicked: Place | None = None) -> None:
+        """Show wherever its alert stands how a finding stands, first on the card that was clicked.
+
+        Raises:
+            ProviderError: a card, most likely the first one, could not be changed.
+        """
+        if (problem := self._alerts.show(session, finding, clicked)) is not None:
+            raise problem
+
+    def _claim(self, session_id: str, digest: str, field: str, by: str, already: str) -> OpenFinding:
+        """Note who was first; raises Conflict for whoever is second."""
+
+        def change(now: OpenFinding) -> OpenFinding:
+            if first := getattr(now, field):
+                raise Conflict(f"<@{first}> {already}.")
+            return now.evolve(**{field: by})
+
+        return self._change(session_id, digest, change)
+
+    def _change(self, session_id: str, digest: str, change: Callable[[OpenFinding], OpenFinding]) -> OpenFinding:
+        key, changed = self.find(session_id, digest).key, list[OpenFinding]()
+
+        def apply(state: SessionState) -> SessionState:
+            now = state.findings.get(key)
+            if now is None or not now.is_open:
+                raise Conflict("This alert is closed already, as its card says. Your click changed nothing.")
+            changed[:] = [change(now)]
+            after = state.with_findings(*changed)
+            return after if changed[0].is_open else after.evolve(probes={})
+
+        self._store.save(session_id, apply)
+        return changed[0]
+
 
 _CHANGES: Final = frozenset({MessageType.EDIT, MessageType.DELETE})
 

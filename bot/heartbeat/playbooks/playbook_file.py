@@ -31,7 +31,7 @@ from bot.domain.heartbeats.alerts import Removal
 from bot.domain.heartbeats.allowed_commands import Argv
 from bot.domain.playbook import Playbook, parse, remove
 from bot.errors import StoreError, TriageError, refused
-from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
+from bot.heartbeat.session_registry import PLAYBOOK, Session
 from bot.ports.collections import SingleDocument
 
 log = logging.getLogger(__name__)

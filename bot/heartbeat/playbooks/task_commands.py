@@ -16,7 +16,7 @@ from bot.domain.answers import Answer, Part, lines_of, sentence
 from bot.domain.commands.command_line import CommandLine
 from bot.domain.heartbeats.allowed_commands import Argv
 from bot.domain.playbook import ListChanged, Playbook, add, list_digest, move_task, remove, task_of
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, plain_text, task_of_line
+from bot.domain.playbook_entries import PlaybookEntry, plain_text, task_of_line
 from bot.domain.text.did_you_mean import near_ones
 from bot.domain.text.humanize import duration, time_ago
 from bot.domain.text.sanitize import one_line
@@ -24,7 +24,7 @@ from bot.domain.tiers import Stamps, Tier, due_at, due_tier, includes
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
 from bot.heartbeat.run.inputs import stamps_of
-from bot.heartbeat.sessions.session_registry import (
+from bot.heartbeat.session_registry import (
     NO_SESSIONS,
     PLAYBOOK,
     Asker,

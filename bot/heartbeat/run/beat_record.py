@@ -32,17 +32,17 @@ from bot.domain.heartbeats.beats import (
 )
 from bot.domain.heartbeats.session_state import Failures, InboxMessage, MessageKind, SessionState
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_of_line
+from bot.domain.playbook_entries import PlaybookEntry, task_of_line
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact
-from bot.domain.sharing.suggestions import Suggestion
+from bot.domain.suggestions import Suggestion
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import TaskHistory, Tier, TierMove, add_measured, includes
 from bot.errors import StoreError, TriageError, failure_kind
 from bot.heartbeat.alerts.alert_routing import DeliveryResult
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
-from bot.heartbeat.sessions.session_registry import BeatLog, Session, SessionMemory
+from bot.heartbeat.session_registry import BeatLog, Session, SessionMemory
 from bot.ports import RunFolders
 
 log = logging.getLogger(__name__)

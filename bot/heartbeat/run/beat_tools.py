@@ -19,7 +19,7 @@ from bot.agent.tools.base import Arguments, Line, Tool, ToolProblem
 from bot.agent.tools.codebase_tools import repository_tools
 from bot.domain.heartbeats.allowed_commands import not_run_notice, split_command
 from bot.domain.playbook import Playbook, add, move_task, remove
-from bot.domain.playbooks.playbook_entries import MAX_TEXT_CHARS, PlaybookEntry, PlaybookSection, plain_text
+from bot.domain.playbook_entries import MAX_TEXT_CHARS, PlaybookEntry, PlaybookSection, plain_text
 from bot.domain.secrets import redact
 from bot.domain.tiers import Tier
 from bot.errors import ConfigError, InputError, StoreError

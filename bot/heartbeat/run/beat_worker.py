@@ -47,7 +47,7 @@ from bot.heartbeat.run.findings import (
 from bot.heartbeat.run.inputs import InputCollector
 from bot.heartbeat.run.model_steps import Minds
 from bot.heartbeat.schedule.scheduler import NO_TASKS, Scheduler
-from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.session_registry import PLAYBOOK, Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.ports import Clock
 

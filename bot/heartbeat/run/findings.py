@@ -28,7 +28,7 @@ from bot.domain.heartbeats.allowed_commands import Argv, commands_in
 from bot.domain.heartbeats.beats import BeatReport, BeatResult, BeatStep, Finding, Receipt, Reported
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, is_marked_urgent, task_id, unmarked
+from bot.domain.playbook_entries import PlaybookEntry, is_marked_urgent, task_id, unmarked
 from bot.domain.severity import Severity, highest
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line

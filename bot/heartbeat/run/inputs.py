@@ -9,12 +9,12 @@ from bot.domain.heartbeats.alerts import OpenFinding, finding_key
 from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_entries import PlaybookEntry, task_id
+from bot.domain.playbook_entries import PlaybookEntry, task_id
 from bot.domain.tiers import Stamps, Tier, TierMove, due_tier, includes, suggested_moves
 from bot.heartbeat.playbooks.playbook_file import Removals, playbook_of
 from bot.heartbeat.run.beat_record import BeatStart, BeatView
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory
+from bot.heartbeat.session_registry import Session, SessionMemory
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.ports import Clock
 

@@ -23,14 +23,14 @@ from bot.agent.tools.base import Arguments, Tool
 from bot.domain.ack import without_thoughts
 from bot.domain.heartbeats.beats import Action, BeatReport, Receipt
 from bot.domain.heartbeats.session_state import MessageKind
-from bot.domain.playbooks.playbook_entries import PlaybookEntry
+from bot.domain.playbook_entries import PlaybookEntry
 from bot.domain.prescreen import Decision, parse_decision
 from bot.domain.returns import Usage
 from bot.domain.secrets import redact, redact_values
 from bot.heartbeat.run.beat_record import BeatView, PeerData
 from bot.heartbeat.run.findings import unanswered
 from bot.heartbeat.run.probes import ProbeResult
-from bot.heartbeat.sessions.session_registry import Session
+from bot.heartbeat.session_registry import Session
 
 log = logging.getLogger(__name__)
 

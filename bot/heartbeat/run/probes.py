@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from bot.domain.heartbeats.allowed_commands import Argv, is_allowed
-from bot.domain.playbooks.playbook_entries import PlaybookEntry
+from bot.domain.playbook_entries import PlaybookEntry
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
 from bot.heartbeat.run.command_process import Ran, command_environment, run_command

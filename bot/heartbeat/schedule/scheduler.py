@@ -25,7 +25,7 @@ from bot.domain.jobs import RunBeat
 from bot.domain.text.humanize import utc_text
 from bot.errors import StoreError, TriageError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.sessions.session_registry import (
+from bot.heartbeat.session_registry import (
     PLAYBOOK,
     BeatLog,
     Owners,

@@ -18,12 +18,12 @@ from pydantic import Field
 from bot.agent.tools.base import Arguments, Tool, ToolProblem
 from bot.domain.heartbeats.beats import Receipt, Reported
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
-from bot.domain.playbooks.playbook_entries import PlaybookEntry
-from bot.domain.sharing.suggestions import SUGGESTION_ID, DecidedBy, SuggestionStatus
+from bot.domain.playbook_entries import PlaybookEntry
+from bot.domain.suggestions import SUGGESTION_ID, DecidedBy, SuggestionStatus
 from bot.domain.text.sanitize import one_line
 from bot.errors import InputError, StoreError
 from bot.heartbeat.run.beat_record import Beat, BeatView, PeerData, PlaybookEdit
-from bot.heartbeat.sessions.session_registry import Session
+from bot.heartbeat.session_registry import Session
 from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 
 MAX_CHARS: Final = 1_500

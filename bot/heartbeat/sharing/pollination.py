@@ -17,15 +17,15 @@ from typing import Final
 from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, commands_in, is_allowed
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.playbook import Playbook, add, move_task
-from bot.domain.playbooks.playbook_entries import MAX_TEXT_CHARS, PlaybookEntry, task_of_line
+from bot.domain.playbook_entries import MAX_TEXT_CHARS, PlaybookEntry, task_of_line
 from bot.domain.secrets import redact
-from bot.domain.sharing.suggestions import CheckKey, Offer, check_keys, keys_of
+from bot.domain.suggestions import CheckKey, Offer, check_keys, keys_of
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.tiers import Tier, suggested_moves
 from bot.errors import InputError
 from bot.heartbeat.playbooks.playbook_file import can_work, checkout_at
-from bot.heartbeat.sessions.session_registry import PLAYBOOK, Session
+from bot.heartbeat.session_registry import PLAYBOOK, Session
 
 UNREAD: Final = "it is not just a command that is allowed there"
 

@@ -16,12 +16,12 @@ from typing import Final
 from bot.domain.answers import Answer, Line, Part, sentence
 from bot.domain.commands.command_line import CommandLine
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
-from bot.domain.sharing.suggestions import DecidedBy, Offer, Suggestion, SuggestionStatus, decision_lines, keys_of
+from bot.domain.suggestions import DecidedBy, Offer, Suggestion, SuggestionStatus, decision_lines, keys_of
 from bot.domain.text.did_you_mean import near_ones
 from bot.domain.text.humanize import counted
 from bot.errors import InputError, StoreError
 from bot.heartbeat.playbooks.playbook_file import playbook_of
-from bot.heartbeat.sessions.session_registry import Asker, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.session_registry import Asker, Session, SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.pollination import Worker, find_offers, with_offer
 from bot.ports import Clock, DecisionLog
 from bot.ports.collections import Collection

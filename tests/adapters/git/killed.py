@@ -9,8 +9,7 @@ import resource
 import sys
 from pathlib import Path
 
-from bot.adapters.git.clones import Clone
-from bot.adapters.git.network import GitNetwork
+from bot.adapters.git.clones import Clone, GitNetwork
 from bot.errors import TriageError
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.git.clones import MAX_PACKS, Clone, clone_path
-from bot.adapters.git.network import GitNetwork, network_environment
+from bot.adapters.git.clones import MAX_PACKS, Clone, GitNetwork, clone_path, network_environment
 from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import EntryKind, GitRepo
 from bot.domain.citations.links import code_links

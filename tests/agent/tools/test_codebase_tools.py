@@ -14,7 +14,7 @@ from bot.agent.codebases import Codebases
 from bot.agent.ledger import Ledger
 from bot.agent.tools.base import ToolProblem
 from bot.agent.tools.codebase_tools import investigator_tools
-from bot.casework.checks.staleness import stale_citations
+from bot.casework.checks.sources import stale_citations
 from tests.codebases import SHOP, make_codebases
 from tests.fakes import MemoryJournal
 from tests.gitrepo import commit_files, git

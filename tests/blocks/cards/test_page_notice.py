@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from blocks.cards.alert_card import NOTIFICATION_CHARS, escalation_blocks, notice_text, ring_blocks
 from blocks.cards.draft_card import CardFacts, card_blocks
-from blocks.cards.page_notice import NOTIFICATION_CHARS, escalation_blocks, notice_text, ring_blocks
 from bot.domain.paging import Paging
 from bot.domain.severity import Severity
 from bot.domain.threads import ThreadState

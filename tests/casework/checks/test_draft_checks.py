@@ -11,9 +11,8 @@ import pytest
 
 from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.agent.ledger import OWN_TOOLS, Ledger
-from bot.casework.checks.draft_checks import check_return
+from bot.casework.checks.draft_checks import MAX_DRAFT_CHARS, check_return
 from bot.casework.checks.draft_claims import MAX_COMPARED
-from bot.casework.checks.draft_words import MAX_DRAFT_CHARS
 from bot.casework.posting.freshness import MAX_REPLY_CHARS
 from bot.domain.questions.rubrics import Rubric, rubric_for
 from bot.domain.returns import (

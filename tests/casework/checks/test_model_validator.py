@@ -15,9 +15,8 @@ from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunFailed, SpendLimitReached
 from bot.agent.prompts import prompt
 from bot.agent.run_records import RunRecorder
-from bot.casework.checks.model_validator import ModelValidator
+from bot.casework.checks.model_validator import ModelValidator, ValidatorAnswer
 from bot.casework.checks.validation import CodeValidator, Validation
-from bot.casework.checks.validator_answer import ValidatorAnswer
 from bot.casework.investigate.assignment import Investigation
 from bot.domain.returns import (
     CODE_CHECKS,

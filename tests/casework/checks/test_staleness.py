@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.staleness import stale_citations
+from bot.casework.checks.sources import stale_citations
 from bot.domain.notes import NoteCitation
 from bot.errors import ConfigError, ProviderError
 from tests.codebases import make_codebases

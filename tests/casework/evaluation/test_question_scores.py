@@ -14,7 +14,7 @@ from bot.adapters.storage.files.file_engine import FileStore
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.run_records import RunRecorder
-from bot.casework.checks.staleness import stale_citations
+from bot.casework.checks.sources import stale_citations
 from bot.casework.checks.validation import CodeValidator
 from bot.casework.evaluation.question_run import QuestionRunner
 from bot.casework.evaluation.question_scores import Hits, ask_questions

@@ -9,7 +9,7 @@ import anthropic
 import pytest
 from pydantic import ValidationError
 
-from bot.casework.investigate.investigator_answer import InvestigatorAnswer
+from bot.casework.investigate.model_investigator import InvestigatorAnswer
 from bot.domain.returns import Claim, ClaimKind, InvestigatorReturn
 from tests.casework.runner import answered, answered_as_of_old, claimed
 from tests.tables import each_row

@@ -6,7 +6,7 @@ import pytest
 
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.investigate.report_search import search_text
+from bot.casework.investigate.trace_places import search_text
 from tests.gitrepo import make_repo
 
 FILES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.casework.recovery.crash_recovery import CrashRecovery
+from bot.casework.recovery import CrashRecovery
 from bot.domain.jobs import ContinueThread
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadStatus
 from tests.builders import NOW, THREAD_ID, in_status

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.casework.recovery.crash_recovery import GivingUp
+from bot.casework.recovery import GivingUp
 from bot.domain.jobs import DEADLY_DEATHS, ContinueThread, Job, QuestionAsked, RunBeat, Work
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import Unavailable

@@ -31,7 +31,7 @@ from bot.domain.text.humanize import time_ago
 from bot.domain.threads import PendingReason, ThreadStatus, Twin
 from bot.domain.waits import Wait, WaitFor
 from bot.errors import StoreError
-from bot.heartbeat.sessions.session_registry import SessionMemory
+from bot.heartbeat.session_registry import SessionMemory
 from bot.ports.collections import INDEX, Collection, SingleDocument
 from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, an_event, in_status, some_work

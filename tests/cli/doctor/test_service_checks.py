@@ -20,7 +20,7 @@ from tests.cli.doctor.test_command import patient
 from tests.postgres import driver, new_database
 
 if TYPE_CHECKING:
-    from bot.adapters.storage.postgres.postgres_replicas import DatabaseReport
+    from bot.adapters.storage.postgres.postgres_leases import DatabaseReport
 
 SECRET = "s3cret-pa55word"
 WITHOUT_DRIVER = """
@@ -47,7 +47,7 @@ def a_replica(host: str, **changes: Any) -> Replica:
 
 def a_report(*replicas: Replica, **changes: Any) -> DatabaseReport:
     driver()
-    from bot.adapters.storage.postgres.postgres_replicas import DatabaseReport
+    from bot.adapters.storage.postgres.postgres_leases import DatabaseReport
 
     facts: dict[str, Any] = {
         "server_version": "18.4",

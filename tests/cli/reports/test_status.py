@@ -18,7 +18,7 @@ from bot.casework.reports.code_standings import CLONE_STANDINGS, CloneStanding
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, ThreadStatus
-from bot.heartbeat.sessions.session_registry import SessionMemory
+from bot.heartbeat.session_registry import SessionMemory
 from bot.intake.presence import Presence
 from bot.ports.collections import Collection
 from bot.ports.replicas import Role
@@ -156,7 +156,7 @@ def test_replicas_of_a_database_are_listed(tmp_path: Path) -> None:
     """
     url = new_database()
     from bot.adapters.storage.postgres.database import Database
-    from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
+    from bot.adapters.storage.postgres.postgres_leases import PostgresReplicas
 
     (tmp_path / ".env").write_text(f"TRIAGE_DATABASE_URL={url}\n")
     PostgresReplicas(Database(url, max_connections=1)).beat("1.0.0", Role.WORK, timedelta())

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bot.domain.citations.comments import MAX_WIDENED, Scan
+from bot.domain.citations.citation_lines import MAX_WIDENED, Scan
 from tests.tables import each_row
 
 PYTHON = (

@@ -7,8 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.questions.escalation_rules import SESSION_PREFIX, expected_minutes, session_name, watch_line
-from bot.domain.questions.rubrics import question_type_of
+from bot.domain.questions.rubrics import SESSION_PREFIX, expected_minutes, question_type_of, session_name, watch_line
 from bot.domain.threads import QuestionType
 from tests.tables import each_row
 

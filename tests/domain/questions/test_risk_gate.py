@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.questions.risk_gate import commands_in_code, commands_in_prose, risky_commands
+from bot.domain.questions.verdict_rules import commands_in_code, commands_in_prose, risky_commands
 from tests.domain.questions.risk_data import commands, read_risk_data
 from tests.tables import each_row
 

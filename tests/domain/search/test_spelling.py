@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.search.spelling import slips, trigrams
+from bot.domain.search.tokens import slips, trigrams
 
 WORDS = st.text("abcd", min_size=5, max_size=9)
 

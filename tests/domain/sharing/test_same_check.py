@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.sharing.suggestions import check_keys
+from bot.domain.suggestions import check_keys
 from tests.tables import each_row
 
 SAME = [

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.sharing.suggestions import (
+from bot.domain.suggestions import (
     SUGGESTION_ID,
     DecidedBy,
     Offer,

@@ -15,8 +15,8 @@ from bot.casework.approvers import Approvers
 from bot.domain.heartbeats.alerts import Alert, OpenFinding, Place, finding_digest
 from bot.domain.heartbeats.beats import Delivered, Wake
 from bot.errors import InputError, ProviderError, Unconfirmed
-from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.sessions.session_registry import Session, SessionMemory, SessionRegistry
+from bot.heartbeat.alerts.pages import FindingResponses
+from bot.heartbeat.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from handlers.buttons.alert_buttons import NOT_YOURS, AlertActions, AlertButtons
 from handlers.buttons.decision_handler import say_beside

@@ -9,7 +9,7 @@ import pytest
 
 from blocks import ids
 from bot.casework.approvers import Approvers
-from bot.domain.sharing.suggestions import Suggestion, SuggestionStatus
+from bot.domain.suggestions import Suggestion, SuggestionStatus
 from bot.heartbeat.sharing.suggestion_desk import NOT_YOURS, SuggestionDesk
 from bot.ports.collections import SUGGESTIONS
 from handlers.buttons.decision_handler import say_beside

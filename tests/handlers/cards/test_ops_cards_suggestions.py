@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.sharing.suggestions import DecidedBy, Suggestion, SuggestionStatus
+from bot.domain.suggestions import DecidedBy, Suggestion, SuggestionStatus
 from bot.ports.collections import SUGGESTIONS
 from handlers.cards.ops_cards import SuggestionCards
 from tests.builders import NOW

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.casework.approvers import Approvers
-from bot.domain.sharing.suggestions import SuggestionStatus
+from bot.domain.suggestions import SuggestionStatus
 from bot.heartbeat.sharing.pollination import UNREAD
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
 from handlers.commands.session_command import SessionCommand

@@ -17,8 +17,8 @@ from bot.domain.heartbeats.session_state import KEPT_OPEN_FINDINGS
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, ProviderError, Unconfirmed
 from bot.heartbeat.alerts.alert_routing import DeliveryResult
-from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.sessions.session_registry import SessionMemory
+from bot.heartbeat.alerts.pages import FindingResponses
+from bot.heartbeat.session_registry import SessionMemory
 from tests.fakes import FakeClock, MemoryStore
 from tests.heartbeat.builders import AT, a_session, alert_router
 from tests.heartbeat.surface import FakeSurface

@@ -14,9 +14,8 @@ from bot.domain.paging import MAX_RINGS
 from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError, Unavailable
-from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.alerts.pages import Rings
-from bot.heartbeat.sessions.session_registry import SessionMemory, SessionRegistry
+from bot.heartbeat.alerts.pages import FindingResponses, Rings
+from bot.heartbeat.session_registry import SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
 from tests.heartbeat.builders import AT, alert_router

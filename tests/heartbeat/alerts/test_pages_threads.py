@@ -11,9 +11,8 @@ from bot.domain.events import MessageType, Sender
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.severity import Severity
 from bot.errors import ProviderError
-from bot.heartbeat.alerts.finding_responses import FindingResponses
-from bot.heartbeat.alerts.pages import PageThreads
-from bot.heartbeat.sessions.session_registry import Owners, SessionMemory, SessionRegistry
+from bot.heartbeat.alerts.pages import FindingResponses, PageThreads
+from bot.heartbeat.session_registry import Owners, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.builders import an_event
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import task_of_line
+from bot.domain.playbook_entries import task_of_line
 from bot.heartbeat.playbooks.playbook_file import Removals
 from bot.heartbeat.run.beat_record import AGENT, PlaybookEdit, removals_in
 from bot.ports.collections import REMOVED_CHECKS, SingleDocument

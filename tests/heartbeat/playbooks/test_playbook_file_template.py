@@ -12,7 +12,7 @@ import pytest
 from bot.agent.git.git_process import GitProcess
 from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS, is_allowed
 from bot.domain.playbook import add, parse
-from bot.domain.playbooks.playbook_entries import PlaybookSection
+from bot.domain.playbook_entries import PlaybookSection
 from bot.domain.tiers import Tier
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile, seeded
 from tests.gitrepo import make_repo

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Wake
-from bot.domain.playbooks.playbook_entries import task_id
+from bot.domain.playbook_entries import task_id
 from bot.domain.tiers import TaskHistory, Tier
 from bot.errors import ProviderError
 from bot.heartbeat.run.beat_record import Beat, BeatRecorder, BeatStart, PlaybookEdit, counted_edits, described_edits
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
-from bot.heartbeat.sessions.session_registry import BeatLog, SessionMemory
+from bot.heartbeat.session_registry import BeatLog, SessionMemory
 from tests.fakes import MemoryJournal, MemoryStore
 from tests.heartbeat.builders import AT, a_session, a_view
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from bot.agent.tools.base import Tool, ToolProblem
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import task_id, task_of_line
+from bot.domain.playbook_entries import task_id, task_of_line
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.beat_record import BeatView, PlaybookEdit
 from bot.heartbeat.run.beat_tools import MAX_EDITS, BeatTools

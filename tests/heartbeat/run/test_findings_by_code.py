@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import BeatReport
-from bot.domain.playbooks.playbook_entries import task_id
+from bot.domain.playbook_entries import task_id
 from bot.heartbeat.run.findings import NO_MODEL, report_by_code
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.builders import AT, a_view

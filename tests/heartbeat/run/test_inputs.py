@@ -17,7 +17,7 @@ from bot.heartbeat.run.beat_record import BeatStart, BeatView
 from bot.heartbeat.run.findings import is_unchanged
 from bot.heartbeat.run.inputs import stamps_of
 from bot.heartbeat.run.probes import Probes
-from bot.heartbeat.sessions.session_registry import SessionMemory
+from bot.heartbeat.session_registry import SessionMemory
 from tests.fakes import MemoryStore
 from tests.gitrepo import make_repo
 from tests.heartbeat.builders import AT, a_session, input_collector

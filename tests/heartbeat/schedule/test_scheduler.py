@@ -25,7 +25,7 @@ from bot.domain.jobs import RunBeat
 from bot.errors import InputError
 from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK, RETRY_AFTER
 from bot.heartbeat.schedule.session_rows import next_beat
-from bot.heartbeat.sessions.session_registry import SessionMemory, WakeBox
+from bot.heartbeat.session_registry import SessionMemory, WakeBox
 from bot.ports.collections import SESSIONS, WAKES
 from tests.builders import some_work
 from tests.fakes import Crash, Faults, MemoryJobQueue, MemoryJournal, MemoryStore

@@ -9,8 +9,8 @@ from typing import Any
 from bot.domain.heartbeats.beats import BeatStep, Delivered, Wake
 from bot.domain.heartbeats.session_state import Failures, SessionState, SpentToday
 from bot.heartbeat.schedule.scheduler import Admission, BeatRefusal
-from bot.heartbeat.schedule.session_wording import GATE
-from bot.heartbeat.sessions.session_registry import Owners, SessionMemory, resolve_session
+from bot.heartbeat.schedule.session_rows import GATE
+from bot.heartbeat.session_registry import Owners, SessionMemory, resolve_session
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore
 from tests.gitrepo import git, make_repo
 from tests.heartbeat.clockwork import DM, START, TASK, session_settings

@@ -10,8 +10,8 @@ from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import SessionState, SpentToday
 from bot.errors import Unavailable
 from bot.heartbeat.schedule.scheduler import Admission
-from bot.heartbeat.schedule.session_faults import SessionFaults
-from bot.heartbeat.sessions.session_registry import Owners, SessionMemory, SessionRegistry
+from bot.heartbeat.schedule.session_controls import SessionFaults
+from bot.heartbeat.session_registry import Owners, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES, SESSIONS
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
 from tests.heartbeat.builders import alert_router

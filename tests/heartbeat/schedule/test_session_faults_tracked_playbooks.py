@@ -8,8 +8,8 @@ import pytest
 
 from bot.errors import Unavailable
 from bot.heartbeat.schedule.scheduler import Admission
-from bot.heartbeat.schedule.session_faults import SessionFaults
-from bot.heartbeat.sessions.session_registry import Owners, SessionMemory, SessionRegistry
+from bot.heartbeat.schedule.session_controls import SessionFaults
+from bot.heartbeat.session_registry import Owners, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
 from tests.gitrepo import git, make_repo

@@ -10,7 +10,7 @@ from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Indicator, Wake
 from bot.domain.heartbeats.session_state import Failures
 from bot.heartbeat.schedule.session_rows import SessionStatus, rows
-from bot.heartbeat.sessions.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry
+from bot.heartbeat.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
 from tests.fakes import FakeClock, FakeWorkspace, MemoryJournal, MemoryStore, in_memory
 from tests.heartbeat.clockwork import session_settings

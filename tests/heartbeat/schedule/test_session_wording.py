@@ -22,7 +22,7 @@ from bot.domain.heartbeats.beats import (
     indicator_of,
 )
 from bot.domain.tiers import Tier
-from bot.heartbeat.schedule.session_wording import (
+from bot.heartbeat.schedule.session_rows import (
     ENDED,
     GATE,
     beat_line,
@@ -33,7 +33,7 @@ from bot.heartbeat.schedule.session_wording import (
     steps_of_beat,
     without_findings,
 )
-from bot.heartbeat.sessions.session_registry import BeatLog
+from bot.heartbeat.session_registry import BeatLog
 from tests.fakes import MemoryJournal
 from tests.heartbeat.clockwork import START
 from tests.tables import each_row

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.heartbeat.sessions.session_registry import Owners, Session, resolve_session
+from bot.heartbeat.session_registry import Owners, Session, resolve_session
 from tests.fakes import FakeClock, FakeWorkspace
 from tests.heartbeat.clockwork import session_settings
 

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.adapters.process.clocks import local_zone
-from bot.heartbeat.sessions.session_registry import Owners, Session, resolve_session
+from bot.heartbeat.session_registry import Owners, Session, resolve_session
 from bot.ports import Person
 from tests.fakes import FakeClock, FakeWorkspace
 from tests.heartbeat.clockwork import session_settings

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bot.domain.heartbeats.beats import BeatReport, BeatResult, Receipt
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import task_id
+from bot.domain.playbook_entries import task_id
 from bot.domain.tiers import TaskHistory, Tier
 from bot.heartbeat.run.beat_record import Beat, PeerData
 from bot.heartbeat.sharing.peer_sessions import daily_report

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import parse
-from bot.domain.playbooks.playbook_entries import task_of_line
-from bot.domain.sharing.suggestions import Offer, SuggestionStatus
+from bot.domain.playbook_entries import task_of_line
+from bot.domain.suggestions import Offer, SuggestionStatus
 from bot.domain.tiers import TaskHistory, Tier
 from bot.errors import InputError
 from bot.heartbeat.sharing.pollination import UNREAD

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.domain.playbook import parse
-from bot.domain.sharing.suggestions import DecidedBy, Offer, Suggestion, SuggestionStatus
+from bot.domain.suggestions import DecidedBy, Offer, Suggestion, SuggestionStatus
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, StoreError
 from bot.heartbeat.sharing.pollination import with_offer

@@ -15,8 +15,8 @@ from bot.domain.events import Event, thread_key
 from bot.domain.jobs import MessageWork
 from bot.domain.threads import Followup, Resolution, ThreadStatus
 from bot.errors import ProviderError, StoreError, Unavailable
-from bot.intake.backfill.chat_backfill import FIRST_PAUSE_S, MAX_PAUSE_S, Backfill, ChatToReadBack
-from bot.intake.backfill.gaps import OVERLAP, Gaps
+from bot.intake.chat_backfill import FIRST_PAUSE_S, MAX_PAUSE_S, Backfill, ChatToReadBack
+from bot.intake.gaps import OVERLAP, Gaps
 from bot.ports import Message
 from tests.builders import NOW, a_thread, in_status
 from tests.fakes import MemorySingle

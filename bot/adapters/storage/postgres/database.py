@@ -1,8 +1,4 @@
-"""One PostgreSQL database: its connections, transactions and errors.
-
-A write statement commits by itself. Inside `transaction` all statements of a thread are one transaction; inside
-`fenced` its writes are refused once another process has taken the lease over.
-"""
+"""One PostgreSQL database: its connections, transactions, errors and tables."""
 
 from __future__ import annotations
 
@@ -12,14 +8,16 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from importlib import resources
+from pathlib import Path
 from typing import Any, Final, LiteralString, NamedTuple, TypeAlias
 
 import psycopg
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import ConnectionPool
 
-from bot.adapters.storage.postgres.migrations import migrate, missing
 from bot.errors import ConfigError, DatabaseAway, StoreError
+from bot.ports.migrations import NewerSchema
 
 Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
@@ -275,3 +273,55 @@ def translated() -> Iterator[None]:
             raise DatabaseAway(f"the database cannot be used now ({code}); {advice}") from error
         refused = Violated if isinstance(error, psycopg.IntegrityError) else StoreError
         raise refused(f"the database refused a statement ({code}); see the server's log") from error
+
+
+LOCK: Final = 0x7472696167650001
+"""Of the advisory lock that every start asks for; `triage` in ASCII, and which of its locks."""
+
+_OURS: Final = resources.files("bot.adapters.storage.postgres") / "schema"
+
+
+def migrate(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    """Apply what is missing; raises psycopg.Error.
+
+    Raises:
+        NewerSchema: a later release was here; nothing was changed.
+    """
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS triage_migrations "
+            "(name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())"
+        )
+        for name, statements in missing(connection).items():
+            connection.execute(statements.encode())
+            connection.execute("INSERT INTO triage_migrations (name) VALUES (%s)", [name])
+
+
+def missing(connection: psycopg.Connection[tuple[Any, ...]]) -> Mapping[str, str]:
+    """Return the migrations that are still to be applied, in order: names and statements; raises psycopg.Error.
+
+    Raises:
+        NewerSchema: a later release was here.
+    """
+    wanted = _migrations()
+    if connection.execute("SELECT to_regclass('triage_migrations')").fetchone() == (None,):
+        return wanted
+    applied = {name for (name,) in connection.execute("SELECT name FROM triage_migrations")}
+    if unknown := applied.difference(wanted):
+        raise NewerSchema(
+            f"a later release of triage has written the database ({max(unknown)}); install that release, "
+            "or put the database back from a backup"
+        )
+    return {name: statements for name, statements in wanted.items() if name not in applied}
+
+
+def _migrations() -> Mapping[str, str]:
+    """Return the statements of every migration by its name, in order."""
+    from procrastinate.schema import SchemaManager
+
+    queue = {
+        f"procrastinate/{one.stem}": one for one in sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql"))
+    }
+    ours = {Path(one.name).stem: one for one in sorted(_OURS.iterdir(), key=lambda one: one.name)}
+    return {name: one.read_text(encoding="utf-8") for name, one in {**queue, **ours}.items()}

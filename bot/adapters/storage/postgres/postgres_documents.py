@@ -1,23 +1,20 @@
-"""Ports Documents and NoteStore over tables: one row for each document, and a note is a document named by its path.
-
-Each write is one statement that compares the version, so changes of other replicas are seen by the next call. A
-retired note keeps its path, so its name stays taken, and is shown below memory/retired/.
-"""
+"""Ports Documents, NoteStore and Journal over tables: a row for each document and each record."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, LiteralString, TypeAlias
 
 from bot.adapters.storage.files.file_documents import OF_PROCESS
+from bot.adapters.storage.journal_lines import JournalLines, record_in
 from bot.adapters.storage.postgres.database import Database
 from bot.domain.notes import RETIRED, KeptNote, StoredNote, check_note_path
 from bot.errors import Conflict, StoreError
 from bot.ports import Documents
 from bot.ports.collections import NOTES, Collection
-from bot.ports.storage import DAMAGED, ArchivedDocument, DamagedDocument, Document
+from bot.ports.storage import DAMAGED, ArchivedDocument, DamagedDocument, Document, Names
 
 _Rows: TypeAlias = Sequence[tuple[Any, ...]]
 _VERSION: Final = "version"
@@ -234,3 +231,90 @@ def _ref(path: str, note: StoredNote) -> str:
 def _stored(text: str, *, is_retired: bool = False) -> StoredNote:
     """Return a note as it is stored; halves of surrogate pairs become question marks, as they do in files."""
     return StoredNote(whole=text.encode("utf-8", "replace").decode(), is_retired=is_retired)
+
+
+PAGE: Final = 500
+"""How many records one statement reads at most; nothing is held open between two."""
+
+_FIRST_PAGE: Final = 20
+"""Whoever reads back often stops early; each page is twice the one before."""
+
+_SELECT_RECORDS: Final = """
+    SELECT number, record::text FROM triage_records
+    WHERE namespace = %(namespace)s AND journal = %(journal)s AND position(%(text)s IN record::text) > 0
+"""
+_RESTORE_RECORDS: Final = """
+    WITH restored AS (
+        INSERT INTO triage_records (namespace, journal, number, record)
+        VALUES (%(namespace)s, %(journal)s, %(number)s, %(record)s::json)
+    )
+    INSERT INTO triage_identities (namespace, journal, identity)
+    SELECT %(namespace)s, %(journal)s, unnest(%(names)s::text[]) ON CONFLICT DO NOTHING
+"""
+_RESTORED: Final = """
+    INSERT INTO triage_journals (namespace, name, last) SELECT %(namespace)s, %(journal)s, count(*)
+    FROM triage_records WHERE namespace = %(namespace)s AND journal = %(journal)s
+"""
+
+
+class PostgresJournal(JournalLines):
+    """One journal of a namespace."""
+
+    def __init__(self, database: Database, namespace: str, name: str) -> None:
+        self._database, self._of = database, {"namespace": namespace, "journal": name}
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Write one record and return once it is committed."""
+        if not self.append_once(record, ()):
+            raise StoreError(f"the journal {self._of['journal']} has a record of the next number; see the server's log")
+
+    def append_once(self, record: Mapping[str, Any], identities: Iterable[Sequence[str]]) -> bool:
+        """Write a record unless one is there that is known by one of these names; False where it is.
+
+        While another process is about to write a record, whoever appends waits until that one has committed.
+        """
+        append = "SELECT triage_append(%(namespace)s, %(journal)s, %(record)s::json, %(names)s)"
+        given = {**self._of, "record": as_json(record), "names": names_of(identities)}
+        return self._database.write(append, given) == [(True,)]
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield every record as a line of a file, oldest first; also those that are none."""
+        for text in self._texts("ASC"):
+            is_bytes = text.startswith('"')
+            yield json.loads(text).encode("utf-8", "surrogateescape") if is_bytes else text.replace("\n", " ").encode()
+
+    def restore(self, lines: Iterable[bytes], names: Names) -> None:
+        """Write lines into the empty journal, and under which names their records are known; raises StoreError."""
+
+        def rows() -> Iterator[dict[str, Any]]:
+            for number, line in enumerate(lines, 1):
+                record = record_in(line)
+                kept = line.decode("utf-8", "surrogateescape") if record is None else record
+                known = names_of(() if record is None else names(record))
+                yield {**self._of, "number": number, "record": as_json(kept), "names": known}
+
+        with self._database.transaction() as connection:
+            connection.cursor().executemany(_RESTORE_RECORDS, rows())
+            connection.execute(_RESTORED, self._of)
+
+    def _written(self, text: str) -> bytes:
+        return as_json(text)[1:-1].encode()
+
+    def _forwards(self, wanted: bytes) -> Iterator[bytes]:
+        return (text.encode() for text in self._texts("ASC", wanted.decode()))
+
+    def _backwards(self) -> Iterator[bytes]:
+        return (text.encode() for text in self._texts("DESC"))
+
+    def _texts(self, order: LiteralString, text: str = "") -> Iterator[str]:
+        """Yield the records that hold a text, as they are stored, by their numbers."""
+        beyond, at, page = (">", 0, PAGE) if order == "ASC" else ("<", 2**63 - 1, _FIRST_PAGE)
+        query = f"{_SELECT_RECORDS} AND number {beyond} %(at)s ORDER BY number {order} LIMIT %(page)s"
+        while rows := self._database.read(query, {**self._of, "text": text, "at": at, "page": page}):
+            yield from (record for _, record in rows)
+            at, page = rows[-1][0], min(2 * page, PAGE)
+
+
+def names_of(identities: Iterable[Sequence[str]]) -> list[str]:
+    """Return names as the table has them."""
+    return sorted({as_json(identity) for identity in identities})

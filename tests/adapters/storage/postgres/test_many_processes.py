@@ -28,7 +28,7 @@ HEAD: Final = """
 import sys
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
-from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
+from bot.adapters.storage.postgres.postgres_documents import PostgresJournal
 from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 from bot.ports.collections import SingleDocument
 from bot.adapters.process.clocks import SystemClock
@@ -118,7 +118,7 @@ def next_job(queue: ProcrastinateQueue) -> Job:
 def worked_off(namespace: str) -> list[dict[str, Any]]:
     """Have several processes work off many jobs, and kill half of them meanwhile; return what they journaled."""
     database = shared_database()
-    from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
+    from bot.adapters.storage.postgres.postgres_documents import PostgresJournal
     from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 
     journal = PostgresJournal(database, namespace, "events")
@@ -141,8 +141,7 @@ def worked_off(namespace: str) -> list[dict[str, Any]]:
 def test_several_that_write_lose_nothing() -> None:
     """Every change is in the document, and every record in the journal, each process's in its order."""
     namespace, database = new_namespace(), shared_database()
-    from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
-    from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
+    from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments, PostgresJournal
 
     journal, read = PostgresJournal(database, namespace, "events"), 0
     with ExitStack() as stack:

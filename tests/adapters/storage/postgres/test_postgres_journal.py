@@ -11,14 +11,14 @@ import pytest
 from tests.postgres import cut_connections, new_namespace, shared_database, until_somebody_waits
 
 if TYPE_CHECKING:
-    from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
+    from bot.adapters.storage.postgres.postgres_documents import PostgresJournal
 
 
 @pytest.fixture
 def journal() -> PostgresJournal:
     """An empty journal."""
     database = shared_database()
-    from bot.adapters.storage.postgres.postgres_journal import PostgresJournal
+    from bot.adapters.storage.postgres.postgres_documents import PostgresJournal
 
     return PostgresJournal(database, new_namespace(), "events")
 

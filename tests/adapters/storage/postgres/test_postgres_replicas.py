@@ -45,7 +45,7 @@ def age(database: Database, hours: int) -> None:
 
 def test_a_sign_of_life_is_seen_by_the_others(database: Database) -> None:
     """Who, where, which release, what for; a second sign of life adds no row."""
-    from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
+    from bot.adapters.storage.postgres.postgres_leases import PostgresReplicas
 
     one, other = PostgresReplicas(database), PostgresReplicas(database)
     for _ in range(2):
@@ -59,7 +59,7 @@ def test_a_sign_of_life_is_seen_by_the_others(database: Database) -> None:
 
 def test_who_was_killed_is_shown_for_a_day(database: Database) -> None:
     """As silent; then whoever lives removes it. Who stops in order is gone at once."""
-    from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
+    from bot.adapters.storage.postgres.postgres_leases import PostgresReplicas
 
     PostgresReplicas(database).beat("1.0.0", Role.ALL, timedelta())
     age(database, 23)
@@ -78,7 +78,7 @@ def test_who_was_killed_is_shown_for_a_day(database: Database) -> None:
 
 def test_a_replica_that_others_forgot_is_there_again(database: Database) -> None:
     """It was paused for a day and goes on."""
-    from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
+    from bot.adapters.storage.postgres.postgres_leases import PostgresReplicas
 
     paused, other = PostgresReplicas(database), PostgresReplicas(database)
     paused.beat("1.0.0", Role.ALL, timedelta())
@@ -90,7 +90,7 @@ def test_a_replica_that_others_forgot_is_there_again(database: Database) -> None
 
 def test_a_clock_is_compared_with_the_databases(database: Database) -> None:
     """An answer that came late, as its times say, tells nothing."""
-    from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas
+    from bot.adapters.storage.postgres.postgres_leases import PostgresReplicas
 
     class Clock:
         def __init__(self, ahead: timedelta, step: timedelta) -> None:
@@ -112,7 +112,7 @@ PER_SECOND: Final = 20.0
 PROGRAM: Final = f"""
 import sys, time, requests
 from bot.adapters.storage.postgres.database import Database
-from bot.adapters.storage.postgres.postgres_replicas import PostgresPace
+from bot.adapters.storage.postgres.postgres_leases import PostgresPace
 from handlers.transport.rate_limits import RateLimiter
 database_url, namespace, server_url = sys.argv[1:]
 def wait(seconds):
@@ -200,7 +200,7 @@ steps = st.one_of(
 @given(steps=st.lists(steps, max_size=15), burst=st.integers(min_value=2, max_value=5))
 def test_the_statement_counts_as_a_process_does(steps: list[tuple[str, int]], burst: int) -> None:
     """Whatever is asked, held and waited: the same waits, to the seconds that a test takes."""
-    from bot.adapters.storage.postgres.postgres_replicas import PostgresPace
+    from bot.adapters.storage.postgres.postgres_leases import PostgresPace
 
     namespace, now, patience_s = new_namespace(), 0.0, 1_000.0
     rate, own = Rate("posts", 0.01, burst), RateLimit(per_second=0.01, burst=burst)
@@ -228,7 +228,7 @@ def test_the_statement_counts_as_a_process_does(steps: list[tuple[str, int]], bu
 
 def test_a_refusal_that_is_waited_for_slows_the_others() -> None:
     """While one process waits for the end of its 429, no other process posts to that channel."""
-    from bot.adapters.storage.postgres.postgres_replicas import PostgresPace
+    from bot.adapters.storage.postgres.postgres_leases import PostgresPace
 
     pace = PostgresPace(shared_database(), new_namespace())
     refused: list[float | None] = []
@@ -254,7 +254,7 @@ def test_a_refusal_that_is_waited_for_slows_the_others() -> None:
 def test_posts_go_on_without_the_database(caplog: pytest.LogCaptureFixture) -> None:
     """At the process's own rate; it is said once."""
     from bot.adapters.storage.postgres.database import Database
-    from bot.adapters.storage.postgres.postgres_replicas import PostgresPace
+    from bot.adapters.storage.postgres.postgres_leases import PostgresPace
 
     database = Database(new_database(), max_connections=1)
     limiter = RateLimiter(PostgresPace(database, new_namespace()))
@@ -269,7 +269,7 @@ def test_posts_go_on_without_the_database(caplog: pytest.LogCaptureFixture) -> N
 
 def test_rows_of_long_ago_go() -> None:
     """Whoever gives a sign of life removes them."""
-    from bot.adapters.storage.postgres.postgres_replicas import PostgresPace, PostgresReplicas
+    from bot.adapters.storage.postgres.postgres_leases import PostgresPace, PostgresReplicas
 
     namespace, rate = new_namespace(), Rate("posts", 1, 1)
     PostgresPace(shared_database(), namespace).reserve(rate, "C-old", patience_s=0)

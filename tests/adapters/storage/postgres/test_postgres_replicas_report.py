@@ -19,7 +19,7 @@ SECRET = "s3cret-pa55word"
 def test_an_empty_database_is_left_empty() -> None:
     """All migrations are to come."""
     url = new_database()
-    from bot.adapters.storage.postgres.postgres_replicas import look
+    from bot.adapters.storage.postgres.postgres_leases import look
 
     report = look(url)
     assert report.missing
@@ -33,7 +33,7 @@ def test_a_database_in_use() -> None:
     """Nothing is to come, and its replicas are named."""
     url = new_database()
     from bot.adapters.storage.postgres.database import Database
-    from bot.adapters.storage.postgres.postgres_replicas import PostgresReplicas, look
+    from bot.adapters.storage.postgres.postgres_leases import PostgresReplicas, look
 
     PostgresReplicas(Database(url, max_connections=1)).beat("1.0.0", Role.EDGE, timedelta())
     report = look(url)
@@ -45,7 +45,7 @@ def test_a_later_release_was_here() -> None:
     """Said as at the start."""
     url = new_database()
     from bot.adapters.storage.postgres.database import Database
-    from bot.adapters.storage.postgres.postgres_replicas import look
+    from bot.adapters.storage.postgres.postgres_leases import look
 
     with Database(url, max_connections=1).writing() as connection:
         connection.execute("INSERT INTO triage_migrations (name) VALUES ('9999_later')")
@@ -60,7 +60,7 @@ def test_what_is_no_address(url: str) -> None:
     """A form to copy, and nothing of what was given."""
     driver()
     from bot.adapters.storage.postgres.database import Database
-    from bot.adapters.storage.postgres.postgres_replicas import look
+    from bot.adapters.storage.postgres.postgres_leases import look
 
     for connect in (look, Database):
         with pytest.raises(ConfigError, match="TRIAGE_DATABASE_URL is not the address of a database") as caught:
@@ -72,7 +72,7 @@ def test_nobody_answers() -> None:
     """What to check."""
     driver()
     from bot.adapters.storage.postgres.database import Database
-    from bot.adapters.storage.postgres.postgres_replicas import look
+    from bot.adapters.storage.postgres.postgres_leases import look
 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -89,7 +89,7 @@ def test_a_login_that_is_refused(wrong: dict[str, str]) -> None:
     url = new_database()
     from psycopg.conninfo import make_conninfo
 
-    from bot.adapters.storage.postgres.postgres_replicas import look
+    from bot.adapters.storage.postgres.postgres_leases import look
 
     with pytest.raises(ConfigError, match=r"the database refuses the login: .* in TRIAGE_DATABASE_URL") as caught:
         look(make_conninfo(url, **wrong, password=SECRET))

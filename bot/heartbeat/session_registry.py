@@ -30,6 +30,7 @@ from bot.ports.collections import SESSIONS, WAKES, Collection, OnDamage, inbox_o
 
 log = logging.getLogger(__name__)
 
+
 PLAYBOOK: Final = "HEARTBEAT.md"
 
 NO_SESSIONS: Final = (

@@ -1,6 +1,6 @@
 """Hears what was missed while the bot was not connected, of people and of listed bots alike.
 
-Opens a gap (bot/intake/backfill/gaps.py) before anything is heard on a new connection, and fills it at the next tick
+Opens a gap (bot/intake/gaps.py) before anything is heard on a new connection, and fills it at the next tick
 or, in growing pauses, at a later one. Live messages continue meanwhile; a message that comes twice counts once. The ops
 channel gets one line about each absence.
 """
@@ -21,13 +21,14 @@ from bot.domain.text.humanize import counted, duration, utc_text
 from bot.domain.threads import ThreadState
 from bot.errors import ProviderError, StoreError, Unavailable
 from bot.intake.alerts import read_alert
-from bot.intake.backfill.gaps import Gap, Gaps
+from bot.intake.gaps import Gap, Gaps
 from bot.intake.normalise import Body, is_edited_message
 from bot.intake.watcher import Watcher, names_of
 from bot.ports import ChatHistory, Clock, Message
 from bot.ports.threads import Threads
 
 log = logging.getLogger(__name__)
+
 
 NOT_WORTH_A_LINE = timedelta(minutes=1)
 

@@ -24,7 +24,7 @@ from pydantic import AwareDatetime, StringConstraints
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.heartbeats.allowed_commands import commands_in
 from bot.domain.playbook import Playbook
-from bot.domain.playbooks.playbook_entries import task_id
+from bot.domain.playbook_entries import task_id
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError

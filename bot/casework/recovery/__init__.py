@@ -1,1 +1,0 @@
-"""What a crash left, settled."""

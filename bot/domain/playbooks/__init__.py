@@ -1,1 +1,0 @@
-"""HEARTBEAT.md: entries, edits."""

@@ -1,1 +1,0 @@
-"""Suggestions between sessions."""

@@ -1,1 +1,0 @@
-"""Reading back what was missed."""
