@@ -175,7 +175,7 @@ def _bot(stub: SlackStub, folder: Path) -> App:
         "ops_channel": OPS,
         "watched_chats": [{"chat_id": HELP, "name": "help"}],
         "approvers": [OWNER],
-        "slack": {"mode": "http", "http": {"port": 0}},
+        "slack": {"mode": "http", "http": "127.0.0.1:0"},
         "heartbeat": {"every": "24h"},
         "sessions": {"shop": {"name": "shop", "cwd": str(repo), "owner": OWNER}},
     }

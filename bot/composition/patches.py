@@ -47,7 +47,7 @@ def build_patch_work(process: Process, core: TeamCore) -> PatchWork:
             access.client,
             access.remote,
             core.approvers,
-            base=wanted.base or own.branch,
+            base=own.branch,
             link_to=core.code.link_to,
             secrets=secrets,
         )

@@ -101,7 +101,7 @@ def build_questions(process: Process, core: TeamCore) -> Questions:
     )
     alerts = AlertThreads(service, orchestrator, events)
     posts = OpsChannelPosts(slack.poster, ops_channel=settings.ops_channel, expire_after=settings.expire_after)
-    brief, zone = settings.brief, core.zone(settings.brief.timezone)
+    brief, zone = settings.brief, core.zone(settings.timezone)
     return Questions(
         models=models,
         orchestrator=orchestrator,
@@ -152,6 +152,7 @@ def _long_runs(core: TeamCore, models: CaseworkModels) -> LongRuns:
     return LongRuns(
         terminal=choose_terminal(environment.home),
         folder=environment.home / "escalations",
+        transcripts=settings.escalation.transcript_dir,
         # -P: the current folder names no module
         argv=(sys.executable, "-P", "-m", "bot", "investigate", "--escalation"),
         environment=run_environment(environment, settings),

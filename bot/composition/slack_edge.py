@@ -40,5 +40,6 @@ def connect_to_slack(
     from handlers.transport.http_connection import HttpConnection
     from handlers.transport.http_server import HttpServer  # takes 50 ms and 3 MB to import
 
-    server = HttpServer(host=slack.http.host, port=slack.http.port)
+    host, port = slack.listens_on
+    server = HttpServer(host=host, port=port)
     return HttpConnection(bolt, Signatures(ear_secret, clock), server, places, clock, on_gap)

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field
 from bot.config.field_types import (
     ClockTime,
     EscalationId,
-    LocalZone,
+    PerhapsFolder,
     PerhapsInterval,
     SettingsBlock,
 )
@@ -32,9 +32,8 @@ class BriefSettings(SettingsBlock):
     morning: ClockTime | None = None
     """When the brief is said; null: never."""
     evening: ClockTime | None = None
-    """When the report of the day is said; null: never."""
-    timezone: LocalZone = "local"
-    """Whose clock both times are read on; `local` is the machine's."""
+    """When the report of the day is said; null: never. Both times are read on the clock of
+    `working_hours.timezone`."""
 
 
 class PageSettings(SettingsBlock):
@@ -57,6 +56,9 @@ class EscalationSettings(SettingsBlock):
     """Another harness, as an argument list with {rubric}, {question_file}, {codebase}, {out}; null: triage itself."""
     time_limit_min: Annotated[float, Field(gt=0, le=240)] = 30
     """Minutes after which a long run is ended; its thread then waits for a human."""
+    transcript_dir: PerhapsFolder | None = None
+    """Where transcript.log of a long run is written, in a folder of its thread's, and never removed by triage; null:
+    in escalations/ of the data directory, where `keep_runs_for` removes it."""
 
 
 def _switch_word(value: object) -> object:
@@ -75,8 +77,6 @@ class FixSettings(SettingsBlock):
     """The program that runs the codebase's tests, such as `[make, test]`, in the patched files without .git; null:
     none.
     """
-    base: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$")] | None = None
-    """The branch that pull requests lead to; null: that of a codebase's `branch`, else the code host's default."""
 
     def over(self, others: FixSettings) -> FixSettings:
         """Return these where they were given, else the others."""

@@ -16,8 +16,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from bot.config.casework_settings import FixSettings
 from bot.config.field_types import Folder, Interval, SettingsBlock, described_as, matching
-from bot.config.strict_yaml import blocks_in
-from bot.config.written_keys import KeyPath, Problem
+from bot.config.strict_yaml import KeyPath, blocks_in
+from bot.config.written_keys import Problem
 from bot.domain.citations.links import CodeHost
 from bot.domain.secrets import find_secrets
 
@@ -78,7 +78,8 @@ class CodebaseSettings(SettingsBlock):
     )
     """What triage clones and keeps fresh, with git's own credentials."""
     branch: Annotated[str, Field(min_length=1), matching(_BRANCH, "no name of a branch; such as main")] | None = None
-    """The branch that is read, of a `url` only; absent: the remote's default."""
+    """The branch that pull requests lead to and, of a `url`, that is read; absent: the remote's default. Of a `path`
+    the checkout's own HEAD is read."""
     refresh: Interval = REFRESH
     """How old a clone may become before it is fetched again, of a `url` only."""
     kind: CodebaseKind = "code"
@@ -94,9 +95,8 @@ class CodebaseSettings(SettingsBlock):
             raise ValueError(
                 "name either a path, such as {path: ~/src/shop}, or a url, such as {url: git@host:a/b.git}"
             )
-        only = [key for key in ("branch", "refresh") if key in self.model_fields_set]
-        if self.path is not None and only:
-            raise ValueError(f"{only[0]} belongs to a url; of a path, the checkout's own HEAD is read")
+        if self.path is not None and "refresh" in self.model_fields_set:
+            raise ValueError("refresh belongs to a url; of a path, the checkout's own HEAD is read")
         return self
 
 

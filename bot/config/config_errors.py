@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from bot.config.written_keys import KeyPath, WrittenKeys, known_keys
+from bot.config.strict_yaml import KeyPath
+from bot.config.written_keys import WrittenKeys
 from bot.domain.text.did_you_mean import near_ones
 
 EXAMPLE = "triage.example.yml"
@@ -33,18 +33,18 @@ _IN_OUR_WORDS: Final = {
 """What is said instead of pydantic's message, by its type of error; the rest of pydantic's are plain enough."""
 
 
-def explain_validation_error(detail: ErrorDetails, model: type[BaseModel], keys: WrittenKeys, *inside: str) -> str:
+def explain_validation_error(detail: ErrorDetails, keys: WrittenKeys, *inside: str) -> str:
     """Return one problem as `key: what is wrong and what would be right`; `inside` leads to the block it lies in."""
     path = tuple(part for part in (*inside, *detail["loc"]) if not _is_a_kind(part))
-    return keys.explain(path, _wrong(detail, path, model))
+    return keys.explain(path, _wrong(detail, path, keys))
 
 
-def _wrong(detail: ErrorDetails, path: KeyPath, model: type[BaseModel]) -> str:
+def _wrong(detail: ErrorDetails, path: KeyPath, keys: WrittenKeys) -> str:
     if detail["type"] == "missing":
         return f"is required; see {EXAMPLE}"
     if detail["type"] != "extra_forbidden":
         return f"{message_of(detail)}{_given(detail)}"
-    known = known_keys(path[:-1], model)
+    known = keys.known(path[:-1])
     near = near_ones(str(path[-1]), known, most=1)
     return "unknown key; " + (f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}")
 

@@ -28,15 +28,34 @@ from bot.errors import ConfigError
 
 SLACK_API_URL: Final = "https://slack.com/api/"
 _URL: Final = re.compile(r"https?://[\w.:\[\]-]+(?:/[^\s?#]*)?", re.ASCII)
-_TOKEN_TAIL: Final = re.compile(r"[A-Za-z0-9-]+")
+_MORE: Final = "contains more than letters, digits and dashes, perhaps a blank or a line end"
 _TOKENS: Final = {
-    "SLACK_BOT_TOKEN": ("xoxb-", "OAuth & Permissions"),
-    "SLACK_APP_TOKEN": ("xapp-", "Basic Information > App-Level Tokens"),
+    "SLACK_BOT_TOKEN": (
+        re.compile("xoxb-(?!your-)[A-Za-z0-9-]+"),
+        "xoxb-",
+        _MORE,
+        "copy the xoxb-... token from the app's page OAuth & Permissions into .env",
+    ),
+    "SLACK_APP_TOKEN": (
+        re.compile("xapp-(?!your-)[A-Za-z0-9-]+"),
+        "xapp-",
+        _MORE,
+        "copy the xapp-... token from the app's page Basic Information > App-Level Tokens into .env",
+    ),
+    "SLACK_SIGNING_SECRET": (
+        re.compile("[0-9A-Za-z]{16,128}"),
+        "",
+        "is not a signing secret, which has letters and digits only",
+        "copy it from the app's page Basic Information > App Credentials into .env, or set slack.mode to socket",
+    ),
 }
+"""The form of each secret of Slack's, how it begins, what else is wrong with one, and where it is found.
+
+Whoever knows or guesses the signing secret is Slack to us, so a short one is as bad as none.
+"""
+
 _CODE_HOSTS: Final = {"github": "TRIAGE_GITHUB_TOKEN", "gitlab": "TRIAGE_GITLAB_TOKEN", "gitea": "TRIAGE_GITEA_TOKEN"}
 """The variable with the token of each kind of code host; `_<CODEBASE>` behind it is that of one codebase."""
-
-_SIGNING_SECRET: Final = re.compile(r"[0-9A-Za-z]{16,128}")
 
 
 def _expanded(value: Path | str) -> Path:
@@ -190,60 +209,38 @@ def require_tokens(environment: Environment) -> tuple[str, str]:
         ConfigError: one is missing, still the example's, has been given in the other's place, or holds what no token
             does; the value is never repeated.
     """
-    bot, app = _revealed(environment.slack_bot_token), _revealed(environment.slack_app_token)
-    _refuse(wrong_token("SLACK_BOT_TOKEN", bot), wrong_token("SLACK_APP_TOKEN", app))
+    bot, app = _required(SLACK_BOT_TOKEN=environment.slack_bot_token, SLACK_APP_TOKEN=environment.slack_app_token)
     return bot, app
 
 
 def require_signing_secret(environment: Environment) -> tuple[str, str]:
     """Return `(bot token, signing secret)`, which HTTP mode needs; raises ConfigError as `require_tokens` does."""
-    bot, secret = _revealed(environment.slack_bot_token), _revealed(environment.slack_signing_secret)
-    _refuse(wrong_token("SLACK_BOT_TOKEN", bot), _wrong_secret(secret))
-    return bot, secret
+    secret = environment.slack_signing_secret
+    bot, signing = _required(SLACK_BOT_TOKEN=environment.slack_bot_token, SLACK_SIGNING_SECRET=secret)
+    return bot, signing
 
 
 def require_bot_token(environment: Environment) -> str:
     """Return the bot token, which is enough to post; raises ConfigError as `require_tokens` does."""
-    bot = _revealed(environment.slack_bot_token)
-    _refuse(wrong_token("SLACK_BOT_TOKEN", bot))
-    return bot
+    return _required(SLACK_BOT_TOKEN=environment.slack_bot_token)[0]
 
 
-def _revealed(secret: SecretStr | None) -> str:
-    return secret.get_secret_value() if secret else ""
+def _required(**secrets: SecretStr | None) -> list[str]:
+    values = {name: secret.get_secret_value() if secret else "" for name, secret in secrets.items()}
+    if problems := [wrong for name, value in values.items() if (wrong := wrong_token(name, value))]:
+        raise ConfigError(*problems)
+    return list(values.values())
 
 
-def _refuse(*problems: str | None) -> None:
-    found = [problem for problem in problems if problem]
-    if found:
-        raise ConfigError(*found)
-
-
-def wrong_token(name: str, token: str) -> str | None:
-    """Return what is wrong with the value of SLACK_BOT_TOKEN or SLACK_APP_TOKEN, without repeating it."""
-    prefix, page = _TOKENS[name]
-    wrong = _token_problem(token, prefix)
-    return f"{name} {wrong}; copy the {prefix}... token from the app's page {page} into .env" if wrong else None
-
-
-def _wrong_secret(secret: str) -> str | None:
-    """Whoever knows or guesses this secret is Slack to us, so a short one is as bad as none."""
-    if _SIGNING_SECRET.fullmatch(secret):
+def wrong_token(name: str, value: str) -> str | None:
+    """Return what is wrong with the value of a secret of Slack's and what to do, without repeating it; else None."""
+    form, prefix, wrong, advice = _TOKENS[name]
+    if form.fullmatch(value):
         return None
-    wrong = "is not a signing secret, which has letters and digits only" if secret else "is not set"
-    return (
-        f"SLACK_SIGNING_SECRET {wrong}; copy it from the app's page Basic Information > App Credentials into .env, "
-        "or set slack.mode to socket"
-    )
-
-
-def _token_problem(token: str, prefix: str) -> str | None:
-    if not token:
-        return "is not set"
-    if not token.startswith(prefix):
-        return f"does not start with {prefix}"
-    if token.startswith(f"{prefix}your-"):
-        return "is still the example's"
-    if not _TOKEN_TAIL.fullmatch(token.removeprefix(prefix)):
-        return "contains more than letters, digits and dashes, perhaps a blank or a line end"
-    return None
+    if not value:
+        wrong = "is not set"
+    elif not value.startswith(prefix):
+        wrong = f"does not start with {prefix}"
+    elif value.startswith(f"{prefix}your-"):
+        wrong = "is still the example's"
+    return f"{name} {wrong}; {advice}"

@@ -8,6 +8,7 @@ editors (docs/triage.schema.json).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import time
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, get_args
@@ -19,15 +20,12 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
-    ValidationError,
     ValidationInfo,
-    ValidatorFunctionWrapHandler,
     WithJsonSchema,
-    WrapValidator,
     model_validator,
 )
 
-from bot.domain.hours import ActiveHours
+from bot.domain.hours import ActiveHours, clock_problem, zone_problem
 from bot.domain.intervals import WrittenInterval
 from bot.errors import ConfigError
 
@@ -55,42 +53,29 @@ def described_as(words: str, pattern: str | None = None) -> WithJsonSchema:
     return WithJsonSchema({"title": words, "type": "string", **({"pattern": pattern} if pattern else {})})
 
 
-def matching(form: re.Pattern[str], wrong: str) -> AfterValidator:
+def matching(form: re.Pattern[str], wrong: str) -> BeforeValidator:
     """Return the check of a text of one form; `wrong` says what another one is not, and what would be right."""
 
-    def check(value: str) -> str:
-        if not form.fullmatch(value):
-            raise ValueError(f"{value[:60]!r} is {wrong}")
-        return value
-
-    return AfterValidator(check)
-
-
-def _slack_id(prefixes: str, kind: str, where: str) -> BeforeValidator:
     def check(value: object) -> object:
-        good = (
-            isinstance(value, str) and value[:1] in prefixes and value.isalnum() and value.isupper() and len(value) > 2
-        )
-        if not good:
-            raise ValueError(f"{value!r} is no {kind}; {where}, it looks like {prefixes[0]}0123ABCD")
+        if not (isinstance(value, str) and form.fullmatch(value)):
+            raise ValueError(f"{str(value)[:60]!r} is {wrong}")
         return value
 
     return BeforeValidator(check)
 
 
-ChannelId = Annotated[
-    str, _slack_id("CG", "channel id", _DETAILS), described_as("channel id such as C0123OPS", "^[CG][A-Z0-9]{2,}$")
-]
-ApproverId = Annotated[
-    str,
-    _slack_id("UWS", "user or user-group id", _PROFILE),
-    described_as("user or user-group id such as U0123ANN or S0123ONCALL", "^[UWS][A-Z0-9]{2,}$"),
-]
-EscalationId = Annotated[
-    str,
-    _slack_id("UWSCG", "user, user-group or channel id", _PROFILE),
-    described_as("user, user-group or channel id such as U0123ANN, S0123ONCALL or C0123WAR", "^[UWSCG][A-Z0-9]{2,}$"),
-]
+def _slack_id(prefixes: str, called: str, where: str) -> tuple[BeforeValidator, WithJsonSchema]:
+    form = f"[{prefixes}][A-Z0-9]{{2,}}"
+    like = f"it looks like {prefixes[0]}0123ABCD"
+    return (
+        matching(re.compile(form), f"no {called}; {where}, {like}"),
+        described_as(f"{called} such as {prefixes[0]}0123ABCD", f"^{form}$"),
+    )
+
+
+ChannelId = Annotated[str, *_slack_id("CG", "channel id", _DETAILS)]
+ApproverId = Annotated[str, *_slack_id("UWS", "user or user-group id", _PROFILE)]
+EscalationId = Annotated[str, *_slack_id("UWSCG", "user, user-group or channel id", _PROFILE)]
 
 
 def _no_problem(value: object) -> object:
@@ -148,29 +133,14 @@ PerhapsFolder = Annotated[
 Interval = Annotated[WrittenInterval, described_as("duration such as 45s, 30m, 1h30m or 2d", INTERVAL_FORM)]
 
 
-def _or_null(value: object, read: ValidatorFunctionWrapHandler) -> object:
-    try:
-        return read(value)
-    except ValidationError as error:
-        said = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise ValueError(f"{said}; null switches it off") from error
-
-
-PerhapsInterval = Annotated[Interval | None, WrapValidator(_or_null)]
+PerhapsInterval = Interval | None
 """A duration of something that may also never happen: null."""
 
 
-def _clock(name: Literal["start", "end"]) -> BeforeValidator:
-    """Check one end of the window alone, so that the problem names its key."""
-
+def _refused_if(problem_of: Callable[[object], str | None]) -> BeforeValidator:
     def check(value: object) -> object:
-        if isinstance(value, time):
-            return value
-        other = "12:00" if value == "00:00" else "00:00"
-        try:
-            ActiveHours(**{"start": other, "end": "24:00", name: value, "timezone": "UTC"})  # type: ignore[arg-type]
-        except ConfigError as error:
-            raise ValueError(error.problems[0].removeprefix(f"{name} ")) from error
+        if problem := problem_of(value):
+            raise ValueError(problem)
         return value
 
     return BeforeValidator(check)
@@ -179,16 +149,15 @@ def _clock(name: Literal["start", "end"]) -> BeforeValidator:
 def zone_or(*words: str) -> BeforeValidator:
     """Return the check of a zone: an IANA name, or one of the words that stand for a zone."""
 
-    def check(value: object) -> object:
-        if value not in words:
-            try:
-                ActiveHours("00:00", "24:00", value)  # type: ignore[arg-type]  # it refuses what is no text
-            except ConfigError as error:
-                problem = error.problems[0].removeprefix("timezone ")
-                raise ValueError(", or ".join([problem, *words])) from error
-        return value
+    def problem_of(value: object) -> str | None:
+        problem = None if value in words else zone_problem(value)
+        return ", or ".join([problem, *words]) if problem else None
 
-    return BeforeValidator(check)
+    return _refused_if(problem_of)
+
+
+def _clock_time_problem(value: object) -> str | None:
+    return None if isinstance(value, time) else clock_problem(value)
 
 
 def _format_clock(value: time) -> str:
@@ -197,50 +166,49 @@ def _format_clock(value: time) -> str:
 
 
 _AT_A_TIME: Final = described_as('time in quotes such as "08:00"', "^([01][0-9]|2[0-3]):[0-5][0-9]$")
-ClockTime = Annotated[time, _clock("start"), PlainSerializer(_format_clock), _AT_A_TIME]
-WindowStart = Annotated[str, _clock("start"), _AT_A_TIME]
+ClockTime = Annotated[time, _refused_if(_clock_time_problem), PlainSerializer(_format_clock), _AT_A_TIME]
+WindowStart = Annotated[str, _refused_if(clock_problem), _AT_A_TIME]
 WindowEnd = Annotated[
     str,
-    _clock("end"),
+    _refused_if(clock_problem),
     described_as('time in quotes such as "22:00", up to "24:00"', "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"),
 ]
 LocalZone = Annotated[str, zone_or("local"), described_as("local, or an IANA name such as Europe/Berlin")]
 
 
-class HoursWindow(SettingsBlock):
-    """A window of hours, each day the same; the blocks of triage.yml say whose clock it goes by."""
-
-    start: WindowStart
-    end: WindowEnd
-
-    @model_validator(mode="after")
-    def _is_a_window(self) -> Self:
-        try:
-            self.in_zone("UTC")
-        except ConfigError as error:
-            raise ValueError(str(error)) from error
-        return self
-
-    def in_zone(self, zone: str) -> ActiveHours:
-        """Return the window in a zone; raises ConfigError for one that does not exist."""
-        return ActiveHours(self.start, self.end, zone)
+def check_window(start: str, end: str) -> None:
+    """Raise ValueError for a window of hours that never begins."""
+    try:
+        ActiveHours(start, end, "UTC")
+    except ConfigError as error:
+        raise ValueError(str(error)) from error
 
 
-class WorkingHoursSettings(HoursWindow):
+class WorkingHoursSettings(SettingsBlock):
     """When people are at work: outside it no reminder of a waiting card and no scheduled brief is said.
 
     What falls outside is said once, at the next start. Cards, alerts and what somebody asks for know no hours.
     """
 
-    start: WindowStart
-    """The first minute of work."""
-    end: WindowEnd
+    start: WindowStart | None = None
+    """The first minute of work; without `start` and `end`, reminders and briefs are said at any hour."""
+    end: WindowEnd | None = None
     """The first minute after it; before `start`, the window goes over midnight."""
     timezone: LocalZone = "local"
-    """Whose clock; `local` is the machine's."""
+    """Whose clock, of these hours and of `brief`; `local` is the machine's."""
     days: Annotated[tuple[Day, ...], Field(min_length=1)] = ("mon", "tue", "wed", "thu", "fri")
     """The days of work."""
 
-    def in_zone(self, zone: str) -> ActiveHours:
-        """Return the window on its days in a zone; raises ConfigError for one that does not exist."""
+    @model_validator(mode="after")
+    def _is_a_window(self) -> Self:
+        if (self.start is None) != (self.end is None):
+            raise ValueError("start and end belong together; give both, or none for any hour")
+        if self.start is not None and self.end is not None:
+            check_window(self.start, self.end)
+        return self
+
+    def in_zone(self, zone: str) -> ActiveHours | None:
+        """Return the window on its days in a zone, None for any hour; raises ConfigError for an unknown zone."""
+        if self.start is None or self.end is None:
+            return None
         return ActiveHours(self.start, self.end, zone, frozenset(map(DAYS.index, self.days)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -12,19 +12,19 @@ from pydantic import (
     Field,
     ValidationInfo,
     WithJsonSchema,
+    model_validator,
 )
 
-from bot.config.casework_settings import PageSettings
 from bot.config.config_errors import EXAMPLE
 from bot.config.field_types import (
     INTERVAL_FORM,
     EscalationId,
-    HoursWindow,
     Interval,
     PerhapsInterval,
     SettingsBlock,
     WindowEnd,
     WindowStart,
+    check_window,
     described_as,
     matching,
     zone_or,
@@ -55,7 +55,7 @@ _MODEL_OR_NONE: Final = re.compile(f"(?:{MODEL_ID.pattern})?")
 _NO_MODEL: Final = f"not a model's id; it looks like {DEFAULT_MODEL}"
 
 
-class HoursSettings(HoursWindow):
+class HoursSettings(SettingsBlock):
     """When interval wakes may start a beat; what somebody asks for runs at any hour."""
 
     start: WindowStart = "08:00"
@@ -66,6 +66,11 @@ class HoursSettings(HoursWindow):
         str, zone_or(*ZONES_OF_THE_OWNER), described_as("user, local, or an IANA name such as Europe/Berlin")
     ] = "user"
     """Whose clock: `user` is the zone in the owner's Slack profile, `local` the machine's."""
+
+    @model_validator(mode="after")
+    def _is_a_window(self) -> Self:
+        check_window(self.start, self.end)
+        return self
 
 
 def _needed(value: str | None, info: ValidationInfo) -> str | None:
@@ -185,8 +190,3 @@ class BeatSettings(SettingsBlock):
     """true: beats run although git tracks HEARTBEAT.md, so that every contributor writes the owner's checks."""
     daily_budget_usd: Usd | None = None
     """What one session's beats may cost in a UTC day; null: no limit of their own."""
-
-    def over_pages(self, pages: PageSettings) -> BeatSettings:
-        """Return these settings with what they do not say of pages taken from there."""
-        left = {"again_after", "then"} - self.model_fields_set
-        return self.model_copy(update={key: getattr(pages, key) for key in left})

@@ -67,7 +67,7 @@ class ValidatorSettings(SettingsBlock):
 
     model: ModelId | None = None
     """Who attacks the draft; null: the investigator's model."""
-    max_rounds: Annotated[int, Field(ge=1, le=2)] = 2
+    max_rounds: Annotated[int, Field(ge=1, le=2)] = 1
     """1 and 2 mean the same: a bounced draft is corrected once. `investigator.max_rounds: 1` switches that off."""
 
 

@@ -1,16 +1,13 @@
 """Keys of triage.yml that earlier versions had: each is named with its line and its successor, and ignored.
 
-A key that no version had is refused as ever. Pure; bot/config/settings.py reads the file.
+A key that no version had is refused as ever. Pure; bot/config/written_keys.py asks for each key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
-from yaml.nodes import MappingNode, Node
-
-from bot.config.written_keys import KeyPath, WrittenKeys
+from bot.config.strict_yaml import KeyPath
 
 REMOVED: Final = {
     "save_notes": "a note is saved in its dialogue (*Save note*, *Remember this*), and by nothing else.",
@@ -23,6 +20,8 @@ REMOVED: Final = {
     "mcp_servers.*.timeout_s": "connecting, listing and each call may take 60 seconds.",
     "pricing.*.cache_write_5m": "writing to the cache costs 1.25 times `input`.",
     "pricing.*.long.cache_write_5m": "writing to the cache costs 1.25 times `input`.",
+    "fixes.base": "pull requests lead to the codebase's branch: `codebases: {shop: {path: ~/src/shop, branch: main}}`, "
+    "else to the host's default branch.",
     "fixes.allow": "people change CI, lock files and git's own settings; *View diff* shows such a patch.",
     "fixes.check_limit_min": "a check may take 10 minutes.",
     "fixes.check_memory_mb": "each process of a check may take 4096 MB.",
@@ -32,8 +31,10 @@ REMOVED: Final = {
     "sessions.*.channels": "checks are changed by `/triage tiers`, in any channel.",
     "sessions.*.owner.rota": "an owner is a user or a user group. Without `owner: U0123ANN` or `owner: S0123ONCALL` "
     "the session has none, and does not beat where its alerts would go to one.",
+    "sessions.*.owner.every": "",
+    "sessions.*.owner.since": "",
 }
-"""What is so instead, by the key's path; `*` is any id."""
+"""What is so instead, by the key's path; `*` is any id. Of "" nothing is said: it goes with another key."""
 
 _COPIES: Final = {
     "save_notes": "teams.*.",
@@ -49,37 +50,10 @@ PLACES: Final = REMOVED | {
 }
 """What is said of a removed key, by each place that it could stand at."""
 
-TAKES_ITS_BLOCK: Final = "sessions.*.owner.rota"
-"""The key whose whole block goes with it."""
 
-
-def drop_removed(document: Node | None, keys: WrittenKeys) -> tuple[str, ...]:
-    """Take the removed keys and their values out of a composed triage.yml; return a sentence for each."""
-    return tuple(_dropped(document, (), keys))
-
-
-def _dropped(node: Node | None, path: KeyPath, keys: WrittenKeys) -> Iterator[str]:
-    if not isinstance(node, MappingNode):
-        return
-    kept = []
-    for key, value in node.value:
-        here = (*path, str(key.value))
-        if (found := _removed(here, value)) is None:
-            kept.append((key, value))
-            yield from _dropped(value, here, keys)
-        else:
-            place, said = found
-            line = key.start_mark.line + 1
-            yield f"triage.yml, line {line}: {keys.name(place)} was removed: {said} Delete the key."
-    node.value = kept
-
-
-def _removed(path: KeyPath, value: Node) -> tuple[KeyPath, str] | None:
-    """Return which removed key this is, or takes this block along, and what is said of it; None for any other."""
-    inside = [str(key.value) for key, _ in value.value] if isinstance(value, MappingNode) else []
-    if any(_fits((*path, key), TAKES_ITS_BLOCK) for key in inside):
-        return (*path, TAKES_ITS_BLOCK.rpartition(".")[2]), PLACES[TAKES_ITS_BLOCK]
-    return next(((path, said) for place, said in PLACES.items() if _fits(path, place)), None)
+def successor_of(path: KeyPath) -> str | None:
+    """Return what is said of a key that was removed; None for any other."""
+    return next((said for place, said in PLACES.items() if _fits(path, place)), None)
 
 
 def _fits(path: KeyPath, place: str) -> bool:

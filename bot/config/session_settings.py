@@ -12,7 +12,6 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from bot.config.casework_settings import PageSettings
 from bot.config.field_types import ApproverId, PerhapsFolder, SettingsBlock, look_up
 from bot.config.heartbeat_settings import BeatSettings, DeliverSettings
 from bot.config.strict_yaml import blocks_in, merged_blocks
@@ -32,8 +31,8 @@ SessionId = Annotated[str, AfterValidator(_session_id)]
 
 
 def _owner(value: object) -> object:
-    """Return the owner as it is checked: a rota, as earlier versions stored it with a long run, is nobody."""
-    return None if isinstance(value, Mapping) and "rota" in value else value
+    """Return the owner as it is checked: a rota of earlier versions, whose keys are removed or stored, is nobody."""
+    return None if isinstance(value, Mapping) and (not value or "rota" in value) else value
 
 
 class SessionSettings(SettingsBlock):
@@ -56,23 +55,41 @@ class SessionSettings(SettingsBlock):
     are values.
     """
 
-    def over_pages(self, pages: PageSettings) -> SessionSettings:
-        """Return this session with what its beats do not say of pages taken from there."""
-        return self.model_copy(update={"heartbeat": self.heartbeat.over_pages(pages)})
-
 
 def inherit(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a config whose sessions hold the shared `heartbeat` block wherever they say nothing of their own.
 
-    >>> inherit({"heartbeat": {"every": "1h"}, "sessions": {"a": {"heartbeat": {"model": "m"}}}})["sessions"]
-    {'a': {'heartbeat': {'every': '1h', 'model': 'm'}}}
+    That block, in turn, holds what `pages` says: of the session's team, whose blocks inherited before.
+
+    >>> shared = {"heartbeat": {"every": "1h"}, "pages": {"then": "C1"}}
+    >>> inherit({**shared, "sessions": {"a": {"heartbeat": {"model": "m"}}}})["sessions"]
+    {'a': {'heartbeat': {'then': 'C1', 'every': '1h', 'model': 'm'}}}
     """
-    shared, sessions = config.get("heartbeat"), config.get("sessions")
+    own, teams, checkouts = config.get("heartbeat"), blocks_in(config.get("teams")), _checkouts(config)
+    sessions = config.get("sessions")
+    whole = {**config, "heartbeat": _over(_rings(config), own)}
     if not isinstance(sessions, Mapping):
-        return dict(config)
-    checkouts = _checkouts(config)
-    found = {name: _inheriting(_placed(session, checkouts), shared) for name, session in sessions.items()}
-    return {**config, "sessions": found}
+        return whole
+    first = next(iter(teams), "")
+    for name, session in sessions.items():
+        if isinstance(session, Mapping):
+            shared = _over(_rings(teams.get(str(session.get("team") or first), config)), own)
+            placed = _placed(session, checkouts)
+            sessions = {**sessions, name: {**placed, "heartbeat": _over(shared, session.get("heartbeat"))}}
+    return {**whole, "sessions": sessions}
+
+
+def _rings(team: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a team's `pages` says of beats, too."""
+    pages = team.get("pages")
+    return {key: pages[key] for key in ("again_after", "then") if key in pages} if isinstance(pages, Mapping) else {}
+
+
+def _over(shared: Any, own: Any) -> Any:
+    """Return a block over the shared one; what is no block stays as it is, to be refused."""
+    if own is None or not isinstance(shared, Mapping):
+        return shared
+    return merged_blocks(shared, own) if isinstance(own, Mapping) else own
 
 
 def across(config: Mapping[str, Any], base: Path) -> Iterator[Problem]:
@@ -129,15 +146,6 @@ def _wrong_codebase(session: Mapping[str, Any], checkouts: Mapping[str, object])
     if checkouts[name] is None:
         return f"triage's own clone of {name} has no files to run checks on; give `cwd`, a checkout on this machine"
     return None
-
-
-def _inheriting(session: object, shared: object) -> object:
-    if not isinstance(session, Mapping) or not isinstance(shared, Mapping):
-        return session
-    own = session.get("heartbeat")
-    if own is None:
-        return {**session, "heartbeat": dict(shared)}
-    return {**session, "heartbeat": merged_blocks(shared, own) if isinstance(own, Mapping) else own}
 
 
 def _folder(given: object, base: Path) -> Path | None:

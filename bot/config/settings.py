@@ -6,8 +6,7 @@ Everything wrong is found at once and refused, each problem naming its key and w
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -28,6 +27,7 @@ from bot.config.field_types import (
     SettingsBlock,
     Word,
     described_as,
+    matching,
 )
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.model_settings import (
@@ -39,9 +39,8 @@ from bot.config.model_settings import (
     ValidatorSettings,
     WebAddress,
 )
-from bot.config.removed_keys import drop_removed
 from bot.config.session_settings import SessionId, SessionSettings, across, inherit
-from bot.config.strict_yaml import compose_strict, construct_strict
+from bot.config.strict_yaml import read_strict
 from bot.config.team_settings import (
     DEFAULT_TEAM,
     INHERITED,
@@ -52,22 +51,25 @@ from bot.config.team_settings import (
     across_teams,
     inherit_teams,
 )
-from bot.config.written_keys import WrittenKeys, spell_keys
+from bot.config.written_keys import WrittenKeys
 from bot.domain.citations.links import CodeHost
 from bot.domain.languages.packs import LANGUAGES, Language
 from bot.domain.text.linear_patterns import LinearPattern
 from bot.errors import ConfigError
 
+_PORT: Final = re.compile("[0-9]{1,5}")
+_LAST_PORT: Final = 65_535
 _TOOL: Final = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]{0,39})?")
 
 
-class HttpSettings(SettingsBlock):
-    """Where the bot listens in HTTP mode; a reverse proxy with TLS stands in front of it."""
-
-    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
-    """The address it listens on; only the proxy should reach it."""
-    port: Annotated[int, Field(ge=0, le=65_535)] = 3000
-    """The port it listens on; 0 takes a free one."""
+def _listening_address(value: object) -> object:
+    """Return `host:port`; a block of `host` and `port`, as earlier versions had, is read too."""
+    if isinstance(value, Mapping) and value.keys() <= {"host", "port"}:
+        value = f"{value.get('host', '127.0.0.1')}:{value.get('port', 3000)}"
+    host, _, port = str(value).rpartition(":")
+    if not (host.strip() and _PORT.fullmatch(port) and int(port) <= _LAST_PORT):
+        raise ValueError("is not an address to listen on; it looks like 127.0.0.1:3000, and port 0 takes a free one")
+    return value
 
 
 class SlackSettings(SettingsBlock):
@@ -75,8 +77,17 @@ class SlackSettings(SettingsBlock):
 
     mode: Literal["socket", "http"] = "socket"
     """`socket`: the bot dials out (Socket Mode). `http`: Slack sends signed requests (Events API)."""
-    http: HttpSettings = HttpSettings()
-    """Used in `http` mode only."""
+    http: Annotated[str, BeforeValidator(_listening_address), described_as("host:port, such as 127.0.0.1:3000")] = (
+        "127.0.0.1:3000"
+    )
+    """Where the bot listens in `http` mode. A reverse proxy with TLS stands in front of it; only that should reach the
+    address. Port 0 takes a free one."""
+
+    @property
+    def listens_on(self) -> tuple[str, int]:
+        """The host and the port of `http`."""
+        host, _, port = self.http.rpartition(":")
+        return host.strip("[]"), int(port)
 
 
 def _regular_expression(pattern: str) -> str:
@@ -101,14 +112,7 @@ def _without_tools(value: object) -> object:
     return value
 
 
-def _tool_name(value: str) -> str:
-    """Return a tool's name in lower case; none is fine."""
-    if not _TOOL.fullmatch(value):
-        raise ValueError(f"{value[:60]!r} is no tool's name; it looks like grafana")
-    return value.lower()
-
-
-ToolName = Annotated[str, AfterValidator(_tool_name)]
+ToolName = Annotated[str, matching(_TOOL, "no tool's name; it looks like grafana"), AfterValidator(str.lower)]
 AlertBots = Annotated[
     dict[Word, ToolName],
     BeforeValidator(_without_tools),
@@ -264,76 +268,52 @@ def load_settings(path: Path) -> Settings:
     Raises:
         ConfigError: listing every problem found, each with its key and line.
     """
-    written = read_config(path)
-    config, keys = written.config, written.keys
+    config, keys = read_config(path)
     found = [*across(config, path.parent), *across_teams(config), *across_codebases(config)]
     problems = [keys.explain(*problem) for problem in found]
     try:
-        settings = Settings.model_validate(inherit_teams(inherit(config)), context={"base": path.parent})
+        settings = Settings.model_validate(inherit(inherit_teams(config)), context={"base": path.parent})
     except ValidationError as error:
-        raise ConfigError(*_said_once(error.errors(), written), *problems) from error
+        raise ConfigError(*_said_once(error.errors(), config, keys), *problems) from error
     if problems:
         raise ConfigError(*problems)
-    return _with_pages(settings).with_removed_keys(written.removed)
+    return settings.with_removed_keys(tuple(keys.removed))
 
 
-def _with_pages(settings: Settings) -> Settings:
-    """Return settings whose beats ring as `pages` of their team says, where neither they nor `heartbeat` say how."""
-    teams, shared = settings.teams, settings.heartbeat.over_pages(settings.pages)
-    first = next(iter(teams), "")
-    sessions = {
-        name: one.over_pages(teams[one.team or first].pages if teams else settings.pages)
-        for name, one in settings.sessions.items()
-    }
-    return settings.model_copy(update={"heartbeat": shared, "sessions": sessions})
-
-
-def _said_once(details: Sequence[ErrorDetails], written: WrittenConfig) -> Iterator[str]:
-    """Yield each problem; one that sessions or teams inherit is named in the shared block alone."""
-    shared = {(*detail["loc"][1:], detail["msg"]) for detail in details if detail["loc"][:1] == ("heartbeat",)}
-    details = [one for one in details if not written.config.get("teams") or one["loc"][:1] != ("ops_channel",)]
-    top = {(*detail["loc"], detail["msg"]) for detail in details}
+def _said_once(details: Sequence[ErrorDetails], config: Mapping[str, Any], keys: WrittenKeys) -> Iterator[str]:
+    """Yield each problem; one that sessions or teams inherit is named where it is written alone."""
+    said = set[tuple[int | str, str]]()
     for detail in details:
-        of_session = detail["loc"][:1] == ("sessions",) and (*detail["loc"][3:], detail["msg"]) in shared
-        of_team = detail["loc"][:1] == ("teams",) and (*detail["loc"][2:], detail["msg"]) in top
-        if not (of_session or of_team):
-            yield explain_validation_error(detail, Settings, written.keys)
+        place, problem = detail["loc"], (detail["loc"][-1], detail["msg"])
+        is_own = keys.holds(place)
+        if not is_own and (problem in said or (place == ("ops_channel",) and config.get("teams"))):
+            continue
+        yield explain_validation_error(detail, keys)
+        if is_own or place[0] not in ("teams", "sessions"):
+            said.add(problem)
 
 
 def load_classifier(path: Path) -> ClassifierSettings:
     """Return only the `classifier` block of a triage.yml; raises ConfigError as `load_settings` does."""
-    written = read_config(path)
-    block = written.config.get("classifier")
+    config, keys = read_config(path)
+    block = config.get("classifier")
     try:
         return ClassifierSettings.model_validate({} if block is None else block, context={"base": path.parent})
     except ValidationError as error:
         raise ConfigError(
-            *[explain_validation_error(detail, Settings, written.keys, "classifier") for detail in error.errors()]
+            *[explain_validation_error(detail, keys, "classifier") for detail in error.errors()]
         ) from error
 
 
-@dataclass(frozen=True, kw_only=True)
-class WrittenConfig:
-    """What a triage.yml says, unchecked, its keys as the settings spell them."""
-
-    config: dict[str, Any]
-    keys: WrittenKeys
-    """How the keys were typed, and where."""
-    removed: tuple[str, ...]
-    """A sentence for each removed key, which is left out."""
-
-
-def read_config(path: Path) -> WrittenConfig:
-    """Return what a triage.yml says.
+def read_config(path: Path) -> tuple[dict[str, Any], WrittenKeys]:
+    """Return what a triage.yml says, unchecked, its keys as the settings spell them, and where they stand.
 
     Raises:
         ConfigError: it cannot be read, or is no YAML that holds keys and values.
     """
     try:
-        document, keys = compose_strict(path.read_text(encoding="utf-8")), WrittenKeys()
-        spell_keys(document, Settings, keys)
-        removed = drop_removed(document, keys)
-        data = construct_strict(document)
+        keys = WrittenKeys(Settings)
+        data = read_strict(path.read_text(encoding="utf-8"), keys.take)
     except IsADirectoryError as error:  # Docker makes a folder where a file to be mounted is missing
         raise ConfigError(f"{path} is no file; `mv {path} {path}.old`, then `triage init`") from error
     except OSError as error:
@@ -348,4 +328,4 @@ def read_config(path: Path) -> WrittenConfig:
         raise ConfigError(f"{path} is not valid YAML{where}: {getattr(error, 'problem', None) or error}") from error
     if not isinstance(data, dict | None):
         raise ConfigError(f"{path} must hold keys and values; see triage.example.yml")
-    return WrittenConfig(config=data or {}, keys=keys, removed=removed)
+    return data or {}, keys

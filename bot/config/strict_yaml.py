@@ -6,112 +6,101 @@ Source: https://yaml.org/spec/1.2.2/ §3.2.1.3 (keys are unique); merge keys are
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final
 
 import yaml
-from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.nodes import MappingNode, Node, ScalarNode
 from yaml.reader import ReaderError
-from yaml.scanner import ScannerError
 
-MAX_NODES: Final = 20_000
-"""Values and keys of a file with every alias written out."""
+KeyPath = tuple[int | str, ...]
+TakeKey = Callable[[KeyPath, str, int], str | None]
+"""From the path of a block, a key of it as it was typed and its line to how it is read; None: not at all."""
 
-_MERGE: Final = "tag:yaml.org,2002:merge"
+MAX_VALUES: Final = 20_000
+"""Values of a file with every alias written out."""
+
+_OF_YAML: Final = "tag:yaml.org,2002:"
+_KINDS: Final = frozenset({"null", "bool", "int", "float", "timestamp", "str", "seq", "map"})
 
 
-def load_strict(text: str) -> Any:
-    """Return what a YAML document says; raises as `compose_strict` and `construct_strict` do."""
-    return construct_strict(compose_strict(text))
-
-
-def compose_strict(text: str) -> Node | None:
-    """Return the nodes of a YAML document, each with its line; None for an empty one.
+def read_strict(text: str, take_key: TakeKey | None = None) -> Any:
+    """Return what a YAML document says, None for an empty one.
 
     Raises:
-        yaml.YAMLError: it is no YAML, or is too large with its aliases written out; `problem` says which and
-            `problem_mark` where.
+        yaml.YAMLError: it is no YAML, is too large with its aliases written out, gives a key twice, merges keys, or
+            holds a tag or a value that is not read; `problem` says which and `problem_mark` where.
         RecursionError: it is nested too deeply.
     """
     try:
-        return yaml.compose(text, _StrictLoader)
+        document = yaml.compose(text, yaml.SafeLoader)
     except ReaderError as error:
         at = error.position
         begins = text.rfind("\n", 0, at) + 1
         mark = yaml.Mark("triage.yml", at, text.count("\n", 0, at), at - begins, None, 0)
         problem = f"a character that no text may hold stands there (U+{ord(text[at]):04X}); delete it"
-        raise ScannerError(None, None, problem, mark) from error
+        raise ConstructorError(None, None, problem, mark) from error
+    return None if document is None else _Reader(take_key).read(document, ())
 
 
-def construct_strict(node: Node | None) -> Any:
-    """Return what the nodes of a document say.
+class _Reader:
+    """Reads the nodes of one document."""
 
-    Raises:
-        yaml.YAMLError: they give a key twice, merge keys, or hold a tag or a value that is not read.
-        RecursionError: they are nested too deeply.
-    """
-    return None if node is None else _StrictLoader("").construct_document(node)
+    def __init__(self, take_key: TakeKey | None) -> None:
+        self._take_key, self._scalars = take_key, yaml.SafeLoader("")
+        self._values, self._open = 0, set[int]()
 
+    def read(self, node: Node, path: KeyPath) -> Any:
+        """Return what a node says that stands at a path."""
+        self._values += 1
+        if self._values > MAX_VALUES:
+            raise _refused(node, f"with its aliases written out this has over {MAX_VALUES} values")
+        if id(node) in self._open:
+            raise _refused(node, "an alias stands inside what it stands for")
+        if node.tag.removeprefix(_OF_YAML) not in _KINDS:
+            raise _refused(node, f"the tag {node.tag[:60]!r} is not read; remove it")
+        if isinstance(node, ScalarNode):
+            return self._scalar(node)
+        self._open.add(id(node))
+        if isinstance(node, MappingNode):
+            found: Any = self._block(node, path)
+        else:
+            found = [self.read(each, (*path, number)) for number, each in enumerate(node.value)]
+        self._open.discard(id(node))
+        return found
 
-class _StrictLoader(yaml.SafeLoader):
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self._sizes: dict[int, int] = {}
-
-    def compose_node(self, parent: Node | None, index: int) -> Node | None:
-        """Return the next node; how many nodes it stands for is counted as it is built."""
-        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-        is_alias = self.check_event(yaml.AliasEvent)
-        node = super().compose_node(parent, index)
-        if node is None:
-            return None
-        if is_alias and id(node) not in self._sizes:
-            raise ComposerError(None, None, "an alias stands inside what it stands for", mark)
-        if not is_alias:
-            self._sizes[id(node)] = 1 + sum(self._sizes[id(child)] for child in _children(node))
-        if self._sizes[id(node)] > MAX_NODES:
-            raise ComposerError(None, None, f"with its aliases written out this has over {MAX_NODES} values", mark)
-        return node
-
-    def construct_object(self, node: Node, deep: bool = False) -> Any:
-        """Return what a node says; a number or a date that cannot be is refused with its line."""
-        try:
-            return super().construct_object(node, deep)
-        except ValueError as error:
-            shown = str(node.value)[:60]
-            problem = f"{shown!r} is read as a number or a date that does not exist; put quotes around it"
-            raise ConstructorError(None, None, problem, node.start_mark) from error
-
-    def construct_unknown(self, node: Node) -> Any:
-        """Refuse a tag."""
-        problem = f"the tag {node.tag[:60]!r} is not read; remove it"
-        raise ConstructorError(None, None, problem, node.start_mark)
-
-    def construct_mapping(self, node: MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """Return the keys and values of a mapping; a key stands there once."""
+    def _block(self, node: MappingNode, path: KeyPath) -> dict[Hashable, Any]:
+        found: dict[Hashable, Any] = {}
         lines: dict[Hashable, int] = {}
-        for key_node, _ in node.value:
-            if key_node.tag == _MERGE:
-                raise ConstructorError(None, None, "merge keys (<<) are not read; write them out", key_node.start_mark)
+        for key_node, value in node.value:
+            if key_node.tag == f"{_OF_YAML}merge":
+                raise _refused(key_node, "merge keys (<<) are not read; write them out")
             if not isinstance(key_node, ScalarNode):
-                raise ConstructorError(None, None, "a key is a word, not a list or a block", key_node.start_mark)
-            key = self.construct_object(key_node, deep=True)
+                raise _refused(key_node, "a key is a word, not a list or a block")
+            key, line = self._scalar(key_node), key_node.start_mark.line + 1
+            if self._take_key is not None:
+                taken = self._take_key(path, str(key_node.value), line)
+                if taken is None:
+                    continue
+                key = taken if isinstance(key, str) else key
             if key in lines:
-                problem = f"the key {str(key)[:60]!r} stood at line {lines[key]} already; keep one of the two"
-                raise ConstructorError(None, None, problem, key_node.start_mark)
-            lines[key] = key_node.start_mark.line + 1
-        return super().construct_mapping(node, deep)
+                said = f"the key {str(key)[:60]!r} stood at line {lines[key]} already; keep one of the two"
+                raise _refused(key_node, said)
+            lines[key], found[key] = line, self.read(value, (*path, str(key)))
+        return found
+
+    def _scalar(self, node: ScalarNode) -> Any:
+        """Return what a word says; a number or a date that cannot be is refused with its line."""
+        try:
+            return self._scalars.construct_object(node)
+        except ValueError as error:
+            said = f"{str(node.value)[:60]!r} is read as a number or a date that does not exist; put quotes around it"
+            raise _refused(node, said) from error
 
 
-_StrictLoader.add_constructor(None, _StrictLoader.construct_unknown)
-
-
-def _children(node: Node) -> list[Node]:
-    if isinstance(node, MappingNode):
-        return [child for pair in node.value for child in pair]
-    return list(node.value) if isinstance(node, SequenceNode) else []
+def _refused(node: Node, problem: str) -> ConstructorError:
+    return ConstructorError(None, None, problem, node.start_mark)
 
 
 def blocks_in(value: object) -> dict[str, Mapping[str, Any]]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from bot.config.casework_settings import (
     EXPIRE_AFTER,
@@ -99,17 +99,33 @@ class TeamMatters(SettingsBlock):
     pages: PageSettings = PageSettings()
     brief: BriefSettings = BriefSettings()
     working_hours: WorkingHoursSettings | None = None
-    """When reminders and briefs may be said; null: at any hour."""
+    """When reminders and briefs may be said, and on whose clock; null: at any hour, on the machine's."""
     autonomy: Autonomy = "off"
     """Replies without a human. `off`: never. `shadow`: cards say which drafts would have been sent. `on`: an approver
     may arm it (`/triage metrics --arm`) once the record allows it; it disarms itself when the record does not."""
     baseline_reply_s: Annotated[float, Field(gt=0, le=604_800)] | None = None
     """How long an answer took before the bot, median, in seconds; `triage metrics` compares with it."""
-
     share: Annotated[tuple[Literal["notes", "checks"], ...], InheritedValue()] = ()
     """What other teams get to see of this one. `notes`: what was remembered of its answers. `checks`: commands of its
     sessions' HEARTBEAT.md whose findings people acted on, or that several sessions make; other teams get them as
     suggestions, on which a human there decides."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_over_the_zone_of_briefs(cls, given: Any) -> Any:
+        """Read `brief.timezone`, as earlier versions had beside `working_hours.timezone`, where that is not given."""
+        brief = given.get("brief") if isinstance(given, Mapping) else None
+        if not isinstance(brief, Mapping) or "timezone" not in brief:
+            return given
+        hours = given.get("working_hours") or {}
+        both = {"timezone": brief["timezone"], **hours} if isinstance(hours, Mapping) else hours
+        rest = {key: value for key, value in brief.items() if key != "timezone"}
+        return {**given, "brief": rest, "working_hours": both}
+
+    @property
+    def timezone(self) -> str:
+        """The zone of the team's clock: an IANA name, or `local`."""
+        return (self.working_hours or WorkingHoursSettings()).timezone
 
 
 class TeamSettings(TeamMatters):

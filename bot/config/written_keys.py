@@ -7,16 +7,16 @@ and servers stay as they are. Problems are named by the key as it was typed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import reduce
 from typing import Any, Final, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from bot.config.removed_keys import successor_of
+from bot.config.strict_yaml import KeyPath
 from bot.domain.secrets import redact
-
-KeyPath = tuple[int | str, ...]
 
 _CAMEL: Final = re.compile("[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+")
 
@@ -38,14 +38,38 @@ def snake_case(key: str) -> str:
 
 
 class WrittenKeys:
-    """Where the keys of a file stand, and how they were typed."""
+    """Where the keys of a file stand, and how they were typed; `settings` is the model of the whole file.
 
-    def __init__(self) -> None:
+    `removed` has a sentence for each key that earlier versions had.
+    """
+
+    def __init__(self, settings: type[BaseModel]) -> None:
+        self.settings, self.removed = settings, list[str]()
         self._typed: dict[tuple[str, ...], tuple[str, int]] = {}
 
-    def add(self, path: KeyPath, typed: str, line: int) -> None:
-        """Note a key; of one that stands there twice the first counts."""
-        self._typed.setdefault(tuple(map(str, path)), (typed, line))
+    def take(self, block: KeyPath, typed: str, line: int) -> str | None:
+        """Note a key and return it as the settings spell it, None for a removed one; of two the first counts."""
+        key = snake_case(typed) if block_of(self._kind(block)) else typed
+        path = (*map(str, block), key)
+        self._typed.setdefault(path, (typed, line))
+        said = successor_of(path)
+        if said:
+            self.removed.append(f"triage.yml, line {line}: {self.name(path)} was removed: {said} Delete the key.")
+        return key if said is None else None
+
+    def known(self, path: KeyPath) -> list[str]:
+        """Return the keys that a block has at a place of the settings."""
+        block = block_of(self._kind(path))
+        return list(block.model_fields) if block else []
+
+    def _kind(self, path: KeyPath) -> Any:
+        return reduce(kind_below, path, self.settings)
+
+    def holds(self, path: KeyPath) -> bool:
+        """Whether the last key of a path stands in the file; numbers in lists are no keys."""
+        while path and isinstance(path[-1], int):
+            path = path[:-1]
+        return tuple(map(str, path)) in self._typed
 
     def typed(self, path: KeyPath) -> str:
         """Return the last key of a path as it was typed."""
@@ -67,25 +91,6 @@ class WrittenKeys:
         return redact(f"{self.name(path) or 'triage.yml'}: {says}" + (f" (line {line})" if line else ""))
 
 
-def spell_keys(node: Node | None, kind: Any, keys: WrittenKeys, path: KeyPath = ()) -> None:
-    """Write the keys of a document as the settings spell them, and note in `keys` how they were typed.
-
-    `kind` is what the node is to be: a block of the settings, or what holds some.
-    """
-    if isinstance(node, SequenceNode):
-        for number, item in enumerate(node.value):
-            spell_keys(item, kind, keys, (*path, number))
-    if not isinstance(node, MappingNode):
-        return
-    for key, value in node.value:
-        typed = str(key.value)
-        if isinstance(key, ScalarNode) and block_of(kind):
-            key.value = snake_case(typed)
-        here = (*path, str(key.value))
-        keys.add(here, typed, key.start_mark.line + 1)
-        spell_keys(value, kind_below(kind, str(key.value)), keys, here)
-
-
 def block_of(kind: Any) -> type[BaseModel] | None:
     """Return the block that a kind of value is, or that the items of its list are; None where it is none."""
     return next((each for each in _members(kind) if isinstance(each, type) and issubclass(each, BaseModel)), None)
@@ -100,15 +105,6 @@ def kind_below(kind: Any, key: int | str) -> Any:
     if block is None or not isinstance(key, str):
         return kind
     return block.model_fields[key].annotation if key in block.model_fields else None
-
-
-def known_keys(path: Sequence[int | str], model: type[BaseModel]) -> list[str]:
-    """Return the keys that a block has at a place of the settings."""
-    kind: Any = model
-    for part in path:
-        kind = kind_below(kind, part)
-    block = block_of(kind)
-    return list(block.model_fields) if block else []
 
 
 def _members(kind: Any) -> Iterator[Any]:

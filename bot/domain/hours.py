@@ -42,12 +42,14 @@ class ActiveHours:
     days: frozenset[int] = frozenset(range(7))
 
     def __post_init__(self) -> None:
-        problems = [*_clock_problems("start", self.start), *_clock_problems("end", self.end)]
+        ends = {"start": self.start, "end": self.end}
+        problems = [f"{name} {problem}" for name, value in ends.items() if (problem := clock_problem(value))]
         if self.start == "24:00":
             problems = ['start is "24:00"; a window that begins at midnight starts at "00:00"', *problems]
         elif not problems and self.start == self.end:
             problems.append(f'start and end are both "{self.start}"; for the whole day write "00:00" and "24:00"')
-        problems += _zone_problems(self.timezone)
+        if problem := zone_problem(self.timezone):
+            problems.append(f"timezone {problem}")
         if problems:
             raise ConfigError(*problems)
 
@@ -91,26 +93,36 @@ class ActiveHours:
         return opening if opening < upcoming else None
 
 
-def _clock_problems(name: str, value: object) -> list[str]:
+def clock_problem(value: object) -> str | None:
+    r"""Return what is wrong with an end of a window, and what would be right; None where nothing is.
+
+    >>> clock_problem("08:00"), clock_problem("8:00")
+    (None, 'is \'8:00\'; write a time in quotes with two digits each, such as "08:00"')
+    """
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MIDNIGHT:
         meant = f"{value // 60:02}:{value % 60:02}"
-        return [f'{name} is the number {value}, which is how YAML reads {meant} without quotes; write "{meant}"']
+        return f'is the number {value}, which is how YAML reads {meant} without quotes; write "{meant}"'
     if isinstance(value, str) and (_CLOCK.fullmatch(value) or value == "24:00"):
-        return []
-    return [f'{name} is {repr(value)[:40]}; write a time in quotes with two digits each, such as "08:00"']
+        return None
+    return f'is {repr(value)[:40]}; write a time in quotes with two digits each, such as "08:00"'
 
 
 def _minutes(clock: str) -> int:
     return int(clock[:2]) * 60 + int(clock[3:])
 
 
-def _zone_problems(name: object) -> list[str]:
+def zone_problem(name: object) -> str | None:
+    r"""Return what is wrong with the name of a zone, and what would be right; None where nothing is.
+
+    >>> zone_problem("UTC"), zone_problem("Mars")
+    (None, '\'Mars\' is unknown; write an IANA name such as "Europe/Berlin" or "UTC"')
+    """
     try:
         if isinstance(name, str) and ZoneInfo(name):
-            return []
+            return None
     except (KeyError, ValueError, OSError):  # unknown; a path or a NUL; a folder such as "Europe"
         pass
-    return [f'timezone {repr(name)[:60]} is unknown; write an IANA name such as "Europe/Berlin" or "UTC"']
+    return f'{repr(name)[:60]} is unknown; write an IANA name such as "Europe/Berlin" or "UTC"'
 
 
 def _aware(at: datetime) -> datetime:

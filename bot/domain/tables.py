@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple, TypeVar
+from typing import Annotated, Final, TypeVar
 
 from pydantic import BeforeValidator, ConfigDict, TypeAdapter
 
@@ -34,10 +34,6 @@ def _grouped(part: object) -> object:
     return f"(?:{joined})" if isinstance(part, list) and isinstance(joined, str) else part
 
 
-def _as_alternatives(words: object) -> object:
-    return "|".join(words.split()) if isinstance(words, str) else words
-
-
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 """Words, written with blanks between."""
 
@@ -50,20 +46,6 @@ Parts = dict[str, Annotated[str, BeforeValidator(_grouped)]]
 
 Pattern = Annotated[re.Pattern[str], BeforeValidator(_joined)]
 """The same, compiled."""
-
-AnyWord = Annotated[re.Pattern[str], BeforeValidator(_as_alternatives)]
-"""Words with blanks between, each a pattern; the compiled pattern finds any of them."""
-
-
-class Phrases(NamedTuple):
-    """Patterns of whole words, and those of scripts that put no blanks between words, and of signs."""
-
-    words: Alternatives
-    unspaced: Alternatives
-
-    def compiled(self) -> re.Pattern[str]:
-        """Return the pattern that finds any of them, in either letter case."""
-        return re.compile(rf"\b(?:{self.words})\b|{self.unspaced}", re.IGNORECASE)
 
 
 def read_table(module: str, name: str, shape: type[_Shape]) -> _Shape:

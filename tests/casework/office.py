@@ -148,6 +148,7 @@ class Office:
         self.long_runs = LongRuns(
             terminal=self.terminal,
             folder=folder / "escalations",
+            transcripts=self.settings.escalation.transcript_dir,
             argv=("triage", "investigate", "--escalation"),
             environment={"PATH": "/bin"},
             has_model=has_model,

@@ -79,7 +79,6 @@ def test_a_codebase_has_one_place(tmp_path: Path) -> None:
     """Neither or both is refused, and so is what belongs to a clone beside a path."""
     assert "either a path" in refused()
     assert "either a path" in refused(path=str(tmp_path), url="git@host:a/b.git")
-    assert "branch belongs to a url" in refused(path=str(tmp_path), branch="main")
     assert "refresh belongs to a url" in refused(path=str(tmp_path), refresh="5m")
 
 

@@ -39,7 +39,7 @@ class AlertOffice(Office):
     def __init__(self, slack: LocalSlack, control: Control, home: Path, codebase: Path, *, port: int = 0) -> None:
         self.control, self.home = control, home
         self.now: Callable[[], float] = time.time
-        self.config = write_config(home, codebase, slack={"mode": "http", "http": {"port": port}}, **BOT)
+        self.config = write_config(home, codebase, slack={"mode": "http", "http": f"127.0.0.1:{port}"}, **BOT)
         self.environment = {
             "TRIAGE_HOME": str(home),
             "SLACK_BOT_TOKEN": DEMO.bot_token,

@@ -26,7 +26,7 @@ TEAMS = {
     "payments": {**PAYMENTS, "approvers": [ANA.user_id]},
     "platform": {**PLATFORM, "approvers": [BEN.user_id]},
 }
-HTTP = {"slack": {"mode": "http", "http": {"port": 0}}}
+HTTP = {"slack": {"mode": "http", "http": "127.0.0.1:0"}}
 INPUTS = (ids.REPLY, ids.REASON, ids.CONTEXT, ids.NOTE)
 REFUSALS = (
     *("Only approvers", "Only the session's owner", "from another version of triage", "is not a", "Thank you"),

@@ -51,7 +51,7 @@ class HttpOffice(Office):
 
     def __init__(self, slack: LocalSlack, control: Control, home: Path, codebase: Path) -> None:
         self.control, self.home = control, home
-        config = write_config(home, codebase, slack={"mode": "http", "http": {"port": 0}})
+        config = write_config(home, codebase, slack={"mode": "http", "http": "127.0.0.1:0"})
         environment = {
             "TRIAGE_HOME": str(home),
             "SLACK_BOT_TOKEN": DEMO.bot_token,

@@ -91,7 +91,7 @@ def test_the_shortcut_reaches_the_team_of_the_message_and_says_which(
     company_server: LocalSlack, hands: Control, tmp_path: Path, shop: Path
 ) -> None:
     """As a request that Slack signed: the throw-away Slack has no shortcuts. It is for Ana, who is of both teams."""
-    http = {"slack": {"mode": "http", "http": {"port": 0}}}
+    http = {"slack": {"mode": "http", "http": "127.0.0.1:0"}}
     secret = {"SLACK_SIGNING_SECRET": SECRET}
     company = Company(company_server, hands, tmp_path / "home", shop, TEAMS, environment=secret, **http)
     company.bot.start()

@@ -21,7 +21,7 @@ from bot.domain.returns import InvestigatorReturn, Usage, total_usage
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
-from bot.errors import ConfigError, InputError, StoreError, TriageError
+from bot.errors import ConfigError, InputError, StoreError, TriageError, refused
 from bot.ports import Lease, Leases, Terminal
 
 log = logging.getLogger(__name__)
@@ -42,6 +42,8 @@ class LongRuns:
     has_model: bool
     spending: Budget | None = None
     allowance: Allowance | None = None
+    transcripts: Path | None = None
+    """Where their transcripts are written; None: in each run's folder."""
     leases: Leases | None = None
     """Where other replicas may have the run of a thread; None where no other process does."""
     held: dict[str, Lease] = field(default_factory=dict)
@@ -49,7 +51,7 @@ class LongRuns:
 
     def folder_of(self, thread_id: str) -> EscalationFolder:
         """Return a thread's folder."""
-        return EscalationFolder(self.folder / thread_id)
+        return EscalationFolder(self.folder / thread_id, self.transcripts)
 
     def is_ours(self, thread_id: str) -> bool:
         """Whether a thread's run belongs to this replica, from now on at the latest; raises StoreError."""
@@ -141,6 +143,8 @@ class Escalations:
         name = None
         if not folder.is_claimed() or session in self._runs.terminal.sessions():  # else it is over by now
             argv = [*self._runs.argv, str(folder.path)]
+            with refused(f"cannot use {folder.transcript.parent}", "fix `escalation.transcript_dir` in triage.yml"):
+                folder.transcript.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             name = self._runs.terminal.start(session, argv, log=folder.transcript, env=self._runs.environment)
         known = {"escalation_tmux_session": name, "escalation_transcript_path": str(folder.transcript)}
         self._service.store.amend(

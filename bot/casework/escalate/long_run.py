@@ -64,9 +64,10 @@ class EscalationRequest(BaseModel):
 class EscalationFolder:
     """The folder of one thread; for its owner's eyes only."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, transcripts: Path | None = None) -> None:
+        """`transcripts` is where the transcript lies, in a folder of this one's name; None: in this one."""
         self.path = path
-        self.transcript = path / "transcript.log"
+        self.transcript = (transcripts / path.name if transcripts else path) / "transcript.log"
         self.rubric = path / "rubric.md"
 
     def open(self, request: EscalationRequest) -> None:

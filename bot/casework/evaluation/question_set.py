@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from bot.agent.codebases import Codebases
-from bot.config.strict_yaml import load_strict
+from bot.config.strict_yaml import read_strict
 from bot.domain.search.files import is_indexed, path_weight
 from bot.domain.text.sanitize import has_visible, one_line
 from bot.errors import ConfigError
@@ -58,7 +58,7 @@ def _entries(text: str, path: Path) -> list[Any]:
     try:
         if path.suffix in (".ndjson", ".jsonl"):  # a JSON text may hold other ends of lines
             return [json.loads(line) for line in text.split("\n") if line.strip()]
-        value = load_strict(text)
+        value = read_strict(text)
     except json.JSONDecodeError as error:
         raise ConfigError(
             f"{path}: this line is no JSON: {one_line(error.doc, 80)}; write one object a line"

@@ -37,7 +37,7 @@ SAID_CHARS: Final = 400
 _AGAIN: Final = "Then press Open draft PR again."
 _TAKES_NOT: Final = f"It does not take this PR as it is: change what it names. {_AGAIN}"
 _MOVED: Final = f"It has moved: whoever runs triage must give the codebase's `origin` its new address. {_AGAIN}"
-_NO_BASE: Final = f"`fixes.base` or the codebase's `branch` in triage.yml must name another, or nothing. {_AGAIN}"
+_NO_BASE: Final = f"The codebase's `branch` in triage.yml must name another, or nothing. {_AGAIN}"
 _NEXT: Final = {
     "401": f"It does not accept triage's token: whoever runs triage must replace it. {_AGAIN}",
     "403": f"triage's token may not do that: whoever runs triage must let it push branches and open PRs. {_AGAIN}",

@@ -67,37 +67,10 @@ class LinearPattern:
         return self._compiled.search(_utf8(text) if isinstance(text, str) else text) is not None
 
 
-class LinearPatterns:
-    """Many patterns asked about together: one pass finds their words, and only patterns whose words are there are run.
-
-    Compiled when first used. One pattern for all of them would have too many states for what RE2 may keep.
-    """
-
-    def __init__(self, patterns: Iterable[str]) -> None:
-        self._patterns = tuple(patterns)
-
-    @cached_property
-    def _filter(self) -> Any:
-        found = re2.Filter()
-        for pattern in self._patterns:
-            found.Add(pattern)
-        found.Compile()
-        return found
-
-    def found_in(self, text: str) -> Sequence[int]:
-        """Return the numbers of the patterns that match anywhere, counted from 0.
-
-        >>> LinearPatterns(["a+b", "no", "b$"]).found_in("caab")
-        [0, 2]
-        """
-        return (self._filter.Match(_utf8(text)) or ()) if self._patterns else ()
-
-
 class LinearSet:
     """Many patterns without repeats, such as phrases, asked about in one pass of one automaton.
 
-    Compiled when first used. It costs a fraction of what LinearPatterns does; patterns with repeats would give it too
-    many states.
+    Compiled when first used. Patterns with repeats would give it too many states.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:

@@ -65,6 +65,16 @@ def test_a_question_that_will_take_long_gets_no_short_round(tmp_path: Path) -> N
     assert folder_of(office).rubric.read_text().startswith("Question type: ")
 
 
+def test_transcripts_lie_where_the_team_wants_them(tmp_path: Path) -> None:
+    """Each in a folder of its thread's; all else of the run stays in the data directory."""
+    office = long_office(tmp_path, escalation={"transcript_dir": str(tmp_path / "logs")})
+    transcript = office.long_runs.folder_of(THREAD_ID).transcript
+    assert transcript == tmp_path / "logs" / THREAD_ID / "transcript.log"
+    assert office.state.escalation_transcript_path == str(transcript)
+    assert transcript.parent.is_dir()
+    assert (tmp_path / "escalations" / THREAD_ID / "request.json").is_file()
+
+
 def test_offline_nothing_is_escalated(tmp_path: Path) -> None:
     """Without a model a long run could do no more than a short one."""
     office = Office(tmp_path).asked(AUDIT)

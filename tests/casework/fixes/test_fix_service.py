@@ -77,9 +77,10 @@ class Desk:
         diff: str = GOOD,
         keep: timedelta | None = None,
         secret: str = TOKEN,
+        base: str | None = None,
         **settings: Any,
     ) -> None:
-        self.host, self.folder, self.keep, self.secret = host, folder, keep, secret
+        self.host, self.folder, self.keep, self.secret, self.base = host, folder, keep, secret, base
         self.codebase = folder / "shop"
         commit = git(self.codebase, "rev-parse", "HEAD")
         patch = ProposedPatch(title="Raise the limit", diff=diff, rationale="Five are too few.")
@@ -112,7 +113,7 @@ class Desk:
             client,
             Remote(self.host.url, self.secret),
             approvers,
-            base=self.settings.base,
+            base=self.base,
             link_to=lambda _: None,
         )
         desk = self.office.service
