@@ -2,7 +2,7 @@
 
 The file holds one exact version, with its hashes, of every package that `make` and the Dockerfile install. Each part of
 it has one purpose, so that an image of the bot holds no test tools. It names no index and no path. `uv` resolves the
-versions for all supported Pythons and systems at once; see docs/decisions/locked-dependencies.md.
+versions for all supported Pythons and systems at once; see docs/decisions/docs-and-dependencies.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Trains the weights of the scorer: logistic regression by stochastic gradient descent, without any library.
 
 Pure and deterministic: the same examples give the same weights. Own code, since numpy or scikit-learn would be larger
-than the whole bot and the data is small: see docs/decisions/learned-scorer.md.
+than the whole bot and the data is small: see docs/decisions/classifier.md.
 """
 
 from __future__ import annotations

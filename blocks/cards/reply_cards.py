@@ -1,7 +1,7 @@
 """A reply as people see it: the messages it is posted as, the votes under it, the card of an automatic one. Pure.
 
 A reply is one message or, where Slack takes no more in one, several; cards show the same.
-The votes are ordinary buttons, not Slack's `feedback_buttons` (docs/decisions/feedback-buttons.md).
+The votes are ordinary buttons, not Slack's `feedback_buttons` (docs/decisions/slack-views.md).
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ verbatim but for the three escapes, broadcasts, and runs of backticks, which no 
 The label of a link never shows another host than the one that the link leads to. Addresses are read as a browser reads
 them; what cannot be read so is no link but text. A label that names a host of its own is left out where it is not the
 target's, however it is spelled; other labels stand before the target's host.
-Source: docs/decisions/mrkdwn.md; https://url.spec.whatwg.org (user info, backslashes, percent signs), Unicode NFKC and
-UTS 39 (look-alikes).
+Source: docs/decisions/slack-views.md; https://url.spec.whatwg.org (user info, backslashes, percent signs), Unicode NFKC
+and UTS 39 (look-alikes).
 """
 
 from __future__ import annotations

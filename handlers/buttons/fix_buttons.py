@@ -1,7 +1,7 @@
 """The buttons of a proposed patch: its diff in a dialogue, and the draft pull request.
 
 The dialogue opens empty and is filled once permission is certain, as that of the evidence is
-(docs/decisions/evidence-dialogue.md). What a click wants is written down and carried out elsewhere.
+(docs/decisions/slack-views.md). What a click wants is written down and carried out elsewhere.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A clone is an empty repository that was fetched into. Git changes its branch in one step, after everything has arrived
 and was checked; so a process that dies at any moment leaves the last good commit. No commit that was HEAD once is ever
-removed: the branch's log keeps it through every repacking. Why whole and bare: docs/decisions/clones.md.
+removed: the branch's log keeps it through every repacking. Why whole and bare: docs/decisions/codebases.md.
 """
 
 from __future__ import annotations
