@@ -29,6 +29,7 @@ from bot.heartbeat.run.probes import OUTPUT_BYTES, ProbeResult
 from bot.intake.classifier.classification import classify, ngrams_of
 from bot.intake.classifier.rules import Rules
 from bot.intake.classifier.scorer import Weights, shipped_weights
+from bot.ports import Documents
 
 PACKAGES: Final = ("bot.domain", "bot.intake", "bot.casework", "bot.heartbeat", "bot.agent", "blocks")
 SEEDS: Final = (
@@ -519,6 +520,6 @@ def _given_text(function: Callable[..., Any], kinds: dict[str, Any], given: str)
 def _required(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the types of the required arguments by their names; none if it cannot be called by names."""
     required = [one for one in inspect.signature(function).parameters.values() if one.default is one.empty]
-    hints = typing.get_type_hints(function)
+    hints = typing.get_type_hints(function, localns={"Documents": Documents})  # a health check imports no ports
     is_plain = all(one.kind in {one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY} for one in required)
     return {one.name: hints[one.name] for one in required} if is_plain else {}
