@@ -55,7 +55,7 @@ def value_answer(search: Search) -> Answer:
 def _as_finding(one: Setting, search: Search) -> Finding | None:
     line = search.quotes.lines(one.path)[one.line - 1].strip().rstrip(",;{")
     what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
-    lead = f"The default of `{one.name}` is told in" if is_prose(one.path) else f"`{what}` is set in"
+    lead = "The value is told in" if is_prose(one.path) else f"`{what}` is set in"  # prose may not repeat the name
     return search.at(one.path, one.line, lead)
 
 

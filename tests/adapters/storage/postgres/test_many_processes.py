@@ -110,7 +110,9 @@ def be_late(queue: ProcrastinateQueue) -> None:
 
 
 def next_job(queue: ProcrastinateQueue) -> Job:
+    """Claim a job of another process, which is late again where a sign of life was on its way before its end."""
     while (job := queue.claim()) is None:
+        be_late(queue)
         time.sleep(0.02)
     return job
 
