@@ -253,13 +253,19 @@ def test_a_session_that_died_reaches_the_human(tmp_path: Path) -> None:
     assert office.shown.pending_reason is PendingReason.FAILED
 
 
-def test_a_run_of_an_older_release_is_waited_for_though_it_holds_no_lock(tmp_path: Path) -> None:
-    """While tmux answers, which may hold it. Its answer is taken as any; its limit of time ends the waiting."""
+def office_of_older_run(tmp_path: Path) -> Office:
+    """Return an office whose long run was begun by a release before the locks, and holds none."""
     office = long_office(tmp_path)
     request = folder_of(office).path / "request.json"
     request.write_text(request.read_text().replace('"is_locked": true', '"is_locked": false'))
     folder_of(office).claim()
     office.terminal.alive.clear()
+    return office
+
+
+def test_a_run_of_an_older_release_is_waited_for_though_it_holds_no_lock(tmp_path: Path) -> None:
+    """While tmux answers, which may hold it. Its answer is taken as any; its limit of time ends the waiting."""
+    office = office_of_older_run(tmp_path)
     office.terminal.holds_others = True
     office.watch.poll()
     assert office.state.status is ThreadStatus.ESCALATED
@@ -271,11 +277,7 @@ def test_a_run_of_an_older_release_is_waited_for_though_it_holds_no_lock(tmp_pat
 
 def test_a_run_of_an_older_release_is_over_once_tmux_is_gone(tmp_path: Path) -> None:
     """As after the machine was started anew."""
-    office = long_office(tmp_path)
-    request = folder_of(office).path / "request.json"
-    request.write_text(request.read_text().replace('"is_locked": true', '"is_locked": false'))
-    folder_of(office).claim()
-    office.terminal.alive.clear()
+    office = office_of_older_run(tmp_path)
     office.watch.poll()
     assert office.shown.pending_reason is PendingReason.FAILED
 
