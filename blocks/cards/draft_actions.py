@@ -140,11 +140,19 @@ def click_of(state: ThreadState, *, with_twins: bool = False) -> DraftClick:
     )
 
 
-def waiting_actions(state: ThreadState, *, can_approve: bool) -> ActionsBlock:
-    """Return what a waiting thread offers."""
+def waiting_actions(state: ThreadState, *, can_approve: bool, can_escalate: bool) -> ActionsBlock:
+    """Return what a waiting thread offers, nothing of it twice.
+
+    Args:
+        state: The thread.
+        can_approve: Whether its draft can be read whole.
+        can_escalate: Whether long investigations are run here.
+    """
     offered = _on_draft(state, can_approve=can_approve) if state.draft_pending else _without_draft(state)
     same_as = button("Same as…", ids.SAME_AS, _click(state))
-    return _row(state, [*offered, _dismiss(state), same_as, _overflow(state)])
+    names = _menu_names(state, can_escalate=can_escalate)
+    left = {action: name for action, name in names.items() if action not in {one.action_id for one in offered}}
+    return _row(state, [*offered, _dismiss(state), same_as, _menu(left, click_of(state))])
 
 
 def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveElement]:
@@ -208,20 +216,17 @@ def _dismiss(state: ThreadState) -> ButtonElement:
     return button("Dismiss", ids.DISMISS, click)
 
 
-def _overflow(state: ThreadState) -> OverflowMenuElement:
-    click = click_of(state)
-    names = {
+def _menu_names(state: ThreadState, *, can_escalate: bool) -> Mapping[str, str]:
+    """Return the entries of the menu; Slack takes five."""
+    ret = state.investigator_return
+    is_note_offered = ret and ret.proposed_triage_file and not state.triage_file_path
+    return {
         ids.REINVESTIGATE: "Re-investigate",
         ids.ADD_CONTEXT: "Add context",
-        ids.ESCALATE: "Escalate",
-        ids.SHOW_EVIDENCE: "Show evidence",
+        **({ids.ESCALATE: "Escalate"} if can_escalate else {}),
+        **({ids.SHOW_EVIDENCE: "Show evidence"} if state.evidence_refs or state.patch else {}),
+        **({ids.SAVE_NOTE: "Save note"} if is_note_offered else {ids.REMEMBER: "Remember this"}),
     }
-    ret = state.investigator_return
-    if ret and ret.proposed_triage_file and not state.triage_file_path:
-        names[ids.SAVE_NOTE] = "Save note"
-    else:  # Slack takes five entries
-        names[ids.REMEMBER] = "Remember this"
-    return _menu(names, click)
 
 
 def closed_actions(state: ThreadState) -> ActionsBlock:
