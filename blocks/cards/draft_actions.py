@@ -35,7 +35,6 @@ from blocks.text.outgoing_text import context, plain
 from blocks.text.splitting import INPUT_CHARS, split
 from bot.casework.decisions import DraftClick
 from bot.domain.notes import MAX_NOTE_CHARS, offered_words
-from bot.domain.questions.approval_basis import Basis, basis_of_thread
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import duration
 from bot.domain.threads import NewDraft, PendingReason, ThreadState
@@ -156,11 +155,9 @@ def waiting_actions(state: ThreadState, *, can_approve: bool, can_escalate: bool
 
 
 def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveElement]:
-    """Return what can be done with a draft; a search result is there to be edited, so Edit comes first."""
+    """Return what can be done with a draft."""
     click = _click(state)
-    is_search = basis_of_thread(state) is Basis.SEARCH and not state.has_edited_draft
-    leads = is_search and not state.stale_reasons
-    edit = button("Edit", ids.EDIT, click, style="primary" if leads else None)
+    edit = button("Edit", ids.EDIT, click)
     if not can_approve:
         return [edit]
     if state.stale_reasons:
@@ -168,9 +165,8 @@ def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveEleme
     elif state.pending_reason is PendingReason.DISAGREEMENT and state.draft_new is None:
         approve = button("Approve", ids.APPROVE, click, style="danger", confirm=_DESPITE_OBJECTIONS)
     else:
-        approve = button("Approve", ids.APPROVE, click, style=None if is_search else "primary")
-    too = _answer_too(state, approve)
-    return [edit, approve, *too] if is_search else [approve, *too, edit]
+        approve = button("Approve", ids.APPROVE, click, style="primary")
+    return [approve, *_answer_too(state, approve), edit]
 
 
 def choice_actions(state: ThreadState, new: NewDraft) -> ActionsBlock:

@@ -199,8 +199,11 @@ def candidate_blocks(state: ThreadState, link_to: LinkTo) -> list[Block]:
 def _placed(ref: EvidenceRef, link: str | None) -> str:
     """Return what is said of a candidate with its place, which stands below it where the sentence does not name it."""
     said = escape(plain(redact(ref.supports_claim), CAUTION_CHARS))
-    named, place = f"`{_name(ref).removeprefix(COMMIT)}`", _place(ref, link).replace(f"`{COMMIT}", "`")
-    return f"{said.replace(named, place)}{_kind_of_place(ref)}" if named in said else f"{said}\n{_place(ref, link)}"
+    name = _name(ref).removeprefix(COMMIT)
+    named = next((one for one in (f"`{name}`", f"`{name.partition('-')[0]}`") if one in said), None)
+    if named is None:
+        return f"{said}\n{_place(ref, link)}{_kind_of_place(ref)}"
+    return f"{said.replace(named, f'<{link}|{named[1:-1]}>' if link else named)}{_kind_of_place(ref)}"
 
 
 def _beginning(ref: EvidenceRef) -> str:

@@ -226,10 +226,7 @@ def _objection_reason(state: ThreadState) -> str:
 
 
 def _says_the_same(entry: Round, last: Round) -> bool:
-    """Whether no model judged, and a round came to the draft and the objections of the last one."""
-    judged = (entry.validator_return, last.validator_return)
-    if any(verdict is None or verdict.validator_model != CODE_CHECKS for verdict in judged):
-        return False
+    """Whether a round came to the draft and the objections of the last one."""
     drafts = entry.investigator_return.draft_reply, last.investigator_return.draft_reply
     return drafts[0] == drafts[1] and _reasons(entry.validator_return) == _reasons(last.validator_return)
 

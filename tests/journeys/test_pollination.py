@@ -144,7 +144,7 @@ def test_one_click_takes_a_check_from_one_repository_to_another(open_office: Ope
     office = open_office(garden)
     office.beat(garden.master)
     offer = card(office, "shop makes this check.", offering=ids.ACCEPT_SUGGESTION)
-    assert "Suggested check" in shown_text(offer)
+    assert "A shared check is offered" in shown_text(offer)
     assert "hourly, for api" in shown_text(offer)
     assert garden.count() == 0
     office.press(offer, ids.ACCEPT_SUGGESTION, user=CHLOE.user_id)

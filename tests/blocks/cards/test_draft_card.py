@@ -145,7 +145,7 @@ MENU = ["Re-investigate", "Add context", "Escalate", "Show evidence", "Remember 
 @each_row(
     "reason, judge, expected",
     [
-        (PendingReason.APPROVAL, CODE_CHECKS, ["Edit", "Approve", "Dismiss", "Same as…", *MENU]),
+        (PendingReason.APPROVAL, CODE_CHECKS, ["Approve", "Edit", "Dismiss", "Same as…", *MENU]),
         (PendingReason.APPROVAL, "claude", ["Approve", "Edit", "Dismiss", "Same as…", *MENU]),
         (PendingReason.DISAGREEMENT, "claude", ["Approve", "Edit", "Dismiss", "Same as…", *MENU]),
         (
@@ -466,17 +466,6 @@ def test_an_alert_that_is_edited_again_and_again_is_one_line() -> None:
     )
     assert "100 things changed" in said
     assert "• edited (99 times)\\n• a reply" in said
-
-
-def test_a_search_result_is_there_to_be_edited() -> None:
-    """Edit comes first and is the green button; what a human has edited is approved first again."""
-    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator="offline")
-    [row] = [block for block in as_slack_takes_it(card(state)) if block["type"] == "actions"]
-    assert [(e["text"]["text"], e.get("style")) for e in row["elements"][:2]] == [
-        ("Edit", "primary"),
-        ("Approve", None),
-    ]
-    assert actions(card(state.with_draft("Mine.")))[:2] == ["Approve", "Edit"]
 
 
 class TestCandidates:

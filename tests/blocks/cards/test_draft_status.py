@@ -103,14 +103,10 @@ def test_a_disagreement_shows_both_rounds_and_no_check_mark() -> None:
 
 
 def test_a_round_that_ended_as_the_last_one_did_is_shown_once() -> None:
-    """A search without a model finds the same again; what a model said twice is shown twice."""
-    by_model = disagreed()
-    verdict = a_verdict(Verdict.BOUNCE, reasons=("objection",), validator_model=CODE_CHECKS)
-    last = by_model.rounds[1].model_copy(update={"validator_return": verdict})
-    rounds = (last.model_copy(update={"round": 1}), last)
-    assert "*The draft before*" not in text_of(by_model.evolve(rounds=rounds, validator_return=verdict))
-    again = by_model.rounds[1].model_copy(update={"round": 1})
-    assert "*The draft before*" in text_of(by_model.evolve(rounds=(again, by_model.rounds[1])))
+    """The same words to the same draft."""
+    state = disagreed()
+    again = state.rounds[1].model_copy(update={"round": 1})
+    assert "*The draft before*" not in text_of(state.evolve(rounds=(again, state.rounds[1])))
 
 
 def test_rounds_before_a_reinvestigation_are_history() -> None:
