@@ -147,7 +147,7 @@ function open(id, thread = null) {
   if (isHome()) send({ t: "open_home", appId: world.apps[0]?.appId });
   find("#messages").replaceChildren();
   draw();
-  find("#messages").scrollTop = find("#messages").scrollHeight;
+  toEnd(find("#messages"));
 }
 
 /** What the acting person may see in a channel: private answers only their own. */
@@ -211,7 +211,14 @@ function drawMessages(into, messages, hasThreads) {
   if (nodes.length !== into.children.length || nodes.some((node, index) => into.children[index] !== node)) {
     into.replaceChildren(...nodes);
   }
-  if (wasAtEnd) into.scrollTop = into.scrollHeight;
+  if (wasAtEnd) toEnd(into);
+}
+
+/** Go to the last message; of one that is higher than the window to its beginning. */
+function toEnd(into) {
+  const last = into.lastElementChild;
+  const isHigh = last && last.offsetHeight > into.clientHeight;
+  into.scrollTop = isHigh ? last.offsetTop - into.offsetTop : into.scrollHeight;
 }
 
 function keep(into, state, make) {
