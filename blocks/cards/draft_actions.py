@@ -226,7 +226,8 @@ def _overflow(state: ThreadState) -> OverflowMenuElement:
 
 def closed_actions(state: ThreadState) -> ActionsBlock:
     """Return what the card of a closed thread offers."""
-    return _row(state, [_menu({ids.REMEMBER: "Remember this"}, click_of(state))])
+    shows = {ids.SHOW_EVIDENCE: "Show evidence"} if state.evidence_refs else {}
+    return _row(state, [_menu({**shows, ids.REMEMBER: "Remember this"}, click_of(state))])
 
 
 def _menu(names: Mapping[str, str], click: DraftClick) -> OverflowMenuElement:

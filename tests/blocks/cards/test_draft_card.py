@@ -214,7 +214,7 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
                 "Remember this",
             ],
         ),
-        (in_status(ThreadStatus.CLOSED), ["Remember this"]),
+        (in_status(ThreadStatus.CLOSED), ["Show evidence", "Remember this"]),
     ],
 )
 def test_each_state_offers_its_own_buttons(state: ThreadState, expected: list[str]) -> None:
