@@ -1,4 +1,4 @@
-"""The buttons of a posted reply: votes, and Take back of an automatic one."""
+"""The buttons of a posted reply: votes, and Take back of an automatic one; the switch of automatic replies."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from slack_bolt import Ack
 from blocks import ids
 from blocks.text.outgoing_text import answer_text
 from bot.casework.approvers import Approvers
-from bot.casework.posting.auto_replies import AutoReplies
+from bot.casework.posting.auto_replies import ArmingService, AutoReplies
 from bot.casework.posting.feedback import FeedbackVotes
+from bot.domain.questions.autonomy_record import AutonomyMode
 from bot.errors import TriageError
 from handlers.answers import Whisper, answer
 from handlers.buttons.decision_handler import DecisionHandler, Listener, Say, for_a_person
@@ -50,5 +51,16 @@ class AuditButtons:
         on = DecisionHandler(approvers, say, read=ids.decode_auto_reply, refusal=NOT_YOURS)
         self.actions: Mapping[str, Listener] = {
             ids.TAKE_BACK: on.decides(lambda click, reply_id: auto.take_back(reply_id, by=click.user))
+        }
+        self.views: Mapping[str, Listener] = {}
+
+
+class TrustButtons:
+    """The listener of the switch on App Home, for approvers."""
+
+    def __init__(self, arming: ArmingService, approvers: Approvers, *, say: Say) -> None:
+        on = DecisionHandler(approvers, say, read=ids.SWITCH.decode, refusal=NOT_YOURS)
+        self.actions: Mapping[str, Listener] = {
+            ids.TURN_AUTONOMY: on.decides(lambda click, one: arming.turn(AutonomyMode(one.to), by=click.user))
         }
         self.views: Mapping[str, Listener] = {}
