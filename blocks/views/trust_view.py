@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from slack_sdk.models.blocks import Block, HeaderBlock, Option, StaticSelectElement
+from slack_sdk.models.blocks import Block, DividerBlock, HeaderBlock, Option, StaticSelectElement
 
 from blocks import ids
 from blocks.elements import menu
@@ -32,6 +32,7 @@ def trust_blocks(case: AutonomyCase | None, *, team: str, may_approve: bool) -> 
         section(record),
         section(f"*Automatic replies: {standing_words(case)}*", accessory=switch),
         context(_gate(case)),
+        DividerBlock(),
     ]
 
 

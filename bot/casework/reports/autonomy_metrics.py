@@ -190,7 +190,7 @@ def _wrong_words(draft: ThreadFacts, taken_back: Set[str]) -> str | None:
 def standing_words(case: AutonomyCase) -> str:
     """Return whether automatic replies are armed, and by whom, or why not."""
     if case.standing.armed_by is not None and case.standing.armed_at is not None:
-        return f"armed by <@{case.standing.armed_by}> on {utc_text(case.standing.armed_at)}"
+        return f"armed by <@{case.standing.armed_by}> since {utc_text(case.standing.armed_at)}"
     if case.standing.is_off and case.mode is not AutonomyMode.OFF:
         return f"off{why_not(case.standing)}"
     return {
