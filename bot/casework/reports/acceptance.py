@@ -1,14 +1,13 @@
-"""The criteria AC-01 to AC-11 of docs/metrics.md: one table of what is counted and the band it must stay in. Pure.
+"""The criteria AC-01 to AC-11 of docs/metrics.md: one table of what is counted and of the band of good values. Pure.
 
-Below `needs` cases a value is shown and not judged. AC-03, AC-04, AC-07, AC-08 and AC-09 allow no exception; what
-records cannot show (a kill at any moment) is proved by the journeys under tests/.
+Below its least number of cases a value is shown and not judged. AC-03, AC-04, AC-07, AC-08 and AC-09 allow no
+exception; what records cannot show (a kill at any moment) is proved by the journeys under tests/.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -27,62 +26,46 @@ PICKED_UP: Final = timedelta(minutes=5)
 ACTIONABLE_AT_MOST: Final = 0.40
 """The share of messages that may be treated as questions (AC-01)."""
 
+FIRST_ROUND_BAND: Final = (0.60, 0.90)
 SLACK_S: Final = 30.0
 """What a reply may take beyond the baseline."""
 
 
 class Count(NamedTuple):
-    """What was counted of `n` cases; `missing` says why that cannot be judged, whatever n is."""
+    """What was counted of `n` cases, as people read it; `missing` says why that cannot be judged, whatever n is."""
 
     value: float | None
     n: int
+    shown: str = ""
     missing: str = ""
     note: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Criterion:
-    """A row of the table: what is counted, and the band of values that are good; `low` and `high` say what others mean.
-
-    `cases` names what is counted, of which at least `needs` are looked at before a value is judged.
-    """
+class _Criterion(NamedTuple):
+    """A row of the table: what is counted, and the band of good values; `least` cases are needed to judge one."""
 
     name: str
     what: str
     target: str
-    count: Callable[[JournalHistory], Count]
-    at_least: float = -math.inf
-    at_most: float = math.inf
-    needs: int = 1
+    band: tuple[float, float]
+    least: int
     cases: str
-    show: Callable[[float, int], str] | None = None
-    """Of the value and of n; None: a share, as a percentage."""
-    low: str = ""
-    high: str = ""
+    counted: Callable[[JournalHistory], Count]
 
     def measure(self, past: JournalHistory) -> Measure:
         """Return the criterion over what happened."""
-        value, n, missing, note = self.count(past)
-        few = f"{n} of {self.needs} {self.cases}" if n < self.needs else ""
+        value, n, shown, missing, note = self.counted(past)
+        few = f"{n} of {self.least} {self.cases}" if n < self.least else ""
         missing = "; ".join(filter(None, (few, missing)))
-        fits = value is not None and self.at_least <= value <= self.at_most
-        remark = "" if value is None or fits else self.low if value < self.at_least else self.high
-        return Measure(
-            name=self.name,
-            what=self.what,
-            target=self.target,
-            value=value,
-            shown="–" if value is None else self.show(value, n) if self.show else _percent(value, is_exact=not fits),
-            n=n,
-            ok=None if missing or value is None else fits,
-            missing=missing,
-            note=note or remark,
-        )
+        fits = value is not None and self.band[0] <= value <= self.band[1]
+        share = f"{100 * value:.4g} %" if value is not None and not fits else percent(value)  # 40.3 % is over 40 %
+        ok = None if missing or value is None else fits
+        return Measure(self.name, self.what, self.target, value, shown or share, n, ok, missing, note)
 
 
 def measure_criteria(past: JournalHistory, *, baseline_reply_s: float | None = None) -> list[Measure]:
     """Return AC-01 to AC-11 in order."""
-    return [each.measure(past) for each in (*_CRITERIA, _time_to_reply(baseline_reply_s), _IGNORED)]
+    return [each.measure(past) for each in _criteria(baseline_reply_s)]
 
 
 def waited_s(reply: ReplyRecord) -> float | None:
@@ -93,27 +76,21 @@ def waited_s(reply: ReplyRecord) -> float | None:
         return None
 
 
-def _percent(value: float, *, is_exact: bool) -> str:
-    return f"{100 * value:.4g} %" if is_exact else percent(value)  # 40.3 % is over 40 %
-
-
-def _number(value: float, _: int) -> str:
-    return f"{value:,.0f}"
-
-
-def _of_all(value: float, n: int) -> str:
-    return f"{value * n:.0f} of {n}"
-
-
-def _share_of(found: Iterable[bool]) -> Count:
-    """Return how many of the cases are good."""
+def _share_of(found: Iterable[bool], *, all_of: bool = False) -> Count:
+    """Return how many of the cases are good; where all must be, their number is shown."""
     known = list(found)
-    return Count(share(sum(known), len(known)), len(known))
+    return Count(share(sum(known), len(known)), len(known), f"{sum(known)} of {len(known)}" if all_of and known else "")
 
 
 def _none_of(wrong: int, n: int) -> Count:
     """Return how many of the cases are wrong; of none, nothing is said."""
-    return Count(float(wrong) if n or wrong else None, max(n, wrong))
+    return Count(float(wrong), max(n, wrong), str(wrong)) if n or wrong else Count(None, 0)
+
+
+def _median(values: Iterable[float], show: Callable[[float], str]) -> Count:
+    known = list(values)
+    value = middle(known)
+    return Count(value, len(known), "" if value is None else show(value))
 
 
 def _actionable(past: JournalHistory) -> Count:
@@ -122,11 +99,6 @@ def _actionable(past: JournalHistory) -> Count:
     is_young = bool(past.heard) and days < window.days - 1
     missing = f"{days:.1f} of {window.days:.0f} days were recorded" if is_young else ""
     return _share_of(past.heard)._replace(missing=missing)
-
-
-def _orchestrator_tokens(past: JournalHistory) -> Count:
-    read = [each.tokens for each in past.opened if each.tokens is not None]
-    return Count(middle(read), len(read))
 
 
 def _swapped(past: JournalHistory) -> Count:
@@ -157,8 +129,14 @@ def _fabricated_passed(past: JournalHistory) -> Count:
 
 
 def _first_rounds(past: JournalHistory) -> Count:
+    """Count the validated first rounds that passed, and say what a share outside of the band may mean."""
     rounds = (one for each in past.opened for one in each.rounds if one.number == 1 and one.verdict)
-    return _share_of(one.verdict is Verdict.PASS for one in rounds)
+    found, (low, high) = _share_of(one.verdict is Verdict.PASS for one in rounds), FIRST_ROUND_BAND
+    if found.value is None or low <= found.value <= high:
+        return found
+    lenient = "the validator may be too lenient"
+    strict = "the drafts are poor, or the checks or the validator are too strict"
+    return found._replace(note=f"outside the band: {strict if found.value < low else lenient}")
 
 
 def _kept_over_restart(past: JournalHistory) -> Count:
@@ -171,7 +149,7 @@ def _kept_over_restart(past: JournalHistory) -> Count:
         for each in outlived
         if each.status is not ThreadStatus.ESCALATED or (is_late and each.long_run and each.long_run.is_done)
     ]
-    return _share_of(settled)
+    return _share_of(settled, all_of=True)
 
 
 def _ran_at(thread: ThreadFacts, moment: datetime) -> bool:
@@ -185,122 +163,44 @@ def _wrongly_ignored(past: JournalHistory) -> Count:
     return Count(share(alone.wrong, alone.n), alone.n, note=note)
 
 
-def _time_to_reply(baseline_s: float | None) -> Criterion:
-    """Return AC-10, whose band depends on what a reply took before."""
-
-    def count(past: JournalHistory) -> Count:
-        waits = [wait for each in past.replies if (wait := waited_s(each)) is not None]
-        missing = "baseline_reply_s is not set in triage.yml" if baseline_s is None else ""
-        return Count(middle(waits), len(waits), missing)
-
+def _criteria(baseline_s: float | None) -> tuple[_Criterion, ...]:
+    """Return the table; what a reply may take depends on what it took before."""
     limit_s = SLACK_S + (baseline_s or 0.0)
-    return Criterion(
-        name="AC-10",
-        what="time to reply, median",
-        target="baseline + 30 s" if baseline_s is None else f"≤ {seconds(limit_s)}",
-        count=count,
-        at_most=limit_s,
-        needs=10,
-        cases="replies",
-        show=lambda value, _: seconds(value),
+    reply = "baseline + 30 s" if baseline_s is None else f"≤ {seconds(limit_s)}"
+    unset = "baseline_reply_s is not set in triage.yml" if baseline_s is None else ""
+    top, none, every = math.inf, (0, 0), (1, 1)
+
+    def tokens(past: JournalHistory) -> Count:
+        return _median((each.tokens for each in past.opened if each.tokens is not None), lambda n: f"{n:,.0f}")
+
+    def improved(past: JournalHistory) -> Count:
+        return _share_of(each.helped for each in past.opened if each.helped is not None)
+
+    def answered(past: JournalHistory) -> Count:
+        runs = (each.long_run for each in past.opened if each.long_run)
+        return _share_of((run.has_return for run in runs if run.is_done), all_of=True)
+
+    def watchable(past: JournalHistory) -> Count:
+        return _share_of((each.is_watchable for each in past.opened if each.is_escalated), all_of=True)
+
+    def waits(past: JournalHistory) -> Count:
+        known = (wait for each in past.replies if (wait := waited_s(each)) is not None)
+        return _median(known, seconds)._replace(missing=unset)
+
+    share, band, near = (0, ACTIONABLE_AT_MOST), FIRST_ROUND_BAND, "pairs of threads within 5 min"
+    return tuple(
+        _Criterion(*row)
+        for row in (
+            ("AC-01", "actionable messages", f"≤ {percent(share[1])}", share, 1, "messages", _actionable),
+            ("AC-02", "orchestrator tokens, median", "≤ 2,000", (0, 2_000), 20, "investigations", tokens),
+            ("AC-03", "replies in the wrong thread", "none", none, 1, near, _swapped),
+            ("AC-04", "fabricated evidence passed", "never", none, 1, "checked drafts", _fabricated_passed),
+            ("AC-05", "drafts that pass in round 1", "60 to 90 %", band, 10, "validated drafts", _first_rounds),
+            ("AC-06", "round-2 drafts that improve", "≥ 70 %", (0.7, top), 10, "second rounds", improved),
+            ("AC-07", "long runs with an answer", "all", every, 1, "long runs that ended", answered),
+            ("AC-08", "long runs that can be watched", "all", every, 1, "long runs", watchable),
+            ("AC-09", "long runs kept over a restart", "all", every, 1, "long runs at a start", _kept_over_restart),
+            ("AC-10", "time to reply, median", reply, (0, limit_s), 10, "replies", waits),
+            ("AC-11", "messages wrongly ignored", "≤ 1 %", (0, 0.01), 100, "judged messages", _wrongly_ignored),
+        )
     )
-
-
-_CRITERIA: Final = (
-    Criterion(
-        name="AC-01",
-        what="actionable messages",
-        target=f"≤ {percent(ACTIONABLE_AT_MOST)}",
-        count=_actionable,
-        at_most=ACTIONABLE_AT_MOST,
-        cases="messages",
-    ),
-    Criterion(
-        name="AC-02",
-        what="orchestrator tokens, median",
-        target="≤ 2,000",
-        count=_orchestrator_tokens,
-        at_most=2_000,
-        needs=20,
-        cases="investigations",
-        show=_number,
-    ),
-    Criterion(
-        name="AC-03",
-        what="replies in the wrong thread",
-        target="none",
-        count=_swapped,
-        at_most=0,
-        cases="pairs of threads within 5 min",
-        show=_number,
-    ),
-    Criterion(
-        name="AC-04",
-        what="fabricated evidence passed",
-        target="never",
-        count=_fabricated_passed,
-        at_most=0,
-        cases="checked drafts",
-        show=_number,
-    ),
-    Criterion(
-        name="AC-05",
-        what="drafts that pass in round 1",
-        target="60 to 90 %",
-        count=_first_rounds,
-        at_least=0.60,
-        at_most=0.90,
-        needs=10,
-        cases="validated drafts",
-        low="outside the band: the drafts are poor, or the checks or the validator are too strict",
-        high="outside the band: the validator may be too lenient",
-    ),
-    Criterion(
-        name="AC-06",
-        what="round-2 drafts that improve",
-        target="≥ 70 %",
-        count=lambda past: _share_of(each.helped for each in past.opened if each.helped is not None),
-        at_least=0.70,
-        needs=10,
-        cases="bounces with a second round",
-    ),
-    Criterion(
-        name="AC-07",
-        what="long runs with an answer",
-        target="all",
-        count=lambda past: _share_of(
-            each.long_run.has_return for each in past.opened if each.long_run and each.long_run.is_done
-        ),
-        at_least=1,
-        cases="long runs that ended",
-        show=_of_all,
-    ),
-    Criterion(
-        name="AC-08",
-        what="long runs that can be watched",
-        target="all",
-        count=lambda past: _share_of(each.is_watchable for each in past.opened if each.is_escalated),
-        at_least=1,
-        cases="long runs",
-        show=_of_all,
-    ),
-    Criterion(
-        name="AC-09",
-        what="long runs kept over a restart",
-        target="all",
-        count=_kept_over_restart,
-        at_least=1,
-        cases="long runs under way at the last start",
-        show=_of_all,
-    ),
-)
-
-_IGNORED: Final = Criterion(
-    name="AC-11",
-    what="messages wrongly ignored",
-    target="≤ 1 %",
-    count=_wrongly_ignored,
-    at_most=0.01,
-    needs=100,
-    cases="judged messages that were ignored",
-)
