@@ -36,7 +36,17 @@ from blocks.cards.draft_status import new_draft_line, objections, status_line
 from blocks.cards.fix_view import fix_blocks
 from blocks.cards.reply_cards import auto_line, reply_messages, reply_mrkdwn, reply_sections, votes_line
 from blocks.text.message_size import SHORT_CHARS, fit_message, without_middle
-from blocks.text.outgoing_text import context, escape, escape_text, mention, quote_block, quoted_line, section, verbatim
+from blocks.text.outgoing_text import (
+    context,
+    escape,
+    escape_text,
+    inline_code,
+    mention,
+    quote_block,
+    quoted_line,
+    section,
+    verbatim,
+)
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of, truncate
 from bot.casework.posting.reply_proof import ReplyProof, proof_of
 from bot.domain.citations.links import LinkTo, sibling_message_link
@@ -69,6 +79,9 @@ NEW_DRAFT_CHARS = 2_500
 
 BEGINNING_CHARS = 600
 """Shown on the card of a draft that stands in the card's thread."""
+
+SPOKEN_DRAFT_CHARS = 2_000
+SPOKEN_PLACE_CHARS = 120
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -135,8 +148,17 @@ def draft_fits(state: ThreadState, *, is_short: bool = False) -> bool:
 
 
 def card_text(state: ThreadState) -> str:
-    """Return the card's one line for notifications and screen readers."""
-    return truncate(f"{_page(state, ())}{status_line(state)}: {' '.join(escape_text(state.question).split())}", 300)
+    """Return the card for notifications and screen readers: status and question; then a waiting draft and its places.
+
+    Whoever hears no blocks can decide by it.
+    """
+    lead = truncate(f"{_page(state, ())}{status_line(state)}: {' '.join(escape_text(state.question).split())}", 300)
+    if not state.draft_pending or state.status is not ThreadStatus.PENDING_USER:
+        return lead
+    draft = truncate(reply_mrkdwn(draft_with_marks(state, state.draft_pending)), SPOKEN_DRAFT_CHARS)
+    refs = state.investigator_return.evidence_refs if state.investigator_return else ()
+    places = "; ".join(inline_code(ref.ref, SPOKEN_PLACE_CHARS) for ref in refs)
+    return "\n".join(filter(None, (lead, draft, places)))
 
 
 def _question(state: ThreadState, pages: Sequence[str]) -> Block:

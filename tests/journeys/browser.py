@@ -101,7 +101,7 @@ class SlackPage:
 
     def click(self, message: Locator, label: str) -> None:
         """Click a button of a card."""
-        message.get_by_role("button", name=label, exact=True).click()
+        message.get_by_role("button", name=re.compile(rf"^{re.escape(label)}(:|$)")).click()
 
     def choose(self, message: Locator, option: str) -> None:
         """Choose from the card's overflow menu, which this page draws as a drop-down list."""
