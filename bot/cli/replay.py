@@ -25,7 +25,8 @@ from bot.cli.investigate.local_investigation import investigate_locally, open_so
 from bot.cli.options import FILE, config_option
 from bot.cli.output import WIDTH
 from bot.config.environment import Environment
-from bot.config.settings import Settings, find_config, load_settings
+from bot.config.home import find_config
+from bot.config.settings import Settings, load_settings
 from bot.domain.events import Event
 from bot.domain.questions.approval_basis import SEARCH_RESULT
 from bot.domain.text.humanize import counted

@@ -52,6 +52,7 @@ from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 from bot.ports import Clock, Store, Surface, collections
 from bot.ports.collections import OnDamage, SingleDocument
+from bot.ports.feature_collections import SUGGESTIONS
 from bot.runtime.duties import SessionDuties
 from handlers.answers import ephemeral
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
@@ -90,7 +91,7 @@ class Sessions:
         self.suggestions = SuggestionDesk(
             sessions=self.registry,
             states=self.store,
-            suggestions=collections.Collection(documents, collections.SUGGESTIONS, on_damage=on_damage),
+            suggestions=collections.Collection(documents, SUGGESTIONS, on_damage=on_damage),
             decisions=storage.decisions,
             clock=clock,
             known_secrets=known_secrets,

@@ -32,7 +32,8 @@ from bot.intake.enqueue import MessageSorter
 from bot.intake.gaps import Gaps
 from bot.intake.watcher import Watcher
 from bot.ports import Clock
-from bot.ports.collections import AUTO_REPLIES, CLASSIFIED, EVENTS, GAPS, SUGGESTIONS, Collection, CollectionSpec
+from bot.ports.collections import AUTO_REPLIES, CLASSIFIED, EVENTS, GAPS, Collection, CollectionSpec
+from bot.ports.feature_collections import SUGGESTIONS
 from bot.runtime.duties import Duty
 from handlers.answers import ephemeral, ephemeral_reply
 from handlers.buttons.decision_handler import say_beside

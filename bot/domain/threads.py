@@ -244,7 +244,7 @@ class ThreadState(FrozenValue):
     question_type: QuestionType = QuestionType.OTHER
     severity: Severity = Severity.ACT
     """`page` where the rules heard an alarm ("prod is down!!")."""
-    paging: Paging = Paging()
+    paging: Paging = Field(default_factory=Paging)
     from_bot: Annotated[bool, Field(exclude_if=operator.not_)] = False
     """Whether an app wrote the question; most post as a user of their own, whose id looks like a person's."""
     mentions_bot: Annotated[bool, Field(exclude_if=operator.not_)] = False

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from bot.domain.acknowledgement import Reaction
-from bot.domain.heartbeats.alerts import Alert, Place
-from bot.domain.questions.autonomy_record import AutoReply
-from bot.domain.questions.feedback import Feedback
-from bot.domain.threads import ThreadState
+if TYPE_CHECKING:  # every command imports the ports, and few of them the chat
+    from bot.domain.acknowledgement import Reaction
+    from bot.domain.heartbeats.alerts import Alert, Place
+    from bot.domain.questions.autonomy_record import AutoReply
+    from bot.domain.questions.feedback import Feedback
+    from bot.domain.threads import ThreadState
 
 IN_FLIGHT: Final = timedelta(seconds=10)
 """How long after it was sent a post may still reach its channel, though whoever sent it cannot tell."""
