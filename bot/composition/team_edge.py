@@ -20,9 +20,10 @@ from bot.casework.reports.journal_history import PastThreads
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics
 from bot.casework.reports.status_overview import count_today, overview
-from bot.composition.heartbeats import Heartbeats, Sessions
+from bot.composition.heartbeats import Heartbeats
 from bot.composition.process import Process
 from bot.composition.questions import Questions
+from bot.composition.sessions import Sessions
 from bot.composition.team_core import TeamCore
 from bot.domain.jobs import FollowUpArrived
 from bot.domain.threads import ThreadStatus
