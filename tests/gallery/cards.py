@@ -333,8 +333,8 @@ CARDS = Chapter(
             name="card-disagreement",
             title="⚠ disagreement",
             meaning=(
-                "After one correction the second model still objects; its reasons stand below the draft. Usually *Edit* "
-                "or *Dismiss* is right."
+                "After one correction the second model still objects; its reasons stand below the draft. Usually "
+                "*Edit* or *Dismiss* is right."
             ),
             shows=card(
                 drafted(

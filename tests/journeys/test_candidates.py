@@ -11,11 +11,11 @@ import pytest
 
 from blocks import ids
 from bot.casework.investigate.code_findings import CodeFindings
-from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, OPS
 from tests import fork_server
+from tests.hands import LIMIT_S, Control, Json
 from tests.journeys import found_more
 from tests.journeys.found_more import ATTEMPTS, HOUR
 from tests.journeys.home_files import list_files
