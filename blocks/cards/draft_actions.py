@@ -227,7 +227,8 @@ def _menu_names(state: ThreadState, *, can_escalate: bool) -> Mapping[str, str]:
 
 def closed_actions(state: ThreadState) -> ActionsBlock:
     """Return what the card of a closed thread offers."""
-    return _row(state, [_menu({ids.REMEMBER: "Remember this"}, click_of(state))])
+    shows = {ids.SHOW_EVIDENCE: "Show evidence"} if state.evidence_refs else {}
+    return _row(state, [_menu({**shows, ids.REMEMBER: "Remember this"}, click_of(state))])
 
 
 def _menu(names: Mapping[str, str], click: DraftClick) -> OverflowMenuElement:

@@ -38,6 +38,7 @@ from blocks.cards.reply_cards import auto_line, reply_messages, reply_mrkdwn, re
 from blocks.text.message_size import SHORT_CHARS, fit_message, without_middle
 from blocks.text.outgoing_text import context, escape, escape_text, mention, quote_block, quoted_line, section, verbatim
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of, truncate
+from bot.casework.posting.reply_proof import ReplyProof, proof_of
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import wrote_in_thread
 from bot.domain.fixes.fixes import NO_FIX, FixMark
@@ -75,7 +76,7 @@ class CardFacts:
     """What a card shows besides its thread's record; what may change is asked each time a card is shown.
 
     `paused` says who stopped all work. `pages` are the users and groups that the card of an alarm mentions.
-    `can_escalate` says whether long investigations are run here.
+    `can_escalate` says whether long investigations are run here. `proof` is that of a reply, with its approver's name.
     """
 
     link_to: LinkTo
@@ -85,6 +86,7 @@ class CardFacts:
     votes: Callable[[ThreadState], Votes] = lambda _: NO_VOTES
     pages: Callable[[], Sequence[str]] = tuple
     can_escalate: bool = True
+    proof: Callable[[ThreadState], tuple[ReplyProof, str | None]] = lambda state: (proof_of(state), None)
 
 
 def card_blocks(

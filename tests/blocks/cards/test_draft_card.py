@@ -172,7 +172,7 @@ def test_what_is_not_waiting_offers_little() -> None:
     """A run takes context, of a closed card a note may be saved."""
     for status in OPEN:
         assert actions(card(in_status(status))) == ["Add context", "Dismiss"]
-    assert actions(card(in_status(ThreadStatus.CLOSED))) == ["Remember this"]
+    assert actions(card(in_status(ThreadStatus.CLOSED))) == ["Show evidence", "Remember this"]
 
 
 def test_no_entry_stands_there_that_can_do_nothing() -> None:
