@@ -15,6 +15,7 @@ from blocks.cards.draft_card import card_blocks
 from blocks.views.home_view import HomeData
 from bot.casework.checks.shown_evidence import EvidenceReader
 from bot.casework.notes import Notes, address_prover
+from bot.casework.posting.reply_proof import ProofReader
 from bot.casework.reports.journal_history import PastThreads
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics
@@ -40,7 +41,7 @@ from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evi
 from handlers.buttons.fix_buttons import FixButtons
 from handlers.buttons.note_buttons import NoteButtons
 from handlers.buttons.removed_buttons import RemovedButtons
-from handlers.buttons.reply_buttons import AuditButtons, FeedbackButtons, TrustButtons
+from handlers.buttons.reply_buttons import AuditButtons, FeedbackButtons, ProofButton, TrustButtons
 from handlers.commands.casework_commands import CaseworkCommands, metrics_command, status_command
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.notes_command import notes_command
@@ -131,6 +132,8 @@ def _listeners(
     notes = NoteButtons(saving, approvers, say=answers.say, team=core.name)
     runs, kept = questions.models.runs, core.storage.notes
     reader = EvidenceReader(repo=code.codebases, known_secrets=secrets, runs=runs, notes=kept)
+    proofs = ProofReader(store=service.store, evidence=reader, workspace=slack.workspace, approvers=approvers)
+    whisper = ephemeral_reply(slack.client)
     evidence = partial(draft_evidence, service.store, reader, code.link_to)
     buttons = (
         DraftButtons(
@@ -140,7 +143,8 @@ def _listeners(
         notes,
         AuditButtons(questions.auto_replies, approvers, say=say),
         TrustButtons(questions.arming, approvers, say=answers.say),
-        FeedbackButtons(questions.feedback, ephemeral_reply(slack.client)),
+        FeedbackButtons(questions.feedback, whisper),
+        ProofButton(proofs, code.link_to, whisper),
         heartbeats.alert_buttons,
         RemovedButtons(say),
         heartbeats.suggestion_buttons,
