@@ -115,9 +115,11 @@ def test_a_codebase_has_a_check_of_its_own(open_office: Open, hosts: dict[str, C
 
 def test_a_patch_of_two_codebases_is_refused_in_a_sentence(open_office: Open, hosts: dict[str, CodeHost]) -> None:
     """On the card, before anybody clicks; another investigation is offered."""
-    office = open_office(RETRY.replace(" a/", " a/shop:").replace(" b/", " b/shop:") + WORKERS.format("infra:deploy/workers.py"), BOTH)
+    office = open_office(
+        RETRY.replace(" a/", " a/shop:").replace(" b/", " b/shop:") + WORKERS.format("infra:deploy/workers.py"), BOTH
+    )
     ts = office.ask(QUESTION)
-    card = office.card(ts, "The patch changes files of `shop` and `infra`", offering=ids.REINVESTIGATE)
+    card = office.card(ts, "The patch changes files of `infra` and `shop`", offering=ids.REINVESTIGATE)
     assert "a draft PR is for one codebase" in shown_text(card)
     assert find_element(card, ids.OPEN_FIX) is None
     assert find_element(card, ids.VIEW_DIFF) is not None
