@@ -27,7 +27,7 @@ from bot.config.field_types import (
     SettingsBlock,
     Word,
     described_as,
-    matching,
+    form,
 )
 from bot.config.heartbeat_settings import BeatSettings
 from bot.config.home import DEFAULT_TEAM
@@ -59,7 +59,6 @@ from bot.errors import ConfigError
 
 _PORT: Final = re.compile("[0-9]{1,5}")
 _LAST_PORT: Final = 65_535
-_TOOL: Final = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]{0,39})?")
 
 
 def _listening_address(value: object) -> object:
@@ -112,7 +111,9 @@ def _without_tools(value: object) -> object:
     return value
 
 
-ToolName = Annotated[str, matching(_TOOL, "no tool's name; it looks like grafana"), AfterValidator(str.lower)]
+ToolName = Annotated[
+    str, *form(r"(?:[A-Za-z0-9][A-Za-z0-9._-]{0,39})?", "tool's name such as grafana"), AfterValidator(str.lower)
+]
 AlertBots = Annotated[
     dict[Word, ToolName],
     BeforeValidator(_without_tools),
