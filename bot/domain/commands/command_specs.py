@@ -51,7 +51,13 @@ MANUAL: Final[Mapping[str, CommandSpec]] = MappingProxyType({entry.path: entry f
 """Every command and subcommand by its path, in the order in which lists show them."""
 
 REMOVED: Final[Mapping[str, str]] = MappingProxyType(
-    {"autonomy": "metrics --autonomy", "files": "notes", "review": "metrics"}
+    {
+        "autonomy": "metrics --autonomy",
+        "eval": "backtest",
+        "files": "notes",
+        "replay": "backtest",
+        "review": "metrics",
+    }
 )
 """Commands of earlier releases, each with what to type instead."""
 
