@@ -150,7 +150,7 @@ class ClassifierSettings(SettingsBlock):
     """What the team adds to the rules that choose which messages deserve work."""
 
     bot_id: str | None = None
-    """The bot's user id, for `triage classify` and `triage replay`; a running bot asks Slack who it is."""
+    """The bot's user id, for `triage classify` and `triage backtest`; a running bot asks Slack who it is."""
     ack_patterns: tuple[Pattern, ...] = ()
     """More forms of thanks or agreement; in small letters, each covers the whole message."""
     question_keywords: tuple[Word, ...] = ()
@@ -163,7 +163,7 @@ class ClassifierSettings(SettingsBlock):
     """Leave questions alone that are addressed to somebody else (`@alice can you …`)."""
     threshold: Annotated[float, Field(gt=0, lt=1)] | None = None
     """How likely a message must want an answer to be a question, between 0 and 1; absent: what the weights were made
-    for. A lower one hears more and wakes for more noise; `triage replay` shows what each would have done."""
+    for. A lower one hears more and wakes for more noise; `triage backtest` shows what it would have heard."""
 
 
 class Settings(TeamMatters):

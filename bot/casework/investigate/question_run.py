@@ -5,14 +5,14 @@ Each run leaves its record under runs/. Nothing is posted, and no thread is stor
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bot.agent.model_run import progress_line
 from bot.agent.run_records import RunRecorder
 from bot.casework.checks.validation import Validation, Validator
-from bot.casework.investigate.assignment import Assignment, Investigation, Investigator, corrected_type
+from bot.casework.investigate.assignment import Assignment, Investigation, Investigator, ThreadMessage, corrected_type
 from bot.domain.questions.rubrics import question_type_of, rubric_for
 from bot.domain.returns import Usage, total_usage
 from bot.domain.threads import Round, ThreadState
@@ -50,8 +50,10 @@ class QuestionRunner:
     home: Path
     """Of the records, to be named where a run fails."""
 
-    def run(self, question: str, *, say: Say) -> QuestionRun:
+    def run(self, question: str, *, say: Say, earlier: Sequence[ThreadMessage] = ()) -> QuestionRun:
         """Return what came of a question with its first draft, telling `say` how it goes.
+
+        `earlier` is what stood in the thread before the question, oldest first.
 
         Raises:
             TriageError: as the investigator, the validator and the record do.
@@ -59,7 +61,7 @@ class QuestionRunner:
         state = self._opened(question)
         run_id, validation_id = f"{state.thread_id}-r1", f"{state.thread_id}-v1"
         try:
-            found = self._investigated(state, run_id, say)
+            found = self._investigated(state, run_id, say, tuple(earlier))
         except TriageError:
             say(f"record: {self.home / 'runs' / run_id} (run.log has what happened)")
             raise
@@ -77,13 +79,17 @@ class QuestionRunner:
             run.trace = validation.as_trace()
         return QuestionRun(state=state, run_id=run_id, validation_id=validation_id, found=found, validation=validation)
 
-    def _investigated(self, state: ThreadState, run_id: str, say: Say) -> Investigation:
+    def _investigated(
+        self, state: ThreadState, run_id: str, say: Say, earlier: tuple[ThreadMessage, ...]
+    ) -> Investigation:
         assignment = Assignment(
             question=state.question,
             question_type=state.question_type,
             rubric=state.rubric or "",
             round=1,
             memory_hits=tuple(self.memory.search(state.question)),
+            thread_context=earlier,
+            earlier=tuple(one.text for one in earlier),
         )
         with self.runs.recording(run_id, "round 1") as run:
             found = self.investigator.investigate(
