@@ -41,6 +41,8 @@ SHOW_PROOF: Final = "triage_show_proof"
 HELPFUL: Final = "triage_helpful"
 NOT_HELPFUL: Final = "triage_not_helpful"
 TAKE_BACK: Final = "triage_take_back"
+TURN_AUTONOMY: Final = "triage_turn_autonomy"
+"""The switch of automatic replies on App Home."""
 
 ACKNOWLEDGE: Final = "triage_acknowledge"
 SNOOZE: Final = "triage_snooze"
@@ -161,6 +163,7 @@ _FORMS: Final = {
     "team": r"[\w.-]{0,100}",
     "chat_id": "[A-Z0-9]{1,40}",
     "message_id": r"[0-9]{1,20}\.[0-9]{1,20}",
+    "to": "off|shadow|on",
 }
 
 
@@ -190,9 +193,18 @@ class MessageValue:
     message_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class SwitchValue:
+    """How a team's switch of automatic replies is to stand."""
+
+    team: str
+    to: str
+
+
 CLICK: Final = Codec(DraftClick, "{thread_id}|{version}|{draft_hash}|{seen}[|t{twins}]", _FORMS)
 THREAD_PART: Final = Codec(ThreadPart, "{thread_id}|{digest}", _FORMS)
 FINDING: Final = Codec(FindingValue, "[{snooze}!]{session_id}|{digest}", _FORMS)
+SWITCH: Final = Codec(SwitchValue, "team.{team}|{to}", _FORMS)
 MESSAGE: Final = Codec(MessageValue, "team.{team}|{chat_id}|{message_id}", _FORMS)
 
 

@@ -22,6 +22,7 @@ from bot.casework.pause import PauseSwitch
 from bot.casework.posting.reply_proof import posted_proof
 from bot.casework.thread_service import ChannelCodebases, ThreadService
 from bot.composition.code_hosts import CodeHosts
+from bot.composition.model_access import runs_long
 from bot.composition.process import Process, open_storage, set_aside_line
 from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
@@ -82,6 +83,7 @@ class TeamCore:
             pages=lambda: self.approvers.paged,
             fixes=FixMarks(self.fixes, self.patched, self.hosts.client),
             votes=FeedbackCounts(self.feedback),
+            can_escalate=runs_long(settings, self.environment),
             proof=partial(posted_proof, threads, slack.workspace),
         )
         messenger = SlackMessenger(

@@ -1,4 +1,4 @@
-"""The buttons of a posted reply: its proof, votes, and Take back of an automatic one."""
+"""The buttons of a posted reply: its proof, votes, Take back of an automatic one; the switch of automatic replies."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from blocks.cards.reply_cards import proof_line
 from blocks.elements import notice
 from blocks.text.outgoing_text import answer_text, section
 from bot.casework.approvers import Approvers
-from bot.casework.posting.auto_replies import AutoReplies
+from bot.casework.posting.auto_replies import ArmingService, AutoReplies
 from bot.casework.posting.feedback import FeedbackVotes
 from bot.casework.posting.reply_proof import ProofReader, approver_name
 from bot.domain.citations.links import LinkTo
+from bot.domain.questions.autonomy_record import AutonomyMode
 from bot.errors import ProviderError, TriageError
 from handlers.answers import Whisper, answer
 from handlers.buttons.decision_handler import DecisionHandler, Listener, Say, for_a_person, update_dialogue
@@ -90,5 +91,16 @@ class AuditButtons:
         on = DecisionHandler(approvers, say, read=ids.decode_auto_reply, refusal=NOT_YOURS)
         self.actions: Mapping[str, Listener] = {
             ids.TAKE_BACK: on.decides(lambda click, reply_id: auto.take_back(reply_id, by=click.user))
+        }
+        self.views: Mapping[str, Listener] = {}
+
+
+class TrustButtons:
+    """The listener of the switch on App Home, for approvers."""
+
+    def __init__(self, arming: ArmingService, approvers: Approvers, *, say: Say) -> None:
+        on = DecisionHandler(approvers, say, read=ids.SWITCH.decode, refusal=NOT_YOURS)
+        self.actions: Mapping[str, Listener] = {
+            ids.TURN_AUTONOMY: on.decides(lambda click, one: arming.turn(AutonomyMode(one.to), by=click.user))
         }
         self.views: Mapping[str, Listener] = {}
