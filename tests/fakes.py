@@ -643,6 +643,11 @@ class FakeWorkspace:
             raise ProviderError("Slack could not read the thread: channel_not_found")
         return list(self.threads.get((chat_id, thread_ts), []))
 
+    def thread_above(self, chat_id: str, message_id: str) -> str | None:
+        self._answer(chat_id)
+        roots = [ts for chat, ts in self.threads if chat == chat_id and float(ts) < float(message_id)]
+        return max(roots, key=float, default=None)
+
     def channel(self, chat_id: str) -> Channel:
         self._answer(chat_id)
         return Channel(is_private=chat_id in self.private, is_archived=chat_id in self.archived)

@@ -102,6 +102,9 @@ class Workspace(Protocol):
     def thread(self, chat_id: str, thread_ts: str) -> Sequence[ChatMessage]:
         """Return the messages of a thread, its parent first; empty when the parent is gone."""
 
+    def thread_above(self, chat_id: str, message_id: str) -> str | None:
+        """Return the thread of the message above another one in a channel, None for none; raises ProviderError."""
+
     def channel(self, chat_id: str) -> Channel:
         """Return how a channel stands at this moment; raises ProviderError if the chat cannot say."""
 
