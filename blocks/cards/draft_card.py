@@ -24,16 +24,15 @@ from blocks.cards.draft_actions import (
     waiting_actions,
 )
 from blocks.cards.draft_context import (
-    alert_line,
     asked_by,
     candidate_blocks,
     earlier_lines,
     evidence_lines,
-    suspect_lines,
     twin_blocks,
 )
 from blocks.cards.draft_status import new_draft_line, objections, status_line
 from blocks.cards.fix_view import fix_blocks
+from blocks.cards.incoming_alert import alert_line, assignee_actions, assignee_line, owner_line, suspect_lines
 from blocks.cards.reply_cards import auto_line, reply_messages, reply_mrkdwn, reply_sections, votes_line
 from blocks.text.message_size import SHORT_CHARS, fit_message, without_middle
 from blocks.text.outgoing_text import context, escape, escape_text, mention, quote_block, quoted_line, section, verbatim
@@ -106,6 +105,7 @@ def card_blocks(
         *_shortened_note(refused),
         *_gloss(state, facts.team_language),
         *alert_line(state),
+        *assignee_line(state),
     ]
     parts.append(context(status_line(state, progress=progress)))
     if paused and state.is_open:
@@ -113,7 +113,7 @@ def card_blocks(
         parts.append(context(f":double_vertical_bar: *{escape(paused)}* · {waits}"))
     if state.triage_file_path:
         parts.append(context(f":file_folder: note saved as `{escape(state.triage_file_path)}`"))
-    parts += [*votes_line(votes), *earlier_lines(state), *twin_blocks(state)]
+    parts += [*votes_line(votes), *earlier_lines(state), *assignee_actions(state), *twin_blocks(state)]
     if state.status is ThreadStatus.PENDING_USER:
         can_approve = bool(draft) and (whole_at is not None or draft_fits(state, is_short=refused is not None))
         patches = fix_blocks(state, fixes, reinvestigate_button(state))
@@ -274,9 +274,8 @@ def _waiting(state: ThreadState, link_to: LinkTo, patches: Sequence[Block]) -> l
     """Return what stands below the drafts of a card that asks the human for a decision."""
     parts = [*evidence_lines(state, link_to), *candidate_blocks(state, link_to)]
     parts += auto_line(state)
-    parts += (
-        suspect_lines(state.investigator_return.suspect_changes, state.started_at) if state.investigator_return else []
-    )
+    if (ret := state.investigator_return) is not None:
+        parts += [*suspect_lines(ret.suspect_changes, state.started_at), *owner_line(ret.owners)]
     parts += _images_unread(state)
     parts += _not_searched(state)
     parts += _aged_clones(state)
