@@ -608,7 +608,7 @@ class FakeAttachments:
 
     def image(self, file_id: str) -> Image:
         if file_id not in self.images:
-            raise ProviderError("Slack could not read a file: file_not_found")
+            raise ProviderError("Slack could not read a file: file_not_found", code="file_not_found")
         return self.images[file_id]
 
     def text(self, file_id: str) -> str:

@@ -40,7 +40,7 @@ from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, char
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import wrote_in_thread
 from bot.domain.fixes.fixes import NO_FIX, FixMark
-from bot.domain.questions.approval_basis import Basis, basis_of_thread
+from bot.domain.questions.approval_basis import OFFLINE, Basis, basis_of_thread
 from bot.domain.questions.draft_language import primary
 from bot.domain.questions.feedback import NO_VOTES, Votes
 from bot.domain.questions.rubrics import watch_line
@@ -61,6 +61,12 @@ PAGED = 10
 
 DRAFT_CHARS = 5_000
 """Of a draft that a card shows whole, as `chars_of` counts; half of what one message holds."""
+
+UNREAD_IMAGES = {
+    "missing_scope": ": the app lacks the scope `files:read`",
+    "foreign_file": ": it is kept elsewhere than at Slack",
+}
+"""Why the chat gives no image, by its own word."""
 
 NEW_DRAFT_CHARS = 2_500
 """Of a new draft that a card shows whole beside a human's text, counted in the same way."""
@@ -276,7 +282,7 @@ def _waiting(state: ThreadState, link_to: LinkTo, patches: Sequence[Block]) -> l
     parts += auto_line(state)
     if (ret := state.investigator_return) is not None:
         parts += [*suspect_lines(ret.suspect_changes, state.started_at), *owner_line(ret.owners)]
-    parts += _images_unread(state)
+    parts += _images(state)
     parts += _not_searched(state)
     parts += _aged_clones(state)
     parts += patches
@@ -287,10 +293,15 @@ def _waiting(state: ThreadState, link_to: LinkTo, patches: Sequence[Block]) -> l
     return parts
 
 
-def _images_unread(state: ThreadState) -> list[Block]:
-    """Return how many of the question's images nobody but its readers in the chat has seen."""
-    unread = len(state.images) - (state.investigator_return.images_read if state.investigator_return else 0)
-    return [context(unread_images(unread))] if unread > 0 else []
+def _images(state: ThreadState) -> list[Block]:
+    """Return how many of the question's images were read, how many not, and why."""
+    ret = state.investigator_return
+    read = ret.images_read if ret else 0
+    unread, problem = len(state.images) - read, ret.images_problem if ret else None
+    why = ": no model was used" if state.investigator == OFFLINE else UNREAD_IMAGES.get(problem or "", "")
+    said = [f"read {counted(read, 'image')}"] if read else []
+    said += [f"{unread_images(unread)}{why}"] if unread > 0 else []
+    return [context(f"🖼️ {' · '.join(said)}")] if said else []
 
 
 def _not_searched(state: ThreadState) -> list[Block]:

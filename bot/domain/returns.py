@@ -235,6 +235,8 @@ class InvestigatorReturn(FrozenValue):
     """Whether some of these were only not indexed yet, filled in by code."""
     images_read: int = 0
     """How many of the question's images the investigator saw, filled in by code."""
+    images_problem: Annotated[str | None, Field(exclude_if=operator.not_)] = None
+    """The chat's word for why an image could not be read, filled in by code."""
     track_record: Any = Field(default=None, exclude=True, repr=False)
     """Written by earlier releases: read, so that their returns are valid, and ignored."""
     suspect_changes: tuple[SuspectChange, ...] = ()
