@@ -41,6 +41,7 @@ from handlers.answers import ephemeral, ephemeral_reply
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
 from handlers.buttons.fix_buttons import FixButtons
+from handlers.buttons.hand_over_buttons import HandOverButtons
 from handlers.buttons.note_buttons import NoteButtons
 from handlers.buttons.removed_buttons import RemovedButtons
 from handlers.buttons.reply_buttons import AuditButtons, FeedbackButtons, ProofButton, TrustButtons
@@ -143,6 +144,7 @@ def _listeners(
         ),
         FixButtons(questions.patches.fixes, approvers, say=answers.say, known_secrets=secrets),
         notes,
+        HandOverButtons(questions.hand_overs, approvers, say=answers.say),
         AuditButtons(questions.auto_replies, approvers, say=say),
         TrustButtons(questions.arming, approvers, say=answers.say),
         FeedbackButtons(questions.feedback, whisper),

@@ -111,6 +111,12 @@ class Workspace(Protocol):
     def members(self, place_id: str) -> frozenset[str]:
         """Return the user ids in a channel or a user group; raises ProviderError if the chat cannot say."""
 
+    def user_groups(self) -> Sequence[tuple[str, str]]:
+        """Return the id and the name of each user group; none where the chat cannot say."""
+
+    def user_of(self, email: str) -> str | None:
+        """Return the id of the user with an address; None where there is none, or the chat cannot say."""
+
 
 class Attachments(Protocol):
     """The files of messages; each method raises ProviderError that says why one is not read."""
@@ -212,6 +218,9 @@ class PageChat(Protocol):
 
     def escalate(self, state: ThreadState, to: str, *, waited: timedelta) -> None:
         """Tell a user, each member of a user group, or a channel; of a group it was told if one of them was."""
+
+    def hand_over(self, state: ThreadState) -> None:
+        """Tell the assignee of a thread, or each member of their user group, in private who gave it to them."""
 
 
 class AskerChat(Protocol):
