@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from html import unescape
 from typing import Final
 
 from slack_sdk.models.blocks import (
@@ -27,7 +26,7 @@ from blocks.text.outgoing_text import plain
 from blocks.text.splitting import INPUT_CHARS
 from bot.domain.text.marks import without_marks
 
-_SIGNS: Final = re.compile(r":[a-z0-9_+-]{1,40}:|<[^>|]{0,300}\|?|[>*_~`]")
+_SIGNS: Final = re.compile(r":[a-z0-9_+-]{1,40}:|<[^>|]{0,300}\|?|&[a-z]{2,4};|[>*_~`]")
 """What a section's mrkdwn has besides words."""
 
 TITLE_CHARS = 24
@@ -63,7 +62,7 @@ def with_spoken_names(blocks: Sequence[Block], *, by_part: bool = False) -> Sequ
         beside = [block.accessory] if isinstance(block, SectionBlock) else []
         for element in block.elements if isinstance(block, ActionsBlock) else beside:
             if isinstance(element, ButtonElement) and element.text is not None:
-                spoken = f"{element.text.text}: {unescape(_SIGNS.sub(' ', said or about))}"
+                spoken = f"{element.text.text}: {_SIGNS.sub(' ', said or about)}"
                 element.accessibility_label = plain(spoken, SPOKEN_CHARS)
     return blocks
 
