@@ -10,6 +10,7 @@ from bot.casework.alerts import AlertThreads
 from bot.casework.decisions import Decisions
 from bot.casework.escalate.escalations import Escalations, EscalationWatch, LongRuns
 from bot.casework.escalate.long_run import run_environment
+from bot.casework.hand_overs import HandOvers
 from bot.casework.mentions import Mentions
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.posting.auto_replies import ArmingService, AutoReplies
@@ -22,7 +23,7 @@ from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
 from bot.casework.waiting_drafts import DraftReminders, QuestionPages
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
-from bot.composition.model_access import thread_allowance, uses_models
+from bot.composition.model_access import runs_long, thread_allowance
 from bot.composition.patches import PatchWork, build_patch_work
 from bot.composition.process import Process
 from bot.composition.team_core import TeamCore
@@ -50,6 +51,7 @@ class Questions:
     rounds: Rounds
     reminders: DraftReminders
     pages: QuestionPages
+    hand_overs: HandOvers
     briefs: BriefSchedule
     feedback: FeedbackVotes
     patches: PatchWork
@@ -77,7 +79,13 @@ def build_questions(process: Process, core: TeamCore) -> Questions:
     )
     audit = AuditCards(slack.poster, ops_channel=settings.ops_channel)
     auto_replies = AutoReplies(service, replies, still_stands, arming, core.collection(AUTO_REPLIES), audit)
-    pages = _pages(process, core)
+    pings = PagePosts(
+        slack.poster,
+        ops_channel=settings.ops_channel,
+        pages=lambda: core.approvers.paged,
+        members=slack.workspace.members,
+    )
+    pages = QuestionPages(service, pings, is_approver=core.approvers.probably, say=core.ops.say)
     rounds = Rounds(service, models.investigator, models.validator, models.runs, escalations, replies, auto_replies)
     orchestrator = Orchestrator(
         service,
@@ -117,6 +125,7 @@ def build_questions(process: Process, core: TeamCore) -> Questions:
         rounds=rounds,
         reminders=DraftReminders(service, storage.journal(REMINDERS), posts.remind, hours=hours),
         pages=pages,
+        hand_overs=HandOvers(service, pings),
         briefs=BriefSchedule(service, storage, brief, core.single(BRIEFS), say=posts.say, zone=zone, hours=hours),
         feedback=FeedbackVotes(service, core.feedback, FeedbackPosts(slack.poster), keep=settings.keep_runs_for),
         patches=build_patch_work(process, core),
@@ -136,16 +145,6 @@ def _models(process: Process, core: TeamCore) -> CaseworkModels:
     return CaseworkModels(inputs)
 
 
-def _pages(process: Process, core: TeamCore) -> QuestionPages:
-    posts = PagePosts(
-        process.slack.poster,
-        ops_channel=core.settings.ops_channel,
-        pages=lambda: core.approvers.paged,
-        members=process.slack.workspace.members,
-    )
-    return QuestionPages(core.service, posts, is_approver=core.approvers.probably, say=core.ops.say)
-
-
 def _long_runs(core: TeamCore, models: CaseworkModels) -> LongRuns:
     """Return what runs outside the bot's process need; they spend from the models' budget where there is one."""
     settings, environment = core.settings, core.environment
@@ -156,7 +155,7 @@ def _long_runs(core: TeamCore, models: CaseworkModels) -> LongRuns:
         # -P: the current folder names no module
         argv=(sys.executable, "-P", "-m", "bot", "investigate", "--escalation"),
         environment=run_environment(environment, settings),
-        has_model=uses_models(settings, environment) or settings.escalation.command is not None,
+        has_model=runs_long(settings, environment),
         spending=models.models.spending if models.models else None,
         allowance=thread_allowance(settings),
         leases=core.service.leases,

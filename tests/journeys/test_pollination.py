@@ -21,12 +21,13 @@ from bot.domain.playbook import parse
 from bot.domain.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
 from bot.domain.tiers import Tier
 from bot.heartbeat.session_registry import SessionMemory
-from bot.ports.collections import SUGGESTIONS, Collection
-from demo.control import Control, Json, text_value
+from bot.ports.collections import Collection
+from bot.ports.feature_collections import SUGGESTIONS
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, OPS
 from tests import fork_server
+from tests.hands import Control, Json, text_value
 from tests.journeys.beat_office import BeatOffice, Watched, sessions_of, watched
 from tests.journeys.office import environment_of
 from tests.model_server import ModelServer
@@ -144,7 +145,7 @@ def test_one_click_takes_a_check_from_one_repository_to_another(open_office: Ope
     office = open_office(garden)
     office.beat(garden.master)
     offer = card(office, "shop makes this check.", offering=ids.ACCEPT_SUGGESTION)
-    assert "Suggested check" in shown_text(offer)
+    assert "A shared check is offered" in shown_text(offer)
     assert "hourly, for api" in shown_text(offer)
     assert garden.count() == 0
     office.press(offer, ids.ACCEPT_SUGGESTION, user=CHLOE.user_id)
@@ -250,7 +251,7 @@ def test_a_line_that_gives_orders_is_read_by_a_human_first(open_office: Open, tm
     office = open_office(garden)
     held = suggestion_id("api", ORDER)
     office.beat(garden.master)
-    shown = card(office, "Quarantined", of=held, offering=ids.ACCEPT_SUGGESTION)
+    shown = card(office, "read it first", of=held, offering=ids.ACCEPT_SUGGESTION)
     assert f"``` {ORDER} ```" in shown_text(shown)
     assert SessionMemory(FileStore(office.home), on_damage=print).inbox("api") == []
     assert "Have you read it?" in json.dumps(shown)

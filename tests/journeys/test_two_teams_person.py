@@ -11,13 +11,13 @@ from playwright.sync_api import Browser, expect
 from slack_sdk import WebClient
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import shown_text
 from demo.page_server import PageServer
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, DemoChannel
 from tests.handlers.signed import SECRET, as_form, send, sign
 from tests.handlers.slack_stub import slack_stub
+from tests.hands import Control
 from tests.journeys.browser import open_page
 from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Company
 from tests.journeys.shop import RETRIES, TIMEOUTS

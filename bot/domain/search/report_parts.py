@@ -7,19 +7,8 @@ copying may join all of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
-
-from bot.domain.text.linear_patterns import LinearPattern
-
-_TRACEBACK: Final = "Traceback (most recent call last)"
-_CAUSES: Final = ("Caused by:", "[cause]:")
-_ERROR: Final = LinearPattern(
-    r"(?:^|[\s.:])[A-Z]\w{0,80}(?:Error|Exception|Warning|Fault|Panic)\b|^\s*(?:panic|fatal|error|err!|E\s{2,}\S)"
-    r"|\b(?:FATAL|ERROR|CRITICAL|panicked at|Uncaught|Caused by)\b"
-)
-"""What went wrong: the last line of a trace, a failed check, a line of a log."""
 
 MAX_TEXT_CHARS: Final = 200_000
 
@@ -58,44 +47,6 @@ _BEGINS: Final = re.compile(r'(?:[ \t>|]{0,4}(?:\t|  )|File "|(?:at|from) |#\d|C
 
 _IS_WHOLE: Final = re.compile(r"""(?:\)|:\d{1,7}|line \d{1,7}|, in \S{1,200}|\+0x[0-9a-f]{1,16}|['"`’])$""")
 """How frames end."""
-
-
-def names_error(line: str) -> bool:
-    """Whether a line of a log or a trace says what went wrong.
-
-    >>> names_error("KeyError: 'total'"), names_error("  total = cart['total']")
-    (True, False)
-    """
-    return _ERROR.is_in(line[:1_000])
-
-
-def error_lines(lines: Sequence[str]) -> list[int]:
-    """Return the numbers of the lines that name an error, counted from 0, the most telling first.
-
-    What a trace ends with and what it was caused by come before other lines that name an error; later ones, which are
-    nearer to the cause or to what was raised at last, before earlier ones. Indented lines are frames or their source.
-
-    >>> error_lines(["ERROR: no reply", "Traceback (most recent call last):", "  raise Gone()", "app.Gone: cart 7"])
-    [3, 0]
-    """
-    ends = {*_ends_of_tracebacks(lines)}
-    causes = {number for number, line in enumerate(lines) if line.lstrip().startswith(_CAUSES)}
-    named = {number for number, line in enumerate(lines) if line[:1].strip() and names_error(line)}
-    first = ends | causes
-    return [*sorted(first, reverse=True), *sorted(named - first, reverse=True)]
-
-
-def _ends_of_tracebacks(lines: Sequence[str]) -> Iterator[int]:
-    """Yield the line below the frames of each of Python's tracebacks: the error and its message."""
-    margin: str | None = None
-    for number, line in enumerate(lines):
-        before, found, _ = line.partition(_TRACEBACK)
-        if found:
-            margin = before if not before.strip(" |+-") else ""
-        elif margin is not None and not line.removeprefix(margin).startswith((" ", "\t")):
-            if line.strip():
-                yield number
-            margin = None
 
 
 def readable_text(text: str) -> str:
