@@ -41,7 +41,7 @@ DAYS: Final = get_args(Day)
 class SettingsBlock(BaseModel):
     """A block of triage.yml; no other key is taken. What a field says of itself stands in docs/configuration.md."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class InheritedValue:
@@ -53,29 +53,23 @@ def described_as(words: str, pattern: str | None = None) -> WithJsonSchema:
     return WithJsonSchema({"title": words, "type": "string", **({"pattern": pattern} if pattern else {})})
 
 
-def matching(form: re.Pattern[str], wrong: str) -> BeforeValidator:
-    """Return the check of a text of one form; `wrong` says what another one is not, and what would be right."""
+def form(pattern: str, words: str) -> tuple[BeforeValidator, WithJsonSchema]:
+    """Return the check of a text and its JSON Schema; `words` are what people call it, with an example."""
+    whole = re.compile(pattern)
 
     def check(value: object) -> object:
-        if not (isinstance(value, str) and form.fullmatch(value)):
-            raise ValueError(f"{str(value)[:60]!r} is {wrong}")
+        if not (isinstance(value, str) and whole.fullmatch(value)):
+            raise ValueError(f"{str(value)[:60]!r} is no {words}")
         return value
 
-    return BeforeValidator(check)
+    return BeforeValidator(check), described_as(words, f"^(?:{pattern})$")
 
 
-def _slack_id(prefixes: str, called: str, where: str) -> tuple[BeforeValidator, WithJsonSchema]:
-    form = f"[{prefixes}][A-Z0-9]{{2,}}"
-    like = f"it looks like {prefixes[0]}0123ABCD"
-    return (
-        matching(re.compile(form), f"no {called}; {where}, {like}"),
-        described_as(f"{called} such as {prefixes[0]}0123ABCD", f"^{form}$"),
-    )
-
-
-ChannelId = Annotated[str, *_slack_id("CG", "channel id", _DETAILS)]
-ApproverId = Annotated[str, *_slack_id("UWS", "user or user-group id", _PROFILE)]
-EscalationId = Annotated[str, *_slack_id("UWSCG", "user, user-group or channel id", _PROFILE)]
+ChannelId = Annotated[str, *form("[CG][A-Z0-9]{2,}", f"channel id such as C0123ABCD; {_DETAILS}")]
+ApproverId = Annotated[str, *form("[UWS][A-Z0-9]{2,}", f"user or user-group id such as U0123ABCD; {_PROFILE}")]
+EscalationId = Annotated[
+    str, *form("[UWSCG][A-Z0-9]{2,}", f"user, user-group or channel id such as U0123ABCD; {_PROFILE}")
+]
 
 
 def _no_problem(value: object) -> object:

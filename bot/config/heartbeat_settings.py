@@ -26,10 +26,10 @@ from bot.config.field_types import (
     WindowStart,
     check_window,
     described_as,
-    matching,
+    form,
     zone_or,
 )
-from bot.config.model_settings import DEFAULT_MODEL, MODEL_ID, Usd
+from bot.config.model_settings import DEFAULT_MODEL, MODEL_ID, ModelId, Usd
 from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS, parse_template
 from bot.domain.paging import AGAIN_AFTER
 from bot.domain.severity import Severity
@@ -48,11 +48,6 @@ _PLACES: Final = {
 }
 
 LONGEST_INTERVAL: Final = timedelta(days=366)
-
-_TOKEN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,39}")
-_MODEL_OR_NONE: Final = re.compile(f"(?:{MODEL_ID.pattern})?")
-
-_NO_MODEL: Final = f"not a model's id; it looks like {DEFAULT_MODEL}"
 
 
 class HoursSettings(SettingsBlock):
@@ -158,11 +153,7 @@ class BeatSettings(SettingsBlock):
     active_hours: HoursSettings = HoursSettings()
     prompt: str = ""
     """Words of the team's for the model, in every full run; what is checked stands in HEARTBEAT.md."""
-    ack_token: Annotated[
-        str,
-        matching(_TOKEN, "not a single word of letters, digits, - and _; it looks like HEARTBEAT_OK"),
-        described_as("one word of 2 to 40 letters, digits, - and _", "^[A-Za-z][A-Za-z0-9_-]{1,39}$"),
-    ] = "HEARTBEAT_OK"  # noqa: S105 - a word
+    ack_token: Annotated[str, *form("[A-Za-z][A-Za-z0-9_-]{1,39}", "single word such as HEARTBEAT_OK")] = "HEARTBEAT_OK"  # noqa: S105 - a word
     """What a model says when all is well, if it cannot call `finish_beat`."""
     ack_max_chars: Annotated[int, Field(ge=0, le=10_000)] = 300
     """A message beside `ok` up to this length stands in the morning brief only."""
@@ -178,9 +169,9 @@ class BeatSettings(SettingsBlock):
     """As in `pages`, for this session's findings; null: nobody."""
     dedupe_window: Interval = timedelta(hours=24)
     """The same finding is not sent to the same place again within it."""
-    heartbeat_model: Annotated[str, matching(_MODEL_OR_NONE, _NO_MODEL), described_as('model id, or ""')] = ""
+    heartbeat_model: Annotated[str, *form(f"(?:{MODEL_ID.pattern})?", f'model id such as {DEFAULT_MODEL}, or ""')] = ""
     """The cheap model that looks first; "" switches that off."""
-    model: Annotated[str, matching(MODEL_ID, _NO_MODEL), described_as("model id")] = DEFAULT_MODEL
+    model: ModelId = DEFAULT_MODEL
     """The model of full runs."""
     deliver: DeliverSettings = DeliverSettings()
     visibility: VisibilitySettings = VisibilitySettings()

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from bot.config.field_types import SettingsBlock, described_as
+from bot.config.field_types import SettingsBlock, form
 
 DEFAULT_MODEL: Final = "claude-opus-5-5"
 DEFAULT_STALL_S: Final = 60.0
@@ -19,7 +19,7 @@ DEFAULT_STALL_S: Final = 60.0
 Provider = Literal["anthropic", "bedrock", "vertex", "foundry"]
 
 MODEL_ID: Final = re.compile("[A-Za-z0-9][A-Za-z0-9._:/@-]{2,199}")
-ModelId = Annotated[str, Field(pattern=f"^{MODEL_ID.pattern}$"), described_as("model id", f"^{MODEL_ID.pattern}$")]
+ModelId = Annotated[str, *form(MODEL_ID.pattern, f"model id such as {DEFAULT_MODEL}")]
 StallSeconds = Annotated[float, Field(ge=1, le=600)]
 Usd = Annotated[float, Field(gt=0, le=100_000)]
 UsdPerMillionTokens = Annotated[float, Field(ge=0, le=10_000)]
@@ -37,15 +37,8 @@ _Argument = Annotated[str, Field(pattern=r"^[^\x00]*$")]
 _Url = Annotated[str, Field(pattern=r"^https?://[^\s/@?#]+(?:[/?#][^\s@]*)?$")]
 
 
-def _web_address(value: object) -> object:
-    good = isinstance(value, str) and value.startswith(("https://", "http://")) and not set(value) & set(" @?#")
-    if not good:
-        raise ValueError("is not a web address; it looks like https://models.example.com, and holds no credentials")
-    return value
-
-
 WebAddress = Annotated[
-    str, BeforeValidator(_web_address), described_as("web address without credentials", "^https?://[^ @?#]*$")
+    str, *form("https?://[^ @?#]*", "web address without credentials such as https://models.example.com")
 ]
 
 

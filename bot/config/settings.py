@@ -27,9 +27,10 @@ from bot.config.field_types import (
     SettingsBlock,
     Word,
     described_as,
-    matching,
+    form,
 )
 from bot.config.heartbeat_settings import BeatSettings
+from bot.config.home import DEFAULT_TEAM
 from bot.config.model_settings import (
     InvestigatorSettings,
     McpConfig,
@@ -42,7 +43,6 @@ from bot.config.model_settings import (
 from bot.config.session_settings import SessionId, SessionSettings, across, inherit
 from bot.config.strict_yaml import read_strict
 from bot.config.team_settings import (
-    DEFAULT_TEAM,
     INHERITED,
     TeamId,
     TeamMatters,
@@ -59,7 +59,6 @@ from bot.errors import ConfigError
 
 _PORT: Final = re.compile("[0-9]{1,5}")
 _LAST_PORT: Final = 65_535
-_TOOL: Final = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]{0,39})?")
 
 
 def _listening_address(value: object) -> object:
@@ -112,7 +111,9 @@ def _without_tools(value: object) -> object:
     return value
 
 
-ToolName = Annotated[str, matching(_TOOL, "no tool's name; it looks like grafana"), AfterValidator(str.lower)]
+ToolName = Annotated[
+    str, *form(r"(?:[A-Za-z0-9][A-Za-z0-9._-]{0,39})?", "tool's name such as grafana"), AfterValidator(str.lower)
+]
 AlertBots = Annotated[
     dict[Word, ToolName],
     BeforeValidator(_without_tools),
@@ -149,7 +150,7 @@ class ClassifierSettings(SettingsBlock):
     """What the team adds to the rules that choose which messages deserve work."""
 
     bot_id: str | None = None
-    """The bot's user id, for `triage classify` and `triage replay`; a running bot asks Slack who it is."""
+    """The bot's user id, for `triage classify` and `triage backtest`; a running bot asks Slack who it is."""
     ack_patterns: tuple[Pattern, ...] = ()
     """More forms of thanks or agreement; in small letters, each covers the whole message."""
     question_keywords: tuple[Word, ...] = ()
@@ -162,7 +163,7 @@ class ClassifierSettings(SettingsBlock):
     """Leave questions alone that are addressed to somebody else (`@alice can you …`)."""
     threshold: Annotated[float, Field(gt=0, lt=1)] | None = None
     """How likely a message must want an answer to be a question, between 0 and 1; absent: what the weights were made
-    for. A lower one hears more and wakes for more noise; `triage replay` shows what each would have done."""
+    for. A lower one hears more and wakes for more noise; `triage backtest` shows what it would have heard."""
 
 
 class Settings(TeamMatters):
@@ -243,23 +244,6 @@ TAKEN_OVER: Final = frozenset(
     if any(isinstance(mark, InheritedValue) for mark in field.metadata)
 )
 """The top-level keys that a running bot takes over at SIGHUP."""
-
-
-def find_config(given: Path | None, home: Path) -> Path:
-    """Return the config file to read: the one given, else ./triage.yml, else triage.yml in the data directory.
-
-    Raises:
-        ConfigError: there is none, or the system does not say.
-    """
-    candidates = [given] if given else [Path("triage.yml"), home / "triage.yml"]
-    for path in candidates:
-        try:
-            if path.exists() or path.is_symlink():  # also what cannot be read is meant
-                return path
-        except OSError as error:
-            raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
-    places = " or ".join(map(str, candidates))
-    raise ConfigError(f"no config at {places}; `triage init` writes one, or copy triage.example.yml there")
 
 
 def load_settings(path: Path) -> Settings:

@@ -91,6 +91,13 @@ def test_the_name_alone_points_to_a_question_in_a_channel_that_nobody_watches(of
     assert RETRIES[:30] in seen
 
 
+def test_in_a_channel_the_message_above_is_meant(office: Office) -> None:
+    """It is worked on in its own thread."""
+    above = office.ask(UNASKED, user=ANA.user_id)
+    office.ask(f"{AT_TRIAGE} look into this")
+    assert UNASKED[:30] in shown_text(office.draft(above))
+
+
 def test_a_thread_that_begins_with_a_notice_is_about_its_last_question(office: Office) -> None:
     """A root that asks nothing; the name of the bot alone points, too."""
     root = office.ask("Deploys of this week, in this thread")

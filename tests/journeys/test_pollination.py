@@ -21,7 +21,8 @@ from bot.domain.playbook import parse
 from bot.domain.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
 from bot.domain.tiers import Tier
 from bot.heartbeat.session_registry import SessionMemory
-from bot.ports.collections import SUGGESTIONS, Collection
+from bot.ports.collections import Collection
+from bot.ports.feature_collections import SUGGESTIONS
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, OPS

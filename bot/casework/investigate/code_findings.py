@@ -20,7 +20,8 @@ from bot.agent.codebases import LIKELY, Codebase, Codebases, Likely
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
-from bot.casework.investigate.trace_places import find_suspects, search_text, trace_notes, trace_places
+from bot.casework.investigate.leads import find_leads
+from bot.casework.investigate.trace_places import search_text, trace_notes, trace_places
 from bot.domain.returns import EvidenceKind
 from bot.domain.search.files import path_weight
 from bot.domain.search.passages import Passage
@@ -183,9 +184,9 @@ class CodeFindings:
             raise looked[0].unreadable
         said = "\n\n".join((assignment.question, *(one.text for one in assignment.human_context)))
         commits = [(one, index.commit) for one, index in zip(members, looked, strict=True) if index.commit]
-        places, suspects = find_suspects(said, commits)
+        leads = find_leads(said, assignment.service, commits)
         refreshed = tuple(one.id for one, _ in commits)
-        told = replace(assignment, trace_notes=trace_notes(places, suspects), refreshed=refreshed)
+        told = replace(assignment, trace_notes=trace_notes(leads.places, leads.suspects), refreshed=refreshed)
         if self.across is not None:
             found = self.across.investigate(told, run_id=run_id, on_progress=on_progress)
         else:
@@ -197,7 +198,8 @@ class CodeFindings:
             "aged_clones": aged or found.ret.aged_clones,
             "not_searched": "; ".join(index.gaps for index in looked if index.gaps) or None,
             "index_unfinished": any(index.is_unfinished for index in looked),
-            "suspect_changes": suspects,
+            "suspect_changes": leads.suspects,
+            "owners": leads.owners,
         }
         return replace(found, ret=found.ret.model_copy(update=told_by_code))
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from bot.agent.codebases import Codebase
-from bot.agent.git.git_history import GitHistory
+from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.citations.citation_lines import CitedLines
 from bot.domain.returns import SuspectChange
@@ -20,7 +19,7 @@ from bot.domain.search.questions import question_of
 from bot.domain.search.report_parts import ReportParts, parts_of
 from bot.domain.search.stack_frames import StackFrame, best_path, frames_in, line_of
 from bot.domain.text.sanitize import one_line
-from bot.errors import ProviderError, TriageError
+from bot.errors import ProviderError
 from bot.ports import PassageIndex
 
 log = logging.getLogger(__name__)
@@ -154,17 +153,22 @@ def suspect_changes(places: Sequence[TracePlace], repo: GitRepo, commit: str) ->
             log.warning("git could not follow the lines", extra={"action": "line_history_failed"}, exc_info=True)
             continue
         for number, one in enumerate(commits):
-            author, subject = one_line(one.author, MAX_AUTHOR_CHARS), one_line(one.subject, MAX_SUBJECT_CHARS)
-            suspect = SuspectChange(
-                ref=str(CitedLines(path, start, end)),
-                commit=one.sha,
-                author=author if is_quotable(author) else "",
-                subject=subject if is_quotable(subject) else "",
-                changed_at=one.committed_at,
-                is_latest=number == 0,
-            )
+            suspect = suspect_of(one, str(CitedLines(path, start, end)), is_latest=number == 0)
             found.setdefault(one.sha, suspect)
     return tuple(sorted(found.values(), key=lambda one: one.changed_at, reverse=True)[:MAX_SUSPECTS])
+
+
+def suspect_of(one: Commit, ref: str, *, is_latest: bool) -> SuspectChange:
+    """Return a commit as a suspect change of what `ref` names."""
+    author, subject = one_line(one.author, MAX_AUTHOR_CHARS), one_line(one.subject, MAX_SUBJECT_CHARS)
+    return SuspectChange(
+        ref=ref,
+        commit=one.sha,
+        author=author if is_quotable(author) else "",
+        subject=subject if is_quotable(subject) else "",
+        changed_at=one.committed_at,
+        is_latest=is_latest,
+    )
 
 
 def trace_notes(places: Sequence[TracePlace], suspects: Sequence[SuspectChange]) -> str:
@@ -176,30 +180,9 @@ def trace_notes(places: Sequence[TracePlace], suspects: Sequence[SuspectChange])
     ]
     told = (
         ("Frames of the stack trace in this codebase as it is now, innermost first:", frames),
-        ("Newest changes of these lines:", changes),
+        ("Newest changes there:", changes),
     )
     return "\n".join(line for head, lines in told if frames and lines for line in (head, *lines))
-
-
-def find_suspects(
-    said: str, commits: Iterable[tuple[Codebase, str]]
-) -> tuple[list[TracePlace], tuple[SuspectChange, ...]]:
-    """Return where the frames of a text stand and what changed there, in the codebase in which most of them do.
-
-    Each codebase comes with the commit that its index is at; handbooks are left out, as their code is examples. What
-    cannot be looked up ends no investigation.
-    """
-    most: tuple[list[TracePlace], tuple[SuspectChange, ...]] = [], ()
-    for codebase, commit in commits if frames_in(said) else ():
-        try:
-            places = [] if codebase.is_docs else trace_places(said, codebase.repo, codebase.index, commit)
-            if len(places) > len(most[0]):
-                prefix, suspects = codebase.prefix, suspect_changes(places, codebase.repo, commit)
-                named = tuple(one.model_copy(update={"ref": prefix + one.ref}) for one in suspects)
-                most = [place._replace(path=prefix + place.path) for place in places], named
-        except TriageError:
-            log.warning("the stack trace was not looked up", extra={"action": "trace_unread"}, exc_info=True)
-    return most
 
 
 # Shares of a file's score. Chosen on reports about requests and pytest (benchmarks/bug_reports.py); halving or doubling
