@@ -14,9 +14,8 @@ from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.views.answers import answer_blocks
 from blocks.views.brief_view import brief_blocks, open_blocks, reminder_blocks
 from blocks.views.help_view import entry_blocks, help_blocks
-from blocks.views.home_view import HomeData, Notice, home_view
+from blocks.views.home_view import HomeData, Notice, TeamHome, home_view
 from blocks.views.report_views import approver_blocks, autonomy_blocks, metrics_blocks, status_blocks
-from blocks.views.teams_home_view import TeamHome, teams_home_view
 from bot.casework.approvers import ApproverList
 from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, TypeRecord
 from bot.casework.reports.daily_brief import BriefKind, DailyBrief
@@ -378,19 +377,19 @@ HOME = Chapter(
                 "The result of your last click, the drafts with their buttons, every session, today's numbers, "
                 "the bot's health."
             ),
-            shows=home_view(_HOME, user=ANA.user_id, may_approve=True, notice=_ANSWER),
+            shows=home_view([TeamHome(name="", home=_HOME, may_approve=True)], user=ANA.user_id, notice=_ANSWER),
         ),
         Scene(
             name="home-everybody",
             title="For everybody else",
             meaning="Only counts: no question, no draft, no link to a card.",
-            shows=home_view(_HOME, user="U0CHLOE", may_approve=False),
+            shows=home_view([TeamHome(name="", home=_HOME, may_approve=False)], user="U0CHLOE"),
         ),
         Scene(
             name="home-teams",
             title="For somebody of several teams",
             meaning="A part for each team that the person belongs to.",
-            shows=teams_home_view(
+            shows=home_view(
                 (
                     TeamHome(name="payments", home=replace(_HOME, sessions=_ROWS[1:2]), may_approve=True),
                     TeamHome(name="platform", home=replace(_HOME, sessions=_ROWS[2:3]), may_approve=False),
