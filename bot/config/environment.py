@@ -107,14 +107,14 @@ class Environment(BaseModel):
     telegram_bot_token: SecretStr | None = Field(None, alias="TELEGRAM_BOT_TOKEN")
     """Needed where a session delivers to Telegram."""
     github_token: SecretStr | None = Field(None, alias="TRIAGE_GITHUB_TOKEN")
-    """Draft pull requests on GitHub; it may write contents and pull requests of the codebase, and nothing else.
-    That of the codebase `shop-api` alone is `TRIAGE_GITHUB_TOKEN_SHOP_API`; the two below work in the same way."""
+    """Draft pull requests on GitHub: contents and pull requests, read and write. Of the codebase `shop-api` alone:
+    `TRIAGE_GITHUB_TOKEN_SHOP_API`; the two below in the same way."""
     gitlab_token: SecretStr | None = Field(None, alias="TRIAGE_GITLAB_TOKEN")
-    """Draft merge requests on GitLab; a project token with the scope `api` and the role Developer."""
+    """Draft merge requests on GitLab: scope `api`, role Developer."""
     gitea_token: SecretStr | None = Field(None, alias="TRIAGE_GITEA_TOKEN")
-    """Draft pull requests on Gitea or Forgejo; the scope `write:repository`."""
+    """Draft pull requests on Gitea or Forgejo: scope `write:repository`."""
     anthropic_api_key: SecretStr | None = Field(None, alias="ANTHROPIC_API_KEY")
-    """Models instead of the offline search; without it (and with `provider: anthropic`) no model is called."""
+    """Models instead of the offline search; without it no model is called."""
     anthropic_base_url: WebAddress | None = Field(None, alias="ANTHROPIC_BASE_URL")
     """Another address for the models; `base_url` in triage.yml goes over it. The key goes there."""
     stall_s: StallSeconds | None = Field(None, alias="TRIAGE_STALL_S")

@@ -179,13 +179,10 @@ def check_window(start: str, end: str) -> None:
 
 
 class WorkingHoursSettings(SettingsBlock):
-    """When people are at work: outside it no reminder of a waiting card and no scheduled brief is said.
-
-    What falls outside is said once, at the next start. Cards, alerts and what somebody asks for know no hours.
-    """
+    """When people are at work: reminders and scheduled briefs wait for it; cards, alerts and answers do not."""
 
     start: WindowStart | None = None
-    """The first minute of work; without `start` and `end`, reminders and briefs are said at any hour."""
+    """The first minute of work; without `start` and `end`: any hour."""
     end: WindowEnd | None = None
     """The first minute after it; before `start`, the window goes over midnight."""
     timezone: LocalZone = "local"

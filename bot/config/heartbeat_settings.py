@@ -60,7 +60,7 @@ class HoursSettings(SettingsBlock):
     timezone: Annotated[
         str, zone_or(*ZONES_OF_THE_OWNER), described_as("user, local, or an IANA name such as Europe/Berlin")
     ] = "user"
-    """Whose clock: `user` is the zone in the owner's Slack profile, `local` the machine's."""
+    """`user`: the zone in the owner's Slack profile; `local`: the machine's."""
 
     @model_validator(mode="after")
     def _is_a_window(self) -> Self:
@@ -100,7 +100,7 @@ class DeliverSettings(SettingsBlock):
         AfterValidator(_needed),
         WithJsonSchema({"title": "text or Telegram's number, or null", "type": ["string", "integer", "null"]}),
     ] = Field(default=None, validate_default=True)
-    """A Slack user or channel id, a Telegram chat (number or @name), or a web address; needed with `explicit`."""
+    """A Slack id, a Telegram chat (number or @name), or a web address; needed with `explicit`."""
 
 
 class VisibilitySettings(SettingsBlock):
@@ -152,9 +152,9 @@ class BeatSettings(SettingsBlock):
     """How often a beat is due. `/triage heartbeat every` goes over it."""
     active_hours: HoursSettings = HoursSettings()
     prompt: str = ""
-    """Words of the team's for the model, in every full run; what is checked stands in HEARTBEAT.md."""
+    """Words for the model in every full run; checks stand in HEARTBEAT.md."""
     ack_token: Annotated[str, *form("[A-Za-z][A-Za-z0-9_-]{1,39}", "single word such as HEARTBEAT_OK")] = "HEARTBEAT_OK"  # noqa: S105 - a word
-    """What a model says when all is well, if it cannot call `finish_beat`."""
+    """What a model says when all is well."""
     ack_max_chars: Annotated[int, Field(ge=0, le=10_000)] = 300
     """A message beside `ok` up to this length stands in the morning brief only."""
     include_reasoning: bool = False
@@ -162,7 +162,7 @@ class BeatSettings(SettingsBlock):
     severity: Annotated[Severity, WithJsonSchema({"type": "string", "enum": [str(each) for each in Severity]})] = (
         Severity.ACT
     )
-    """How urgent a finding is where neither its receipt nor a `!` before its task says so."""
+    """How urgent a finding is that does not say so."""
     again_after: PerhapsInterval = AGAIN_AFTER
     """As in `pages`, for this session's findings."""
     then: EscalationId | None = None
@@ -178,6 +178,6 @@ class BeatSettings(SettingsBlock):
     commands: tuple[Command, ...] = DEFAULT_COMMANDS
     """Exact commands a beat may run without a model; a list of the team's replaces the built-in one."""
     allow_tracked_playbook: bool = False
-    """true: beats run although git tracks HEARTBEAT.md, so that every contributor writes the owner's checks."""
+    """true: beats run although git tracks HEARTBEAT.md: every contributor writes the owner's checks."""
     daily_budget_usd: Usd | None = None
     """What one session's beats may cost in a UTC day; null: no limit of their own."""
