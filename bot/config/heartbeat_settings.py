@@ -10,7 +10,6 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
-    ValidationInfo,
     WithJsonSchema,
     model_validator,
 )
@@ -18,12 +17,12 @@ from pydantic import (
 from bot.config.config_errors import EXAMPLE
 from bot.config.field_types import (
     INTERVAL_FORM,
+    ClockTime,
     EscalationId,
     Interval,
     PerhapsInterval,
     SettingsBlock,
     WindowEnd,
-    WindowStart,
     check_window,
     described_as,
     form,
@@ -38,14 +37,19 @@ from bot.errors import ConfigError
 ZONES_OF_THE_OWNER: Final = ("user", "local")
 """`user`: the zone in the owner's Slack profile; `local`: the machine's."""
 
-_SLACK: Final = re.compile(r"[CGDUW][A-Z0-9]{2,}")
-_TELEGRAM: Final = re.compile(r"-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{4,31}")
-_URL: Final = re.compile(r"https?://[^\s/@?#\\]+(?:[/?][^\s@]*)?")
 _PLACES: Final = {
-    "slack": (_SLACK, "not a Slack user or channel id; it looks like U0123ANN or C0123OPS"),
-    "telegram": (_TELEGRAM, "not a Telegram chat; it is a number such as -1001234567890, or @name"),
-    "webhook": (_URL, "not a web address; it looks like https://hooks.example.com/triage, and holds no credentials"),
+    "slack": (re.compile("[CGDUW][A-Z0-9]{2,}"), "Slack user or channel id such as U0123ANN"),
+    "telegram": (
+        re.compile("-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{4,31}"),
+        "Telegram chat such as -1001234567890 or @name",
+    ),
+    "webhook": (
+        re.compile(r"https?://[^\s/@?#\\]+(?:[/?][^\s@]*)?"),
+        "web address without credentials such as https://hooks.example.com/triage",
+    ),
+    "none": (re.compile("(?s:.*)"), ""),
 }
+"""What `to` may be, by `channel`, and what people call it."""
 
 LONGEST_INTERVAL: Final = timedelta(days=366)
 
@@ -53,7 +57,7 @@ LONGEST_INTERVAL: Final = timedelta(days=366)
 class HoursSettings(SettingsBlock):
     """When interval wakes may start a beat; what somebody asks for runs at any hour."""
 
-    start: WindowStart = "08:00"
+    start: ClockTime = "08:00"
     """The first minute inside."""
     end: WindowEnd = "22:00"
     """The first minute outside; before `start`, the window goes over midnight. Not the same as `start`."""
@@ -68,39 +72,28 @@ class HoursSettings(SettingsBlock):
         return self
 
 
-def _needed(value: str | None, info: ValidationInfo) -> str | None:
-    if value is None and info.data.get("mode") == "explicit":
-        raise ValueError(f"is needed where mode is explicit; see {EXAMPLE}")
-    return value
-
-
-def _place(value: object, info: ValidationInfo) -> object:
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)  # Telegram's chats are numbers, which YAML leaves numbers
-    channel = info.data.get("channel")
-    if channel and isinstance(value, str):
-        form, wrong = _PLACES[channel]
-        if not form.fullmatch(value):
-            raise ValueError(f"{value[:60]!r} is {wrong}")
-    return value
-
-
 class DeliverSettings(SettingsBlock):
     """Where alerts go."""
 
     mode: Literal["last", "explicit", "none"] = "last"
     """`last`: where the owner last acted, at first their DM; `explicit`: `channel` and `to`; `none`: the log only."""
-    channel: Annotated[Literal["slack", "telegram", "webhook"] | None, AfterValidator(_needed)] = Field(
-        default=None, validate_default=True
-    )
+    channel: Literal["slack", "telegram", "webhook"] | None = None
     """The kind of place; needed with `explicit`. `telegram` also needs TELEGRAM_BOT_TOKEN."""
     to: Annotated[
         str | None,
-        BeforeValidator(_place),
-        AfterValidator(_needed),
+        Field(coerce_numbers_to_str=True),
         WithJsonSchema({"title": "text or Telegram's number, or null", "type": ["string", "integer", "null"]}),
-    ] = Field(default=None, validate_default=True)
+    ] = None
     """A Slack id, a Telegram chat (number or @name), or a web address; needed with `explicit`."""
+
+    @model_validator(mode="after")
+    def _is_a_place(self) -> Self:
+        if self.mode == "explicit" and None in (self.channel, self.to):
+            raise ValueError(f"channel and to are needed where mode is explicit; see {EXAMPLE}")
+        pattern, like = _PLACES[self.channel or "none"]
+        if self.to is not None and not pattern.fullmatch(self.to):
+            raise ValueError(f"to: {self.to[:60]!r} is no {like}")
+        return self
 
 
 class VisibilitySettings(SettingsBlock):
