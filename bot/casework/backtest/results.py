@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import median
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
+
+from pydantic import ValidationError
 
 from bot.casework.backtest.known_answers import Standing
 from bot.casework.backtest.past_threads import HeardMessage, OwnRecord
@@ -50,6 +52,14 @@ class PastDraft(FrozenValue):
     seconds: float = 0.0
     problem: str = ""
     is_spent: bool = False
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> Self | None:
+        """Return a line of the journal; None for what is none of this release."""
+        try:
+            return cls.model_validate(record)
+        except ValidationError:
+            return None
 
     @property
     def has_draft(self) -> bool:
