@@ -28,6 +28,7 @@ from bot.cli.data_directory import store_at
 from bot.cli.options import FILE, json_option
 from bot.cli.output import to_json
 from bot.cli.reports.samples import marks_in
+from bot.composition.investigators import InvestigationInputs
 from bot.composition.model_access import uses_models
 from bot.config.settings import Settings
 from bot.domain.events import Event, record_key
@@ -38,7 +39,6 @@ from bot.ports import Journal
 from bot.ports.collections import CLASSIFIED
 
 OFFLINE: Final = "search and code checks, no model"
-FORMS: Final = "give a Slack export, an events.ndjson or a data directory"
 
 
 class _Source(NamedTuple):
@@ -84,28 +84,21 @@ def command(
         StoreError: the journal cannot be written.
     """
     plan = Plan(scope=scope, codebase=codebase, model=model, max_usd=max_usd)
-    sources = plan.sources()
-    if (model is None) != (max_usd is None):
-        raise ConfigError("--model and --max-usd go together: name the model, and what all of it may cost")
-    if model and not uses_models(sources.settings, sources.environment):
-        raise ConfigError("no model is configured; set ANTHROPIC_API_KEY, or leave out --model")
+    sources = _usable(plan)
     past = _read(file, sources.settings)
-    if not past.events:
-        raise InputError(f"there is no message in {file}; {FORMS}")
-    own_rules = sources.settings.classifier.model_dump()
-    rules = Rules(**{**own_rules, "bot_id": own_rules["bot_id"] or past.bot_id})
+    rules = _rules(sources.settings, past.bot_id)
     heard = hear(past.events, rules)
     questions = questions_in(heard, since=since and since.replace(tzinfo=UTC))[-limit if limit else 0 :]
     own = own_history(store_at(past.home), {one.thread_id for one in questions}) if past.home else {}
     heads = [one.repo.head() for one in sources.code.codebases]
     tasks = [Task(_key(one, own, heads, plan), one, own.get(one.thread_id)) for one in questions]
-    kept = NdjsonJournal(html.with_suffix(".ndjson") if html else _journal_in(sources.environment.home, file))
+    kept = html.with_suffix(".backtest.ndjson") if html else _journal_in(sources.environment.home, file)
     done = Backtest(
         title=file.name,
         investigator=model or OFFLINE,
         unreadable=past.unreadable,
         heard=heard,
-        drafts=list(_drafts(plan, tasks, kept)),
+        drafts=list(_drafts(plan, tasks, NdjsonJournal(kept))),
         own=own,
         marks=marks_of(heard, marks_in(marks) if marks else ()),
     )
@@ -115,17 +108,33 @@ def command(
     return 0
 
 
+def _usable(plan: Plan) -> InvestigationInputs:
+    """Return codebases and settings; raises ConfigError where a model is asked that cannot be."""
+    if (plan.model is None) != (plan.max_usd is None):
+        raise ConfigError("--model and --max-usd go together: name the model, and what all of it may cost")
+    sources = plan.sources()
+    if plan.model and not uses_models(sources.settings, sources.environment):
+        raise ConfigError("no model is configured; set ANTHROPIC_API_KEY, or leave out --model")
+    return sources
+
+
+def _rules(settings: Settings, bot_id: str | None) -> Rules:
+    given = settings.classifier.model_dump()
+    return Rules(**{**given, "bot_id": given["bot_id"] or bot_id})
+
+
 def _read(path: Path, settings: Settings) -> _Source:
-    """Return what a file holds; which form it is, its content says."""
-    if path.is_dir() and not (path / "channels.json").is_file() and not (path / "groups.json").is_file():
-        return _events_of(store_at(path).journal(CLASSIFIED))._replace(home=path)
-    if path.is_dir() or path.suffix == ".zip":
+    """Return what a file holds, whose form its name and content say; raises InputError where there is no message."""
+    if path.is_dir() and not (path / "channels.json").is_file():
+        found = _events_of(store_at(path).journal(CLASSIFIED))._replace(home=path)
+    elif path.is_dir() or path.suffix == ".zip":
         export = SlackExport(path, bot_id=settings.classifier.bot_id, watcher=settings.watcher)
-        events = export.events()
-        return _Source(events, export.bad, names=export.names())
-    if not path.is_file():
-        raise InputError(f"there is no {path}; {FORMS}")
-    return _events_of(NdjsonJournal(path))
+        found = _Source(export.events(), export.bad, names=export.names())
+    else:
+        found = _events_of(NdjsonJournal(path))
+    if not found.events:
+        raise InputError(f"there is no message in {path}; give a Slack export, an events.ndjson or a data directory")
+    return found
 
 
 def _events_of(journal: Journal) -> _Source:
