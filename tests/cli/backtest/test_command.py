@@ -61,12 +61,12 @@ def test_the_figures_of_our_own_channel_do_not_fall(terminal: Terminal) -> None:
 def test_a_second_run_goes_on_and_its_page_counts_marks(terminal: Terminal) -> None:
     """What is done is taken from the journal beside the page; a mark is read as the page saved it."""
     assert terminal.type("--html", "out.html", "--limit", "3").returncode == 0
-    before = (terminal.folder / "out.ndjson").read_bytes()
+    before = (terminal.folder / "out.backtest.ndjson").read_bytes()
     mark = {"chat_id": "C0HELP", "message_id": "1769817600.000100", "classification": "ambient", "right": False}
     (terminal.folder / "marks.ndjson").write_text(json.dumps(mark) + "\n")
     done = terminal.type("--html", "out.html", "--limit", "4", "--marks", "marks.ndjson")
     assert "going on: 3 of 4 questions are done" in done.stderr
-    assert (terminal.folder / "out.ndjson").read_bytes().startswith(before)
+    assert (terminal.folder / "out.backtest.ndjson").read_bytes().startswith(before)
     assert (terminal.folder / "out.html").stat().st_mode & 0o777 == 0o600
     assert "right, of questions whose answer is known" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
