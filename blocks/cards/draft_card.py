@@ -108,6 +108,7 @@ def card_blocks(
         _question(state, facts.pages()),
         *map(context, _remarks_above(state, facts, refused)),
         *alert_line(state),
+        *map(context, _asked_since(state)),
         context(status_line(state, progress=progress)),
         *map(context, _remarks_below(state, facts)),
         *votes_line(facts.votes(state)),
@@ -175,6 +176,12 @@ def page_lead(pages: Sequence[str]) -> str:
     """Return the sign and the word of a page, then a mention of each person or group, ten at most."""
     named = "".join(f" {mention(one)}" for one in pages[:PAGED])
     return f"{SIGNS[Severity.PAGE]} *{WORDS[Severity.PAGE]}:*{named}"
+
+
+def _asked_since(state: ThreadState) -> list[str]:
+    """Return the latest question that came into an open thread, which the draft is about as well."""
+    asked = [said for said in state.followups if "?" in said.text and not said.waits] if state.is_open else []
+    return [f":speech_balloon: <@{said.sender_id}> asked since: “{_written(said.text)}”" for said in asked[-1:]]
 
 
 def _remarks_above(state: ThreadState, facts: CardFacts, refused: str | None) -> Iterator[str]:
