@@ -41,6 +41,7 @@ from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, char
 from bot.casework.posting.reply_proof import ReplyProof, proof_of
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import wrote_in_thread
+from bot.domain.events import is_direct
 from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.approval_basis import Basis, basis_of_thread
 from bot.domain.questions.draft_language import primary
@@ -141,7 +142,7 @@ def card_text(state: ThreadState) -> str:
 
 
 def _question(state: ThreadState, pages: Sequence[str]) -> Block:
-    where = f"<#{state.chat_id}>"
+    where = "a direct message" if is_direct(state.chat_id) else f"<#{state.chat_id}>"
     link = f" · <{state.permalink}|open thread>" if state.permalink else ""
     asked = truncate(without_middle(escape_text(state.question), QUESTION_CHARS), QUESTION_CHARS) or "(no text)"
     return SectionBlock(

@@ -11,6 +11,7 @@ from bot.ports.chat import (
     Channel,
     ChatHistory,
     ChatMessage,
+    DirectChat,
     FeedbackChat,
     Image,
     Message,
