@@ -50,6 +50,7 @@ from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, char
 from bot.casework.posting.reply_proof import ReplyProof, proof_of
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import wrote_in_thread
+from bot.domain.events import is_direct
 from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.approval_basis import OFFLINE, Basis, basis_of_thread
 from bot.domain.questions.draft_language import primary
@@ -127,6 +128,7 @@ def card_blocks(
         *map(context, _remarks_above(state, facts, refused)),
         *alert_line(state),
         *assignee_line(state),
+        *map(context, _asked_since(state)),
         context(status_line(state, progress=progress)),
         *map(context, _remarks_below(state, facts)),
         *votes_line(facts.votes(state)),
@@ -169,7 +171,7 @@ def card_text(state: ThreadState) -> str:
 
 
 def _question(state: ThreadState, pages: Sequence[str]) -> Block:
-    where = f"<#{state.chat_id}>"
+    where = "a direct message" if is_direct(state.chat_id) else f"<#{state.chat_id}>"
     link = f" · <{state.permalink}|open thread>" if state.permalink else ""
     asked = truncate(without_middle(escape_text(state.question), QUESTION_CHARS), QUESTION_CHARS) or "(no text)"
     return SectionBlock(
@@ -204,6 +206,12 @@ def page_lead(pages: Sequence[str]) -> str:
     """Return the sign and the word of a page, then a mention of each person or group, ten at most."""
     named = "".join(f" {mention(one)}" for one in pages[:PAGED])
     return f"{SIGNS[Severity.PAGE]} *{WORDS[Severity.PAGE]}:*{named}"
+
+
+def _asked_since(state: ThreadState) -> list[str]:
+    """Return the latest question that came into an open thread, which the draft is about as well."""
+    asked = [said for said in state.followups if "?" in said.text and not said.waits] if state.is_open else []
+    return [f":speech_balloon: <@{said.sender_id}> asked since: “{_written(said.text)}”" for said in asked[-1:]]
 
 
 def _remarks_above(state: ThreadState, facts: CardFacts, refused: str | None) -> Iterator[str]:
