@@ -24,10 +24,12 @@ from blocks.views.home_view import HomeData, home_view
 from blocks.views.report_views import metrics_blocks, status_blocks
 from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.file_engine import FileStore
+from bot.casework.reports.autonomy_metrics import read_case
 from bot.casework.reports.journal_history import PastThreads
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics
 from bot.casework.reports.status_overview import count_today, overview
+from bot.domain.questions.autonomy_record import AutonomyMode
 from bot.domain.threads import ThreadState, ThreadStatus
 from bot.ports.threads import Threads
 
@@ -49,7 +51,8 @@ def _reports(home: Path) -> dict[str, Callable[[], object]]:
         now = clock.now()
         waiting = {one.thread_id: one for one in threads.open_threads() if one.status is ThreadStatus.PENDING_USER}
         seen, today = overview(files, now, ()), count_today(files, now)
-        data = HomeData(overview=seen, today=today, sessions=[], now=now, drafts=waiting, card=card)
+        trust = read_case(files, past, now, AutonomyMode.SHADOW, None)
+        data = HomeData(overview=seen, today=today, sessions=[], now=now, drafts=waiting, card=card, trust=trust)
         return home_view(data, user="U0ANA", may_approve=True)
 
     return {

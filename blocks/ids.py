@@ -16,7 +16,7 @@ from bot.casework.notes import NoteSource
 from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
 from bot.domain.heartbeats.session_state import SESSION_ID
 from bot.domain.suggestions import SUGGESTION_ID
-from bot.domain.threads import THREAD_ID, ThreadState, reply_id_of
+from bot.domain.threads import PROOF_MARK, THREAD_ID, ThreadState, reply_id_of
 from bot.errors import InputError
 
 APPROVE: Final = "triage_approve"
@@ -37,9 +37,12 @@ MORE: Final = "triage_more"
 VIEW_DIFF: Final = "triage_view_diff"
 OPEN_FIX: Final = "triage_open_fix"
 REMEMBER: Final = "triage_remember"
+SHOW_PROOF: Final = "triage_show_proof"
 HELPFUL: Final = "triage_helpful"
 NOT_HELPFUL: Final = "triage_not_helpful"
 TAKE_BACK: Final = "triage_take_back"
+TURN_AUTONOMY: Final = "triage_turn_autonomy"
+"""The switch of automatic replies on App Home."""
 
 ACKNOWLEDGE: Final = "triage_acknowledge"
 SNOOZE: Final = "triage_snooze"
@@ -165,6 +168,7 @@ _FORMS: Final = {
     "team": r"[\w.-]{0,100}",
     "chat_id": "[A-Z0-9]{1,40}",
     "message_id": r"[0-9]{1,20}\.[0-9]{1,20}",
+    "to": "off|shadow|on",
 }
 
 
@@ -194,9 +198,18 @@ class MessageValue:
     message_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class SwitchValue:
+    """How a team's switch of automatic replies is to stand."""
+
+    team: str
+    to: str
+
+
 CLICK: Final = Codec(DraftClick, "{thread_id}|{version}|{draft_hash}|{seen}[|t{twins}]", _FORMS)
 THREAD_PART: Final = Codec(ThreadPart, "{thread_id}|{digest}", _FORMS)
 FINDING: Final = Codec(FindingValue, "[{snooze}!]{session_id}|{digest}", _FORMS)
+SWITCH: Final = Codec(SwitchValue, "team.{team}|{to}", _FORMS)
 MESSAGE: Final = Codec(MessageValue, "team.{team}|{chat_id}|{message_id}", _FORMS)
 
 
@@ -208,6 +221,11 @@ def card_block_id(thread_id: str) -> str:
 def reply_block_id(thread_id: str, draft_hash: str, number: int) -> str:
     """Return the block id that marks one of several messages of a reply in the asker's thread, but for the last."""
     return f"triage_reply_part:{thread_id}:{draft_hash}:{number}"
+
+
+def proof_block_id(reply_id: str) -> str:
+    """Return the block id of the line under a reply, which is none of its words."""
+    return PROOF_MARK + reply_id
 
 
 def preview_block_id(thread_id: str, version: int, number: int) -> str:

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -21,14 +21,14 @@ import yaml
 from bot.config.environment import Environment, read_environment
 from bot.errors import ConfigError
 from demo.slack_server import LocalSlack
-from demo.watched import git, watched
+from demo.watched import COMMANDS, FILES, commit, git, watched
 from demo.workspace import ANA, DEMO, ENG, HELP, OPS
 
 WORKER: Final = "payments"
 MASTER: Final = "platform"
 
 _PLAYBOOKS: Final = {
-    WORKER: "- Urgent flags: `triage flags`\n- Refund queue is short\n",
+    WORKER: "- Urgent flags: `triage flags`\n- Production config: `python3 scripts/check_config.py`\n",
     MASTER: """# Heartbeat of platform
 
 ## Timestamps
@@ -60,9 +60,10 @@ def neighbours(folder: Path) -> dict[str, Any]:
         cwd = folder / name
         cwd.mkdir(parents=True)
         git(cwd, "init", "--quiet")
+        commit(cwd, FILES, "The service", days_ago=30)
         (cwd / "HEARTBEAT.md").write_text(playbook, encoding="utf-8")
         hours = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
-        beat = {"every": "1m" if name == MASTER else "12h", "active_hours": hours}
+        beat = {"every": "7d", "active_hours": hours, "commands": COMMANDS}  # checked only when the guide asks
         found[name] = {"cwd": str(cwd), "owner": ANA.user_id, "master": name == MASTER, "heartbeat": beat}
     return found
 
@@ -77,15 +78,18 @@ def home_of(kept: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def environment_of(slack: LocalSlack, home: Path) -> Environment:
-    """Return what the environment holds for a bot in the throw-away Slack."""
+def environment_of(slack: LocalSlack, home: Path, script: str | None = None) -> Environment:
+    """Return what the environment holds for a bot in the throw-away Slack; `script` stands in for the models."""
+    models = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    if script is not None:
+        models = {"ANTHROPIC_API_KEY": "sk-ant-script", "ANTHROPIC_BASE_URL": script}
     return read_environment(
         {
             "TRIAGE_HOME": str(home),
             "SLACK_BOT_TOKEN": DEMO.bot_token,
             "SLACK_APP_TOKEN": DEMO.app_token,
             "SLACK_API_URL": slack.api_url,
-            **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
+            **models,
         }
     )
 
@@ -96,8 +100,8 @@ def status_command(home: Path) -> str:
     return f"TRIAGE_HOME={shlex.quote(str(home))} {shlex.quote(str(program))} status"
 
 
-def furnish(home: Path, codebase: Path) -> Path:
-    """Make the watched repositories and write the demo's triage.yml for a codebase; return the file's path.
+def furnish(home: Path, codebase: Path, models: Mapping[str, Any] | None = None) -> Path:
+    """Write the demo's triage.yml for a codebase, with `models` or else with watched repositories; return its path.
 
     Raises:
         ConfigError: the folder cannot be written, or holds somebody's config.
@@ -108,7 +112,7 @@ def furnish(home: Path, codebase: Path) -> Path:
         if path.exists():
             _forget_last_time(home, path)
         path.write_text(_OURS, encoding="utf-8")
-        path.write_text(_OURS + yaml.safe_dump(_settings(codebase, home), sort_keys=False), encoding="utf-8")
+        path.write_text(_OURS + yaml.safe_dump(_settings(codebase, home, models), sort_keys=False), encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"cannot write {path}: {error.strerror}; give --home a folder of yours, or none") from error
     return path
@@ -122,12 +126,13 @@ def _forget_last_time(home: Path, config: Path) -> None:
             shutil.rmtree(folder)
 
 
-def _settings(codebase: Path, home: Path) -> dict[str, Any]:
+def _settings(codebase: Path, home: Path, models: Mapping[str, Any] | None) -> dict[str, Any]:
     """Make the watched repositories and return the demo's settings; raises ConfigError and OSError."""
     watched_in = home / "watched"
+    more = {"sessions": {**watched(watched_in), **neighbours(watched_in)}} if models is None else models
     return {
         "codebase": str(codebase),
         "ops_channel": OPS.channel_id,
         "watched_chats": [{"chat_id": channel.channel_id, "name": channel.name} for channel in (HELP, ENG)],
-        "sessions": {**watched(watched_in), **neighbours(watched_in)},
+        **more,
     }

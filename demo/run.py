@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import webbrowser
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +20,6 @@ import click
 
 from bot.adapters.process.terminals import choose_terminal
 from bot.adapters.search.passage_index import SqlitePassageIndex
-from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.agent.git.git_repo import GitRepo
 from bot.app import App
 from bot.cli.options import FILE
@@ -28,28 +27,26 @@ from bot.cli.run import log_to_stderr
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from bot.domain.events import Event, Sender
-from bot.domain.heartbeats.beats import Wake
 from bot.domain.text.humanize import counted
-from bot.heartbeat.session_registry import WakeBox
 from bot.intake.classifier import Rules, classify
+from demo import example
 from demo.alert import ALERT_LIMIT_S, MODEL_ALERT_LIMIT_S, AlertJourney
 from demo.binary import cache_folder, ensure_binary
 from demo.control import Control
-from demo.home import MASTER, WORKER, environment_of, furnish, home_of, status_command
+from demo.guide import Guide
+from demo.home import environment_of, furnish, home_of, status_command
 from demo.journey import CARD_LIMIT_S, MODEL_CARD_LIMIT_S, Journey
 from demo.page_server import PageServer
-from demo.questions import questions_for
+from demo.questions import question_for
 from demo.signals import kept_signals, leave, on_end, wait_for_end
 from demo.slack_server import LocalSlack
-from demo.watched import FAULTY, REPAIRED, SESSION
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
 
 MAX_PORT = 65_535
 NOTHING_TO_ASK = (
-    "nothing in this codebase is described well enough for a question of the demo's own; "
+    "this codebase defines nothing that a question of the demo's own could be about; "
     "name one with --question, such as: where is `name` defined?"
 )
-NOT_ASKED = "  note      nothing here is described well enough for a question of the demo's own: ask yours\n"
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 
@@ -58,6 +55,7 @@ class DemoOptions:
     """What was asked for on the command line."""
 
     codebase: Path
+    example: bool
     question: str | None
     headless: bool
     json: bool
@@ -88,6 +86,7 @@ class _Port(click.ParamType[int]):
 
 @click.command("demo", help="Try triage in a throw-away Slack.")
 @click.option("--codebase", type=FILE, metavar="DIR", default=Path(), help="a git checkout (default: this one)")
+@click.option("--example", is_flag=True, help="a small shop, with a script in place of models")
 @click.option("--question", metavar="TEXT", help="what to ask (default: one that fits the codebase)")
 @click.option("--headless", is_flag=True, help="ask, approve and check without a browser")
 @click.option("--json", is_flag=True, help="with --headless: one JSON object on stdout")
@@ -110,72 +109,72 @@ def command(**options: Any) -> int:
     log_to_stderr(verbose=args.verbose, secrets=read_environment().secrets(), steps=False)
     for name in _PROXIES:  # the demo talks to this machine only, and Slack's SDK ignores NO_PROXY
         os.environ.pop(name, None)
-    repo = _open(args)
     override = os.environ.get("TRIAGE_LOCAL_SLACK")
     binary = ensure_binary(
         cache_folder(os.environ),
         override=Path(override) if override else None,
         on_fetch=lambda package: _say(args, f"fetching  {package} from npm, once: the demo's Slack"),
     )
-    with (
-        home_of(args.home) as home,
-        LocalSlack(binary, DEMO, env=os.environ) as slack,
-        PageServer(slack.url, actor=ANA.user_id, channel=OPS.channel_id, port=args.port) as page,
-        Control(slack.url) as control,
-        _bot(args, slack, home, repo.root) as bot,
-    ):
+    with ExitStack() as stack:
+        home = stack.enter_context(home_of(args.home))
+        repo = _open(args, home)
+        slack = stack.enter_context(LocalSlack(binary, DEMO, env=os.environ))
+        page = stack.enter_context(PageServer(slack.url, actor=ANA.user_id, channel=OPS.channel_id, port=args.port))
+        control = stack.enter_context(Control(slack.url))
+        model = stack.enter_context(example.ScriptedModel(0 if args.headless else example.PAUSE_S))
+        bot = stack.enter_context(_bot(args, slack, home, repo, model.url if args.example else None))
         control.wait_for(control.is_connected, "the bot to connect")
-        index = bot.team.core.code.codebases.first.index
-        questions = [args.question] if args.question else questions_for(repo, index)
+        questions = _questions(args, bot, repo)
         if args.headless:
             return _headless(args, control, home, questions)
         return _interactive(args, control, page.url, home, questions)
 
 
-def _open(args: DemoOptions) -> GitRepo:
-    repo = GitRepo(args.codebase)
+def _open(args: DemoOptions, home: Path) -> GitRepo:
+    repo = GitRepo(example.make_shop(home / "example") if args.example else args.codebase)
     repo.head()
     _say(args, f"codebase  {repo.root}")
     return repo
 
 
+def _questions(args: DemoOptions, bot: App, repo: GitRepo) -> Sequence[str]:
+    if args.question or args.example:
+        return [args.question] if args.question else example.QUESTIONS
+    found = question_for(repo, bot.team.core.code.codebases.first.index)
+    return [found] if found else []
+
+
 @contextmanager
-def _bot(args: DemoOptions, slack: LocalSlack, home: Path, codebase: Path) -> Iterator[App]:
-    """Start the ordinary bot with an ordinary config; stop it whatever happens."""
-    config = furnish(home, codebase)
-    environment = environment_of(slack, home)
+def _bot(args: DemoOptions, slack: LocalSlack, home: Path, codebase: GitRepo, script: str | None) -> Iterator[App]:
+    """Start the ordinary bot with an ordinary config; stop it whatever happens. `script` is the address of one."""
+    config = furnish(home, codebase.root, example.SETTINGS if script else None)
+    environment = environment_of(slack, home, script)
     bot = App(load_settings(config), environment)
     try:
         repo = bot.team.core.code.codebases.first.repo
         index = SqlitePassageIndex(repo, home / "index" / "passages.sqlite", environment.secrets())
-        indexed = index.refresh()  # the bot would do it beside; the demo's questions are made from it
+        indexed = index.refresh()  # the bot would do it beside; the demo's question is made from it
         _say(args, f"index     {counted(indexed.files, 'file')} at {indexed.commit[:12]}, {indexed.seconds:.1f} s")
         _say(args, f"drafts by {bot.team.questions.models.described}")
-        WakeBox(FileDocuments(home)).drop(SESSION, Wake.ON_DEMAND)  # what `triage heartbeat run` does
         bot.start()
         yield bot
     finally:
         bot.stop()
         if args.home is None:
-            _end_long_runs(home)
+            for session in (terminal := choose_terminal(home)).sessions():
+                terminal.end(session)  # what would work on in a data directory that is thrown away
 
 
-def _end_long_runs(home: Path) -> None:
-    """End what would work on in a data directory that is thrown away."""
-    terminal = choose_terminal(home)
-    for session in terminal.sessions():
-        terminal.end(session)
-
-
-def _headless(args: DemoOptions, control: Control, home: Path, questions: list[str]) -> int:
+def _headless(args: DemoOptions, control: Control, home: Path, questions: Sequence[str]) -> int:
     if not questions:
         failed = {"ok": False, "question": None, "error": NOTHING_TO_ASK}
         print(json.dumps(failed) if args.json else f"stopped   {NOTHING_TO_ASK}")
         return 1
-    with_models = bool(os.environ.get("ANTHROPIC_API_KEY"))
+    with_models = args.example or bool(os.environ.get("ANTHROPIC_API_KEY"))
     journey = Journey(control, home, quiet=args.json, card_limit_s=MODEL_CARD_LIMIT_S if with_models else CARD_LIMIT_S)
     result = journey.approve(_addressed(questions[0]))
-    if result["ok"]:
+    if result["ok"] and not args.example:
+        Guide(control, home).alert()
         limit_s = MODEL_ALERT_LIMIT_S if with_models else ALERT_LIMIT_S
         result["heartbeat"] = AlertJourney(control, home, journey.transcript, limit_s=limit_s).acknowledge()
         result["ok"] = with_models or bool(result["heartbeat"] and result["heartbeat"]["acknowledged"])
@@ -198,25 +197,17 @@ def _addressed(question: str) -> str:
     return question if taken else f"<@{DEMO.bot_id}> {question}"
 
 
-def _interactive(args: DemoOptions, control: Control, url: str, home: Path, questions: list[str]) -> int:
-    """Fill the channels a little, say where to click, and wait for Ctrl-C."""
+def _interactive(args: DemoOptions, control: Control, url: str, home: Path, questions: Sequence[str]) -> int:
+    """Fill the channels a little, say where to click, lead on after the first click, and wait for Ctrl-C."""
     control.say(HELP.channel_id, ANA.user_id, "thanks, that worked!")
     control.say(ENG.channel_id, BEN.user_id, "deploying the new build to staging now")
-    for question, channel in zip(questions, (HELP, ENG), strict=False):
-        control.say(channel.channel_id, CHLOE.user_id, _addressed(question))
+    for question in questions:
+        control.say(HELP.channel_id, CHLOE.user_id, _addressed(question))
     signals = kept_signals()
     print(
         f"\n  open      {url}\n"
-        f"{'' if questions else NOT_ASKED}"
-        f"  click     Approve on a draft in #{OPS.name}: you act as {ANA.real_name}, who may approve\n"
-        f"  read      the reply in #{HELP.name}, in the thread of the question\n"
-        f"  ask       in #{HELP.name} about a name or a file of the codebase, or with an error's text:\n"
-        f"            where is `name` defined?  who changed `name` last?  Try /triage status, too\n"
-        f"  watch     a heartbeat alert waits in {ANA.name.title()}'s direct messages: Acknowledge it;\n"
-        f"            it is resolved once {REPAIRED} stands in\n"
-        f"            {home / 'watched' / SESSION / FAULTY}\n"
-        f"  accept    a check that {MASTER} suggests to {WORKER}, in #{OPS.name}:\n"
-        f"            it goes into that HEARTBEAT.md\n"
+        f"  click     {_first_click(args, questions)}\n"
+        f"  read      the reply in #{HELP.name}, in the thread of the question; what is next stands in #{OPS.name}\n"
         f"  data      {home}\n"
         f"            {status_command(home)}\n"
         "\n  Ctrl-C ends it; without --home nothing stays on disk.",
@@ -224,8 +215,16 @@ def _interactive(args: DemoOptions, control: Control, url: str, home: Path, ques
     )
     if not args.no_browser:
         webbrowser.open(url)
-    wait_for_end(signals)
+    guide = Guide(control, home)
+    wait_for_end(signals, (lambda: None) if args.example else guide.tick)
     return 0
+
+
+def _first_click(args: DemoOptions, questions: Sequence[str]) -> str:
+    who = f"in #{OPS.name}: you act as {ANA.real_name}, who may approve"
+    if args.example:
+        return f"any button of the cards {who}; a script plays the models"
+    return f"Approve on the card {who}" if questions else f"#{HELP.name}, and ask something: {NOTHING_TO_ASK}"
 
 
 def _say(args: DemoOptions, line: str) -> None:

@@ -33,8 +33,8 @@ def kept_signals() -> SignalQueue:
     return signals
 
 
-def wait_for_end(signals: SignalQueue) -> None:
-    """Wait until one came."""
+def wait_for_end(signals: SignalQueue, tick: Callable[[], object]) -> None:
+    """Wait until one came; meanwhile call `tick` twice a second."""
     while not signals.wait(WAKE_S):
-        pass
+        tick()
     print("\nstopping …", flush=True)

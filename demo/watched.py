@@ -1,4 +1,4 @@
-"""The repository the demo's heartbeat watches: a checkout and its origin, a failing check and a stale branch in it.
+"""The repository the demo's heartbeat watches: a checkout and its origin, a stale branch, a check that can be broken.
 
 Everything is real git on this disk; the playbook names git and one committed script, so nothing else need be installed.
 """
@@ -20,11 +20,17 @@ SESSION: Final = "storefront"
 FAULTY: Final = "config/production.json"
 REPAIRED: Final = '"query_timeout_s": 5'
 
-_CHECK: Final = ["python3", "scripts/check_config.py"]
+COMMANDS: Final = [
+    ["python3", "scripts/check_config.py"],
+    *map(list, DEFAULT_COMMANDS),
+    ["git", "log", "--oneline", "--max-count=20", "{branch}"],
+]
+"""What its checks may run."""
+
 _STALE_DAYS: Final = 12
 
 _CONFIG: Final = '{{\n  "pool_size": 20,\n  "query_timeout_s": {timeout}\n}}\n'
-_FILES: Final = {
+FILES: Final = {
     "README.md": "# storefront\n\nThe shop's front end. `scripts/check_config.py` says whether a deploy would work.\n",
     FAULTY: _CONFIG.format(timeout=5),
     "scripts/check_config.py": '''"""Says whether production could start with its config; exit code 1 if not."""
@@ -81,15 +87,19 @@ def watched(folder: Path) -> dict[str, Any]:
     origin, cwd = folder / "origin.git", folder / SESSION
     git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(origin))
     git(folder, "clone", "--quiet", str(origin), str(cwd))
-    commit(cwd, _FILES, "The storefront", days_ago=30)
+    commit(cwd, FILES, "The storefront", days_ago=30)
     git(cwd, "switch", "--quiet", "--create", "feature/gift-cards")
     commit(cwd, {"GIFT_CARDS.md": "Half done.\n"}, "Gift cards, half done", days_ago=_STALE_DAYS)
     git(cwd, "switch", "--quiet", "main")
-    commit(cwd, {FAULTY: _CONFIG.format(timeout=0)}, "Fail fast when the database is slow", days_ago=1)
     git(cwd, "push", "--quiet", "origin", "main", "feature/gift-cards")
     (cwd / ".git" / "info" / "exclude").write_text("HEARTBEAT.md\n")
     (cwd / "HEARTBEAT.md").write_text(_PLAYBOOK)
     return {SESSION: _session(cwd)}
+
+
+def break_config(cwd: Path) -> None:
+    """Have the check of the config fail; raises ConfigError and OSError."""
+    commit(cwd, {FAULTY: _CONFIG.format(timeout=0)}, "Fail fast when the database is slow", days_ago=0)
 
 
 def _session(cwd: Path) -> dict[str, Any]:
@@ -100,11 +110,7 @@ def _session(cwd: Path) -> dict[str, Any]:
         "heartbeat": {
             "every": "1m",
             "active_hours": {"start": "00:00", "end": "24:00", "timezone": "UTC"},
-            "commands": [
-                _CHECK,
-                *map(list, DEFAULT_COMMANDS),
-                ["git", "log", "--oneline", "--max-count=20", "{branch}"],
-            ],
+            "commands": COMMANDS,
         },
     }
 

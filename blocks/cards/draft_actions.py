@@ -19,6 +19,7 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
+from blocks.cards.incoming_alert import hand_over_click
 from blocks.elements import (
     MAX_OPTIONS,
     OPTION_CHARS,
@@ -35,12 +36,14 @@ from blocks.text.outgoing_text import context, plain
 from blocks.text.splitting import INPUT_CHARS, split
 from bot.casework.decisions import DraftClick
 from bot.domain.notes import MAX_NOTE_CHARS, offered_words
-from bot.domain.questions.approval_basis import Basis, basis_of_thread
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import duration
 from bot.domain.threads import NewDraft, PendingReason, ThreadState
 
 REASON_CHARS = 500
+MENU_ENTRIES = 5
+"""Slack's limit."""
+
 _DESPITE_OBJECTIONS = confirmation(
     "Post despite the objections?",
     "The checks did not pass this draft. Post it anyway?",
@@ -140,19 +143,28 @@ def click_of(state: ThreadState, *, with_twins: bool = False) -> DraftClick:
     )
 
 
-def waiting_actions(state: ThreadState, *, can_approve: bool) -> ActionsBlock:
-    """Return what a waiting thread offers."""
+def waiting_actions(state: ThreadState, *, can_approve: bool, can_escalate: bool) -> ActionsBlock:
+    """Return what a waiting thread offers, nothing of it twice.
+
+    Args:
+        state: The thread.
+        can_approve: Whether its draft can be read whole.
+        can_escalate: Whether long investigations are run here.
+    """
     offered = _on_draft(state, can_approve=can_approve) if state.draft_pending else _without_draft(state)
     same_as = button("Same as…", ids.SAME_AS, _click(state))
-    return _row(state, [*offered, _dismiss(state), same_as, _overflow(state)])
+    names = _menu_names(state, can_escalate=can_escalate)
+    left = {action: name for action, name in names.items() if action not in {one.action_id for one in offered}}
+    hand_to = Option(text="Hand to…", value=ids.encode_option(ids.HAND_TO, hand_over_click(state)))
+    has_room = len(left) < MENU_ENTRIES and not state.is_alert  # an alert has a button for it
+    menu = _menu(left, click_of(state), *([hand_to] if has_room else []))
+    return _row(state, [*offered, _dismiss(state), same_as, menu])
 
 
 def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveElement]:
-    """Return what can be done with a draft; a search result is there to be edited, so Edit comes first."""
+    """Return what can be done with a draft."""
     click = _click(state)
-    is_search = basis_of_thread(state) is Basis.SEARCH and not state.has_edited_draft
-    leads = is_search and not state.stale_reasons
-    edit = button("Edit", ids.EDIT, click, style="primary" if leads else None)
+    edit = button("Edit", ids.EDIT, click)
     if not can_approve:
         return [edit]
     if state.stale_reasons:
@@ -160,9 +172,8 @@ def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveEleme
     elif state.pending_reason is PendingReason.DISAGREEMENT and state.draft_new is None:
         approve = button("Approve", ids.APPROVE, click, style="danger", confirm=_DESPITE_OBJECTIONS)
     else:
-        approve = button("Approve", ids.APPROVE, click, style=None if is_search else "primary")
-    too = _answer_too(state, approve)
-    return [edit, approve, *too] if is_search else [approve, *too, edit]
+        approve = button("Approve", ids.APPROVE, click, style="primary")
+    return [approve, *_answer_too(state, approve), edit]
 
 
 def choice_actions(state: ThreadState, new: NewDraft) -> ActionsBlock:
@@ -208,31 +219,29 @@ def _dismiss(state: ThreadState) -> ButtonElement:
     return button("Dismiss", ids.DISMISS, click)
 
 
-def _overflow(state: ThreadState) -> OverflowMenuElement:
-    click = click_of(state)
-    names = {
+def _menu_names(state: ThreadState, *, can_escalate: bool) -> Mapping[str, str]:
+    """Return the entries of the menu, five at most."""
+    ret = state.investigator_return
+    is_note_offered = ret and ret.proposed_triage_file and not state.triage_file_path
+    return {
         ids.REINVESTIGATE: "Re-investigate",
         ids.ADD_CONTEXT: "Add context",
-        ids.ESCALATE: "Escalate",
-        ids.SHOW_EVIDENCE: "Show evidence",
+        **({ids.ESCALATE: "Escalate"} if can_escalate else {}),
+        **({ids.SHOW_EVIDENCE: "Show evidence"} if state.evidence_refs or state.patch else {}),
+        **({ids.SAVE_NOTE: "Save note"} if is_note_offered else {ids.REMEMBER: "Remember this"}),
     }
-    ret = state.investigator_return
-    if ret and ret.proposed_triage_file and not state.triage_file_path:
-        names[ids.SAVE_NOTE] = "Save note"
-    else:  # Slack takes five entries
-        names[ids.REMEMBER] = "Remember this"
-    return _menu(names, click)
 
 
 def closed_actions(state: ThreadState) -> ActionsBlock:
     """Return what the card of a closed thread offers."""
-    return _row(state, [_menu({ids.REMEMBER: "Remember this"}, click_of(state))])
+    shows = {ids.SHOW_EVIDENCE: "Show evidence"} if state.evidence_refs else {}
+    return _row(state, [_menu({**shows, ids.REMEMBER: "Remember this"}, click_of(state))])
 
 
-def _menu(names: Mapping[str, str], click: DraftClick) -> OverflowMenuElement:
+def _menu(names: Mapping[str, str], click: DraftClick, *more: Option) -> OverflowMenuElement:
     return OverflowMenuElement(
         action_id=ids.MORE,
-        options=[Option(text=name, value=ids.encode_option(action, click)) for action, name in names.items()],
+        options=[*(Option(text=name, value=ids.encode_option(action, click)) for action, name in names.items()), *more],
     )
 
 

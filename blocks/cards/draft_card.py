@@ -9,7 +9,7 @@ under Slack's limit.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -37,6 +37,7 @@ from blocks.cards.reply_cards import auto_line, reply_messages, reply_mrkdwn, re
 from blocks.text.message_size import SHORT_CHARS, fit_message, without_middle
 from blocks.text.outgoing_text import context, escape, escape_text, mention, quote_block, quoted_line, section, verbatim
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of, truncate
+from bot.casework.posting.reply_proof import ReplyProof, proof_of
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import wrote_in_thread
 from bot.domain.fixes.fixes import NO_FIX, FixMark
@@ -80,6 +81,7 @@ class CardFacts:
     """What a card shows besides its thread's record; what may change is asked each time a card is shown.
 
     `paused` says who stopped all work. `pages` are the users and groups that the card of an alarm mentions.
+    `can_escalate` says whether long investigations are run here. `proof` is that of a reply, with its approver's name.
     """
 
     link_to: LinkTo
@@ -88,6 +90,8 @@ class CardFacts:
     fixes: Callable[[ThreadState], FixMark] = lambda _: NO_FIX
     votes: Callable[[ThreadState], Votes] = lambda _: NO_VOTES
     pages: Callable[[], Sequence[str]] = tuple
+    can_escalate: bool = True
+    proof: Callable[[ThreadState], tuple[ReplyProof, str | None]] = lambda state: (proof_of(state), None)
 
 
 def card_blocks(
@@ -103,45 +107,38 @@ def card_blocks(
     `whole_at` is the ts of the message in the card's thread where a draft begins that does not fit; without it such a
     draft cannot be approved. `refused` is Slack's word for why it did not take the whole card: then it is a short one.
     """
-    fixes, paused = facts.fixes(state), facts.paused()
-    votes = facts.votes(state)
-    kept = draft = _draft(state, whole_at, is_short=refused is not None)
-    parts: list[Block] = [
+    is_short = refused is not None
+    draft = _draft(state, whole_at, is_short=is_short)
+    above: list[Block] = [
         _question(state, facts.pages()),
-        *_shortened_note(refused),
-        *_gloss(state, facts.team_language),
+        *map(context, _remarks_above(state, facts, refused)),
         *alert_line(state),
         *assignee_line(state),
+        context(status_line(state, progress=progress)),
+        *map(context, _remarks_below(state, facts)),
+        *votes_line(facts.votes(state)),
+        *earlier_lines(state),
+        *assignee_actions(state),
+        *twin_blocks(state),
     ]
-    parts.append(context(status_line(state, progress=progress)))
-    if paused and state.is_open:
-        waits = "new work starts after `/triage resume`"
-        parts.append(context(f":double_vertical_bar: *{escape(paused)}* · {waits}"))
-    if state.triage_file_path:
-        parts.append(context(f":file_folder: note saved as `{escape(state.triage_file_path)}`"))
-    parts += [*votes_line(votes), *earlier_lines(state), *assignee_actions(state), *twin_blocks(state)]
+    kept = draft
     if state.status is ThreadStatus.PENDING_USER:
-        can_approve = bool(draft) and (whole_at is not None or draft_fits(state, is_short=refused is not None))
-        patches = fix_blocks(state, fixes, reinvestigate_button(state))
-        buttons = waiting_actions(state, can_approve=can_approve)
         drafts = [*draft, DividerBlock(), *_new_draft(state)] if draft else []
-        kept = draft if refused else drafts
-        parts += [DividerBlock(), *drafts, *_waiting(state, facts.link_to, patches), buttons]
+        kept = draft if is_short else drafts
+        can_approve = bool(draft) and (whole_at is not None or draft_fits(state, is_short=is_short))
+        buttons = waiting_actions(state, can_approve=can_approve, can_escalate=facts.can_escalate)
+        below = [DividerBlock(), *drafts, *_waiting(state, facts), buttons]
     elif state.is_open:
-        parts += [*_standing(state), *_doubts(state), *_watch(state), running_actions(state)]
-    elif draft:
-        parts += [DividerBlock(), *draft]
-    if not state.is_open:
-        parts += [*fix_blocks(state, fixes, None), closed_actions(state)]
-    return fit_message(parts, kept=kept, limit=SHORT_CHARS if refused else MESSAGE_BLOCK_CHARS)
+        below = [*_standing(state), *_doubts(state), *map(context, _watch(state)), running_actions(state)]
+    else:
+        closed = [*fix_blocks(state, facts.fixes(state), None), closed_actions(state)]
+        below = [*([DividerBlock(), *draft] if draft else []), *closed]
+    return fit_message([*above, *below], kept=kept, limit=SHORT_CHARS if is_short else MESSAGE_BLOCK_CHARS)
 
 
 def draft_fits(state: ThreadState, *, is_short: bool = False) -> bool:
     """Whether the card shows the draft whole; True where there is none. A short card shows no draft whole."""
-    if not state.draft_pending:
-        return True
-    messages = [] if is_short else reply_messages(state.draft_pending)
-    return not is_short and len(messages) < 2 and sum(map(chars_of, messages)) <= DRAFT_CHARS
+    return not state.draft_pending or (not is_short and _fits(state.draft_pending, DRAFT_CHARS))
 
 
 def card_text(state: ThreadState) -> str:
@@ -187,20 +184,38 @@ def page_lead(pages: Sequence[str]) -> str:
     return f"{SIGNS[Severity.PAGE]} *{WORDS[Severity.PAGE]}:*{named}"
 
 
-def _shortened_note(refused: str | None) -> list[Block]:
-    if refused is None:
-        return []
-    return [context(f":scissors: This card is shortened: Slack did not take the whole one ({escape(refused)})")]
+def _remarks_above(state: ThreadState, facts: CardFacts, refused: str | None) -> Iterator[str]:
+    """Yield what stands below the question: that the card is cut, and the translation of a foreign question."""
+    if refused is not None:
+        yield f":scissors: This card is shortened: Slack did not take the whole one ({escape(refused)})"
+    ret = state.investigator_return
+    if ret is not None and ret.gloss and ret.gloss.strip():
+        yield truncate(f":globe_with_meridians: {escape(' '.join(ret.gloss.split()))}", GLOSS_CHARS)
+    elif ret is not None and ret.question_language and not _is_same(ret.question_language, facts.team_language):
+        yield ":globe_with_meridians: Nothing was translated, and the question is not in the team's language"
+
+
+def _is_same(language: str, other: str) -> bool:
+    return primary(language) == primary(other)
+
+
+def _remarks_below(state: ThreadState, facts: CardFacts) -> Iterator[str]:
+    """Yield what stands below the status: that all work is paused, and which note was saved."""
+    paused = facts.paused()
+    if paused and state.is_open:
+        yield f":double_vertical_bar: *{escape(paused)}* · new work starts after `/triage resume`"
+    if state.triage_file_path:
+        yield f":file_folder: note saved as `{escape(state.triage_file_path)}`"
 
 
 def _draft(state: ThreadState, whole_at: str | None, *, is_short: bool) -> list[Block]:
     """Return the draft of a thread that waits or was answered: whole, or its beginning and where all of it stands."""
     if not state.draft_pending or not (state.status is ThreadStatus.PENDING_USER or state.posted_message_id):
         return []
+    marked = draft_with_marks(state, state.draft_pending)
     if draft_fits(state, is_short=is_short):
-        return reply_sections(draft_with_marks(state, state.draft_pending))
-    beginning = verbatim(truncate(reply_mrkdwn(draft_with_marks(state, state.draft_pending)), BEGINNING_CHARS))
-    return [beginning, section(_where_whole(state, state.draft_pending, whole_at))]
+        return reply_sections(marked)
+    return [_beginning(marked), section(_where_whole(state, state.draft_pending, whole_at))]
 
 
 def draft_with_marks(state: ThreadState, draft: str) -> str:
@@ -230,11 +245,19 @@ def _new_draft(state: ThreadState) -> list[Block]:
 
 def _whole_or_beginning(text: str, most_chars: int) -> list[Block]:
     """Return a text that cannot be approved here: whole, or its beginning, which says that it is no more."""
-    messages = reply_messages(text)
-    if len(messages) < 2 and sum(map(chars_of, messages)) <= most_chars:
+    if _fits(text, most_chars):
         return reply_sections(text)
     cut = ":page_facing_up: *This is the beginning only.* All of it is shown before it can be approved"
-    return [verbatim(truncate(reply_mrkdwn(text), BEGINNING_CHARS)), context(cut)]
+    return [_beginning(text), context(cut)]
+
+
+def _fits(text: str, most_chars: int) -> bool:
+    messages = reply_messages(text)
+    return len(messages) < 2 and sum(map(chars_of, messages)) <= most_chars
+
+
+def _beginning(text: str) -> Block:
+    return verbatim(truncate(reply_mrkdwn(text), BEGINNING_CHARS))
 
 
 def _where_whole(state: ThreadState, draft: str, whole_at: str | None) -> str:
@@ -254,69 +277,51 @@ def _where_whole(state: ThreadState, draft: str, whole_at: str | None) -> str:
     )
 
 
-def _gloss(state: ThreadState, team_language: str) -> list[Block]:
-    """Return the translation of a foreign question, or that there is none."""
-    ret = state.investigator_return
-    if ret is None:
-        return []
-    if ret.gloss and ret.gloss.strip():
-        return [context(truncate(f":globe_with_meridians: {escape(' '.join(ret.gloss.split()))}", GLOSS_CHARS))]
-    if ret.question_language is None or primary(ret.question_language) == primary(team_language):
-        return []
-    said = "Nothing was translated, and the question is not in the team's language"
-    return [context(f":globe_with_meridians: {said}")]
-
-
-def _watch(state: ThreadState) -> list[Block]:
-    """Return how a long run is watched, once it has begun."""
+def _watch(state: ThreadState) -> Iterator[str]:
+    """Yield how a long run is watched, once it has begun."""
     path = state.escalation_transcript_path
-    if state.status is not ThreadStatus.ESCALATED or path is None:
-        return []
-    line = watch_line(state.escalation_tmux_session, path)
-    return [context(f"To watch it, on the bot's machine: `{escape(line)}`")]
+    if state.status is ThreadStatus.ESCALATED and path is not None:
+        yield f"To watch it, on the bot's machine: `{escape(watch_line(state.escalation_tmux_session, path))}`"
 
 
-def _waiting(state: ThreadState, link_to: LinkTo, patches: Sequence[Block]) -> list[Block]:
+def _waiting(state: ThreadState, facts: CardFacts) -> list[Block]:
     """Return what stands below the drafts of a card that asks the human for a decision."""
-    parts = [*evidence_lines(state, link_to), *candidate_blocks(state, link_to)]
-    parts += auto_line(state)
-    if (ret := state.investigator_return) is not None:
-        parts += [*suspect_lines(ret.suspect_changes, state.started_at), *owner_line(ret.owners)]
-    parts += _images(state)
-    parts += _not_searched(state)
-    parts += _aged_clones(state)
-    parts += patches
-    parts += objections(state)
-    parts += _open_questions(state)
-    parts += _not_answered(state)
-    parts += _doubts(state)
-    return parts
-
-
-def _images(state: ThreadState) -> list[Block]:
-    """Return how many of the question's images were read, how many not, and why."""
     ret = state.investigator_return
-    read = ret.images_read if ret else 0
-    unread, problem = len(state.images) - read, ret.images_problem if ret else None
+    return [
+        *evidence_lines(state, facts.link_to),
+        *candidate_blocks(state, facts.link_to),
+        *auto_line(state),
+        *([*suspect_lines(ret.suspect_changes, state.started_at), *owner_line(ret.owners)] if ret else []),
+        *map(context, _unread(state)),
+        *fix_blocks(state, facts.fixes(state), reinvestigate_button(state)),
+        *objections(state),
+        *_open_questions(state),
+        *_not_answered(state),
+        *_doubts(state),
+    ]
+
+
+def _unread(state: ThreadState) -> Iterator[str]:
+    """Yield what the investigation read of images, and what it did not: files, and what changed since a fetch."""
+    ret = state.investigator_return
+    yield from _images(state)
+    if ret is not None and ret.not_searched:
+        then = "when it is, this is investigated again" if ret.index_unfinished else "`triage doctor` says what to do"
+        yield f":mag: *Not searched:* {escape(redact(ret.not_searched))} · {then}"
+    if ret is not None and ret.aged_clones:
+        yield f":clock3: {escape('; '.join(one.words() for one in ret.aged_clones))}"
+
+
+def _images(state: ThreadState) -> Iterator[str]:
+    """Yield how many of the question's images were read, how many not, and why."""
+    ret = state.investigator_return
+    read, problem = (ret.images_read, ret.images_problem) if ret else (0, None)
+    unread = len(state.images) - read
     why = ": no model was used" if state.investigator == OFFLINE else UNREAD_IMAGES.get(problem or "", "")
     said = [f"read {counted(read, 'image')}"] if read else []
     said += [f"{unread_images(unread)}{why}"] if unread > 0 else []
-    return [context(f"🖼️ {' · '.join(said)}")] if said else []
-
-
-def _not_searched(state: ThreadState) -> list[Block]:
-    """Return which files the search could not look into: what was not found may stand there."""
-    ret = state.investigator_return
-    if ret is None or not ret.not_searched:
-        return []
-    then = "when it is, this is investigated again" if ret.index_unfinished else "`triage doctor` says what to do"
-    return [context(f":mag: *Not searched:* {escape(redact(ret.not_searched))} · {then}")]
-
-
-def _aged_clones(state: ThreadState) -> list[Block]:
-    """Return which codebases may have changed since they were fetched."""
-    aged = state.investigator_return.aged_clones if state.investigator_return else ()
-    return [context(f":clock3: {escape('; '.join(one.words() for one in aged))}")] if aged else []
+    if said:
+        yield f"🖼️ {' · '.join(said)}"
 
 
 def _doubts(state: ThreadState) -> list[Block]:

@@ -41,7 +41,7 @@ CLAIM_CHARS = 120
 CAUTION_CHARS = 300
 SHOWN_LINES = 3
 LINE_CHARS = 100
-QUOTED_LINES = 12
+QUOTED_LINES = 6
 TAB_CHARS = 4
 COMMIT: Final = "commit "
 
@@ -121,48 +121,64 @@ def _value(twin: Twin) -> str:
 
 
 def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:
-    """Return a line for each citation of a draft."""
-    cited = state.citations
-    if not cited or not state.rounds or not state.draft_pending:
+    """Return each citation of a draft once: one that the draft itself prints is counted, each other one has a line."""
+    if not state.citations or not state.rounds or not state.draft_pending:
         return []
-    before = " of the draft before it was edited" if state.has_edited_draft else ""
-    before = " of the new draft" if state.draft_new else before
     draft = state.draft_new.text if state.draft_new else state.draft_pending
-    lines = [context(_ref_line(ref, mark, link_to(ref), draft)) for ref, mark in cited[:SHOWN_REFS]]
-    more = len(cited) - SHOWN_REFS
-    rest = [context(f"… and {more} more")] if more > 0 else []
-    return [context(_evidence_title([mark for _, mark in cited], before)), *lines, *rest]
+    printed = [ref for ref, mark in state.citations if mark and f"```\n{ref.quote}\n```" in draft]
+    others = [(ref, mark) for ref, mark in state.citations if ref not in printed]
+    lines = [_printed_line(printed, link_to)] if printed else []
+    if others:
+        before = " of the draft before it was edited" if state.has_edited_draft else ""
+        before = " of the new draft" if state.draft_new else before
+        lines.append(_evidence_title([mark for _, mark in others], before))
+    lines += [_ref_line(ref, mark, link_to(ref)) for ref, mark in others[:SHOWN_REFS]]
+    more = len(others) - SHOWN_REFS
+    return [*map(context, lines), *([context(f"… and {more} more")] if more > 0 else [])]
 
 
 def candidate_blocks(state: ThreadState, link_to: LinkTo) -> list[Block]:
-    """Return what else a search found, each with its place, its lines and the button that makes it the draft."""
+    """Return what else a search found, each with its place, its first lines and the button that makes it the draft."""
     offered = offered_candidates(state)
     if not offered:
         return []
-    parts: list[Block] = [context("*Also found*; the asker sees none of this")]
+    parts: list[Block] = [context("*Also found* · the asker does not see this · *Use this* makes it the draft")]
     for name, ref in offered.items():
         click = DraftClick(thread_id=state.thread_id, version=state.draft_version, draft_hash=name)
         use = button("Use this", ids.USE_THIS, ids.CLICK.encode(click))
-        said = escape(plain(redact(ref.supports_claim), CAUTION_CHARS))
         block_id = f"{ids.USE_THIS}_{state.thread_id}_{name}"  # App Home shows many cards in one view
-        parts.append(section(f"{_placed(said, ref, link_to(ref))}\n{_quoted(ref)}", accessory=use, block_id=block_id))
+        parts.append(section(f"{_placed(ref, link_to(ref))}\n{_beginning(ref)}", accessory=use, block_id=block_id))
     return parts
 
 
-def _placed(said: str, ref: EvidenceRef, link: str | None) -> str:
-    """Return a sentence with its place, which stands below it where the sentence does not name it."""
-    named = f"`{_name(ref).removeprefix(COMMIT)}`"
-    return (
-        said.replace(named, _place(ref, link).replace(f"`{COMMIT}", "`"))
-        if named in said
-        else f"{said}\n{_place(ref, link)}"
-    )
+def _placed(ref: EvidenceRef, link: str | None) -> str:
+    """Return what is said of a candidate with its place, which stands below it where the sentence does not name it."""
+    said = escape(plain(redact(ref.supports_claim), CAUTION_CHARS))
+    name = _name(ref).removeprefix(COMMIT)
+    named = next((one for one in (f"`{name}`", f"`{name.partition('-')[0]}`") if one in said), None)
+    if named is None:
+        return f"{said}\n{_place(ref, link)}{_kind_of_place(ref)}"
+    return f"{said.replace(named, f'<{link}|{named[1:-1]}>' if link else named)}{_kind_of_place(ref)}"
 
 
-def _quoted(ref: EvidenceRef) -> str:
-    """Return the lines of a candidate as they would be posted, long ones cut."""
+def _beginning(ref: EvidenceRef) -> str:
+    """Return the first lines of a candidate as they would be posted, long ones cut."""
     lines = dedent(redact(strip_hidden(ref.quote)[0]).expandtabs(TAB_CHARS)).split("\n")
-    return fence("\n".join(shorten(line, LINE_CHARS) for line in lines[:QUOTED_LINES]))
+    more = len(lines) - QUOTED_LINES
+    rest = [f"… {counted(more, 'more line')}"] if more > 1 else lines[QUOTED_LINES:]
+    return fence("\n".join([*(shorten(line, LINE_CHARS) for line in lines[:QUOTED_LINES]), *rest]))
+
+
+def _printed_line(printed: Sequence[EvidenceRef], link_to: LinkTo) -> str:
+    """Return that the lines which a draft prints stand at the places that it names."""
+    commits = ", ".join(dict.fromkeys(ref.commit[:7] for ref in printed if ref.commit))
+    verb = "matches" if len(printed) == 1 else "match"
+    links = [f"<{link}|open>" for link in map(link_to, printed) if link and len(link) <= LINK_CHARS]
+    kinds = dict.fromkeys(map(_kind_of_place, printed))
+    found = (
+        f"✓ {counted(len(printed), 'place')} above {verb} the code{f' at commit {escape(commits)}' if commits else ''}"
+    )
+    return " · ".join([found + "".join(kinds), *links])
 
 
 def _evidence_title(marks: Sequence[bool | None], before: str) -> str:
@@ -171,13 +187,14 @@ def _evidence_title(marks: Sequence[bool | None], before: str) -> str:
     return " · ".join([f"*Evidence*{before}", *(words for mark, words in meant.items() if mark in marks)])
 
 
-def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None, draft: str) -> str:
-    """Return a citation: mark, place, what is said of one without a ✓, and the first lines, if no draft prints all."""
+def _ref_line(ref: EvidenceRef, mark: bool | None, link: str | None) -> str:
+    """Return a citation: mark, place, what is said of one without a ✓, and the first lines."""
     if ref.kind is EvidenceKind.MEMORY and mark is None:  # proves nothing, and should be known before a click
         return f":bulb: {escape(plain(ref.supports_claim, CAUTION_CHARS))} · `{_name(ref)}`"
     claim = escape(plain(remark_on(ref, mark), CLAIM_CHARS))
-    head = f"{_MARKS[mark]} {_place(ref, link)}{f' · {claim}' if claim else ''}"
-    return head if f"```\n{ref.quote}\n```" in draft else _with_lines(head, ref)
+    at = f" at {escape(ref.commit[:7])}" if ref.commit and ref.commit != ref.ref else ""
+    head = f"{_MARKS[mark]} {_place(ref, link)}{at}{_kind_of_place(ref)}{f' · {claim}' if claim else ''}"
+    return "\n".join([head, *_first_lines(redact(strip_hidden(ref.quote)[0]))])
 
 
 def _name(ref: EvidenceRef) -> str:
@@ -187,14 +204,8 @@ def _name(ref: EvidenceRef) -> str:
 
 
 def _place(ref: EvidenceRef, link: str | None) -> str:
-    """Return where a citation points, with its link, its commit and the kind of file that it is."""
-    shown = f"<{link}|{_name(ref)}>" if link and len(link) <= LINK_CHARS else f"`{_name(ref)}`"
-    at = f" at {escape(ref.commit[:7])}" if ref.commit and ref.commit != ref.ref else ""
-    return f"{shown}{at}{_kind_of_place(ref)}"
-
-
-def _with_lines(head: str, ref: EvidenceRef) -> str:
-    return "\n".join([head, *_first_lines(redact(strip_hidden(ref.quote)[0]))])
+    """Return where a citation points, with its link."""
+    return f"<{link}|{_name(ref)}>" if link and len(link) <= LINK_CHARS else f"`{_name(ref)}`"
 
 
 def _kind_of_place(ref: EvidenceRef) -> str:

@@ -28,8 +28,8 @@ READ_CHARS = 80
 
 _RUNNING = {
     ThreadStatus.INVESTIGATING: ":hourglass_flowing_sand: Investigating",
-    ThreadStatus.AWAITING_VALIDATION: (":hourglass_flowing_sand: Checking citations, then validating the draft"),
-    ThreadStatus.BOUNCED: ":hourglass_flowing_sand: The checks objected; correcting the draft once",
+    ThreadStatus.AWAITING_VALIDATION: ":hourglass_flowing_sand: Checking the draft against what it cites",
+    ThreadStatus.BOUNCED: ":hourglass_flowing_sand: The draft did not pass the checks; correcting it once",
     ThreadStatus.ESCALATED: ":hourglass_flowing_sand: Long investigation under way",
 }
 
@@ -77,7 +77,7 @@ def thread_cost_line(usage: Usage | None) -> str:
     if usage is None:
         return ""
     if not usage.tokens:
-        return "offline, no model was used"
+        return "no model was used"
     if usage.cost_usd is None:
         return f"{usage.tokens / 1000:.1f}k tokens, cost unknown"
     cost = f"${usage.cost_usd:.2f}" if usage.cost_usd >= 0.005 else "less than $0.01"
@@ -126,7 +126,7 @@ def _judgement(state: ThreadState) -> str:
     if reason is PendingReason.APPROVAL:
         return _passed(state)
     return {
-        PendingReason.DISAGREEMENT: "*⚠ disagreement*",
+        PendingReason.DISAGREEMENT: "*⚠ disagreement*" if judged_by(state) else "*Did not pass the checks*",
         PendingReason.CONTEXT: ":grey_question: *needs context*",
         PendingReason.FAILED: ":x: *failed*",
     }[reason]
@@ -135,13 +135,15 @@ def _judgement(state: ThreadState) -> str:
 def _passed(state: ThreadState) -> str:
     """Return the badge of a draft that passed: what it rests on, and how many of its claims code found backed."""
     ret = state.investigator_return
-    matches = backed_words(claim_marks(state.checks, len(ret.said_claims))) if ret else ""
+    basis = basis_of_thread(state)
+    is_said = ret is not None and basis is not Basis.SEARCH  # a search says nothing of its own
+    matches = backed_words(claim_marks(state.checks, len(ret.said_claims))) if ret and is_said else ""
     read = state.validator_return.read if state.validator_return else ()
     places = [inline_code(place, READ_CHARS) for place in read[:SHOWN_READS]]
     more = [f"{len(read) - SHOWN_READS} more"] if len(read) > SHOWN_READS else []
     judge = escape(judged_by(state) or "")
-    badge, rest = passed_words(basis_of_thread(state), judge=judge, matches=matches, read=[*places, *more])
-    return f"*{badge}* · {rest}"
+    badge, rest = passed_words(basis, judge=judge, matches=matches, read=[*places, *more])
+    return _joined(f"*{badge}*", rest)
 
 
 def _changed(state: ThreadState) -> str:
@@ -154,11 +156,12 @@ def _origin(state: ThreadState) -> str:
     ret, judge = state.investigator_return, judged_by(state)
     if ret is None:
         return ""
-    judged = f"judged by {escape(judge)}" if judge and state.pending_reason is PendingReason.DISAGREEMENT else ""
     took = f"took {duration(state.work_time)}" if state.work_time and state.work_time >= _SHORTEST_SHOWN else ""
-    is_search = basis_of_thread(state) is Basis.SEARCH  # which knows nothing of how sure it is
-    sure = [] if is_search else [_confidence(state, ret.confidence), f"round {state.investigator_round}"]
-    return _joined(judged, *sure, took)
+    if judge is None:
+        return took
+    judged = f"judged by {escape(judge)}" if state.pending_reason is PendingReason.DISAGREEMENT else ""
+    corrected = "corrected once" if state.investigator_round > 1 else ""
+    return _joined(judged, _confidence(state, ret.confidence), corrected, took)
 
 
 def _confidence(state: ThreadState, said: str) -> str:
@@ -190,7 +193,7 @@ def objections(state: ThreadState) -> list[Block]:
     if state.pending_reason is PendingReason.APPROVAL:
         is_shown = state.draft_new is not None or not state.has_edited_draft
         return _noted(state.validator_return) if is_shown else []
-    title = ":warning: *Why it did not pass*"
+    title = f"{':warning: ' if judged_by(state) else ''}*Why it did not pass*"
     rounds = state.rounds[-state.investigator_round :] if state.investigator_round else ()
     earlier = [_earlier(entry) for entry in rounds[:-1] if not _says_the_same(entry, rounds[-1])]
     return [section(f"{title}{_reasons(state.validator_return)}"), *earlier]
@@ -214,7 +217,7 @@ def _failure(state: ThreadState) -> list[Block]:
     parts: list[Block] = [section(f"*Why there is no draft*\n{escape(_objection_reason(state))}")]
     if unjudged.strip():
         shown = quote_block(truncate(to_mrkdwn(unjudged), EARLIER_DRAFT_CHARS))
-        parts.append(section(f"*This draft could not be validated, so it is not offered:*\n{shown}"))
+        parts.append(section(f"*Nobody could check this draft, so it is not offered:*\n{shown}"))
     return parts
 
 
@@ -223,10 +226,7 @@ def _objection_reason(state: ThreadState) -> str:
 
 
 def _says_the_same(entry: Round, last: Round) -> bool:
-    """Whether no model judged, and a round came to the draft and the objections of the last one."""
-    judged = (entry.validator_return, last.validator_return)
-    if any(verdict is None or verdict.validator_model != CODE_CHECKS for verdict in judged):
-        return False
+    """Whether a round came to the draft and the objections of the last one."""
     drafts = entry.investigator_return.draft_reply, last.investigator_return.draft_reply
     return drafts[0] == drafts[1] and _reasons(entry.validator_return) == _reasons(last.validator_return)
 
@@ -234,7 +234,7 @@ def _says_the_same(entry: Round, last: Round) -> bool:
 def _earlier(entry: Round) -> Block:
     """Return an earlier round: what it drafted and why that came back."""
     shown = quote_block(truncate(to_mrkdwn(entry.investigator_return.draft_reply), EARLIER_DRAFT_CHARS))
-    return context(f"*Round {entry.round}* draft\n{shown}\n*Objections*{_reasons(entry.validator_return)}")
+    return context(f"*The draft before*\n{shown}\n*Objections to it*{_reasons(entry.validator_return)}")
 
 
 def _reasons(verdict: ValidatorReturn | None) -> str:
@@ -242,4 +242,4 @@ def _reasons(verdict: ValidatorReturn | None) -> str:
     reasons = dict.fromkeys((*verdict.reasons, *noted)) if verdict else ()
     said = "".join(f"\n• {escape(reason)}" for reason in reasons) or "\n• no reason was given"
     note = verdict.spot_check_note if verdict and verdict.validator_model != CODE_CHECKS else ""
-    return said + (f"\n• spot check: {escape(note)}" if note else "")
+    return said + (f"\n• it looked up: {escape(note)}" if note else "")

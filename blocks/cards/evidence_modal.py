@@ -1,5 +1,6 @@
-"""The dialogue behind Show evidence: every citation with its mark, claim and lines, and the proposed patch. Pure.
+"""The dialogues behind Show evidence and Show proof: citations with mark, claim and lines, and the patch. Pure.
 
+Show evidence is for approvers and shows all that is known of a draft; Show proof shows what a posted reply rests on.
 File contents are hostile: they are shown in code blocks, inert. What Slack has no room for is counted, with what to
 type to read it on the bot's machine.
 """
@@ -7,7 +8,7 @@ type to read it on the bot's machine.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import accumulate, chain, takewhile
 from typing import Final
 
@@ -20,6 +21,7 @@ from blocks.text.outgoing_text import context, escape, fence, plain, section
 from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of
 from bot.casework.checks.shown_evidence import ShownCitation, printed_lines
 from bot.casework.checks.sources import Lines
+from bot.casework.posting.reply_proof import ProofAccess, ReadProof
 from bot.domain.citations.citation_lines import shown_ref
 from bot.domain.citations.links import LinkTo
 from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch, remark_on
@@ -30,9 +32,11 @@ MAX_CITATIONS: Final = 12
 NAME_CHARS: Final = 160
 CLAIM_CHARS: Final = 400
 REASON_CHARS: Final = 300
+SENTENCES: Final = 4
 QUOTE_CHARS: Final = 1_500
 LINK_CHARS: Final = 1_000
 _MARKS: Final = {True: "✓ verified", False: "✗ refuted", None: "? cannot be checked by code"}
+_SINCE: Final = {None: "", False: " · the same today", True: " · changed since then"}
 _MEANINGS: Final = {
     True: "verified: the lines stand at that place",
     False: "wrong: the place does not exist, or says something else",
@@ -64,14 +68,64 @@ def evidence_modal(
     if not citations:
         return notice("Evidence", [section("This draft cites nothing, so nothing here can be checked."), *below])
     made = [[DividerBlock(), *_citation(citation, link_to(citation.ref))] for citation in citations]
-    shown = len(citations)
-    while True:
+
+    def view(shown: int) -> View:
         head, foot = context(_count(citations[:shown])), _foot(thread_id, left_out + len(citations) - shown)
-        view = notice("Evidence", [head, *chain.from_iterable(made[:shown]), *foot, *below])
-        fits = len(view.blocks or ()) <= VIEW_BLOCKS and size_of(view.to_dict()) <= VIEW_BYTES
-        if fits or shown == 1:
-            return view
+        return notice("Evidence", [head, *chain.from_iterable(made[:shown]), *foot, *below])
+
+    return _that_fits(view, len(citations))
+
+
+def proof_modal(read: ReadProof, line: str, link_to: LinkTo) -> View:
+    """Return the dialogue with what a reply rests on, as far as the reader may see it; `line` stands under the reply.
+
+    Lines are only those that stand at their place now; whoever sees places only is given no link either.
+    """
+    has_lines = read.access > ProofAccess.PLACES
+    made = [
+        [DividerBlock(), *_proof(citation, sentences, link_to if has_lines else None)]
+        for citation, sentences in read.shown[:MAX_CITATIONS]
+    ]
+
+    def view(shown: int) -> View:
+        foot = _left_out(read, len(read.shown) - shown)
+        return notice("Proof of this reply", [context(line), *chain.from_iterable(made[:shown]), *foot])
+
+    return _that_fits(view, len(made))
+
+
+def _that_fits(view: Callable[[int], View], shown: int) -> View:
+    """Return the dialogue with as many citations as Slack has room for."""
+    while True:
+        made = view(shown)
+        if shown <= 1 or (len(made.blocks or ()) <= VIEW_BLOCKS and size_of(made.to_dict()) <= VIEW_BYTES):
+            return made
         shown -= 1
+
+
+def _proof(citation: ShownCitation, sentences: Sequence[str], link_to: LinkTo | None) -> list[Block]:
+    """Return a citation as whoever reads the reply sees it: the sentences it proves, then its lines."""
+    link = link_to(citation.ref) if link_to else None
+    said = "".join(f"\n✓ {_words(one, CLAIM_CHARS)}" for one in sentences[:SENTENCES]) if citation.mark else ""
+    head = section(f"{_title(citation, link)}{said}")
+    found = citation.found
+    if link_to is None:
+        return [head]
+    if isinstance(found, Lines):
+        return [head, *_lines(found)]
+    return [head, context(f"Not shown: {_words(found.why, REASON_CHARS)}.")]
+
+
+def _left_out(read: ReadProof, more: int) -> list[Block]:
+    """Return what of a proof is not shown, and why."""
+    said = []
+    if read.access is ProofAccess.PLACES:
+        said.append("You see the places; members of this workspace see their lines, too.")
+    if read.withheld:
+        said.append(f"{counted(read.withheld, 'tool result or note', 'tool results or notes')} only for approvers.")
+    if more:
+        said.append(f"{more} more are not shown here.")
+    return [DividerBlock(), context(" ".join(said))] if said else []
 
 
 def _foot(thread_id: str, left_out: int) -> list[Block]:
@@ -93,15 +147,20 @@ def _citation(citation: ShownCitation, link: str | None) -> list[Block]:
 
 
 def _heading(citation: ShownCitation, link: str | None) -> Block:
+    said = remark_on(citation.ref, citation.mark)
+    claim = f"\nfor: {_words(said, CLAIM_CHARS)}" if said else ""
+    return section(f"{_title(citation, link)}{claim}")
+
+
+def _title(citation: ShownCitation, link: str | None) -> str:
+    """Return where a citation points, at which commit, in what kind of place, its mark, and whether it still holds."""
     ref = citation.ref
     name = _words(_name(ref), NAME_CHARS) or "(no name)"
     shown = f"<{link}|{name}>" if link and len(link) <= LINK_CHARS else name
     at = f" at {_words(ref.commit[:7], 8)}" if ref.commit and ref.commit != ref.ref else ""
     place = citation.found.place if isinstance(citation.found, Lines) else None
     kind = f" · {place}" if place and place != "program" else ""
-    said = remark_on(ref, citation.mark)
-    claim = f"\nfor: {_words(said, CLAIM_CHARS)}" if said else ""
-    return section(f"*{shown}*{at}{kind} · {_MARKS[citation.mark]}{claim}")
+    return f"*{shown}*{at}{kind} · {_MARKS[citation.mark]}{_SINCE[citation.is_changed]}"
 
 
 def _name(ref: EvidenceRef) -> str:
@@ -113,8 +172,12 @@ def _source(citation: ShownCitation) -> list[Block]:
     found = citation.found
     if not isinstance(found, Lines):
         return _quotation(citation, "Quoted")
+    return [*_lines(found), *_quotation(citation, "Quoted, but not in the source")]
+
+
+def _lines(found: Lines) -> list[Block]:
     about = [context(_words(found.about, NAME_CHARS))] if found.about else []
-    return [_code(printed_lines(found)), *about, *_quotation(citation, "Quoted, but not in the source")]
+    return [_code(printed_lines(found)), *about]
 
 
 def _quotation(citation: ShownCitation, title: str) -> list[Block]:

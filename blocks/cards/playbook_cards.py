@@ -1,7 +1,7 @@
 """The card of a suggestion for a HEARTBEAT.md, with its dialogue. Pure.
 
-What a session is offered is another session's text: it is quoted, never rendered. A quarantined line stands in a code
-block with the reason above it, and accepting it is asked once more.
+What a session is offered is another session's text: it is quoted, never rendered. A line that a human has to read
+first stands in a code block with the reason above it, and accepting it is asked once more.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from bot.domain.text.sanitize import one_line
 TASK_CHARS: Final = 1_200
 _USER: Final = re.compile(r"[UW][A-Z0-9]{2,}")
 _HEADS: Final = {
-    SuggestionStatus.OPEN: ":seedling: *Suggested check*",
-    SuggestionStatus.QUARANTINED: ":no_entry: *Quarantined suggestion*",
+    SuggestionStatus.OPEN: ":seedling: *A shared check is offered*",
+    SuggestionStatus.QUARANTINED: ":mag: *A shared check is offered; read it first*",
     SuggestionStatus.ACCEPTED: ":white_check_mark: *Accepted*",
     SuggestionStatus.REJECTED: ":x: *Rejected*",
 }
@@ -68,7 +68,7 @@ def _decision(suggestion: Suggestion) -> str:
 def _buttons(suggestion: Suggestion) -> ActionsBlock:
     confirm = None
     if suggestion.quarantine:
-        asked = f"A model would read this line at every {suggestion.tier} beat of {escape(suggestion.to)}."
+        asked = f"A model would read this line at every {suggestion.tier} check of {escape(suggestion.to)}."
         confirm = confirmation("Have you read it?", asked, yes="Add it anyway", no="Cancel")
     style = "danger" if confirm else "primary"
     accept = button("Accept", ids.ACCEPT_SUGGESTION, suggestion.id, style=style, confirm=confirm)

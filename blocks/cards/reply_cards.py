@@ -17,8 +17,9 @@ from blocks import ids
 from blocks.elements import actions, button, confirmation
 from blocks.text.message_size import fit_message, without_middle
 from blocks.text.mrkdwn import to_mrkdwn
-from blocks.text.outgoing_text import context, escape, escape_text, local_time, quote_block, section, verbatim
+from blocks.text.outgoing_text import context, escape, escape_text, local_time, plain, quote_block, section, verbatim
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, SECTION_CHARS, TRUNCATED, chars_of, split, truncate
+from bot.casework.posting.reply_proof import ReplyProof, proof_words
 from bot.domain.questions.autonomy_record import AutonomyMode, AutoReply
 from bot.domain.questions.feedback import Feedback, Votes
 from bot.domain.returns import EvidenceKind
@@ -26,6 +27,8 @@ from bot.domain.threads import ThreadState, reply_id_of
 
 VOTED_CHARS: Final = 400
 NAMED_NOTES: Final = 3
+NAME_CHARS: Final = 40
+PROOF_CHARS: Final = 300
 
 QUESTION_CHARS: Final = 600
 AUDIT_CHARS: Final = 2_500
@@ -39,18 +42,27 @@ MAX_SECTIONS: Final = 25
 """Of one message: half of what Slack takes."""
 
 REPLY_CHARS: Final = MESSAGE_BLOCK_CHARS - 400
-"""Of one message; the rest is for the line that stands above it where it is shown before it is posted."""
+"""Of one message; the rest is for what stands above it before it is posted, and below it then."""
 
 MAX_MESSAGES: Final = 10
 
 CUT_NOTE: Final = f"_{TRUNCATED}: one reply has at most {MAX_MESSAGES} messages_"
 
 
-def feedback_buttons(state: ThreadState) -> Block:
-    """Return the buttons under the reply of a thread."""
+def reply_footer(state: ThreadState, proof: ReplyProof, approver: str | None, *, asks_feedback: bool) -> list[Block]:
+    """Return what stands under the reply of a thread: what of it is proved, and the buttons."""
+    line = context(proof_line(proof, approver))
+    line.block_id = ids.proof_block_id(reply_id_of(state))
     value = ids.THREAD_PART.encode(ids.ThreadPart(state.thread_id, reply_id_of(state)))
-    votes = button("👍 Helpful", ids.HELPFUL, value), button("👎 Not helpful", ids.NOT_HELPFUL, value)
-    return actions(f"votes:{value}", *votes)
+    row = [button("Show proof", ids.SHOW_PROOF, value)] if proof.cited else []
+    if asks_feedback:
+        row += button("👍 Helpful", ids.HELPFUL, value), button("👎 Not helpful", ids.NOT_HELPFUL, value)
+    return [line, *([actions(f"votes:{value}", *row)] if row else [])]
+
+
+def proof_line(proof: ReplyProof, approver: str | None) -> str:
+    """Return what of a reply is proved, and who approved it; their name is foreign."""
+    return truncate(proof_words(proof, approver and escape(plain(approver, NAME_CHARS))), PROOF_CHARS)
 
 
 def votes_line(votes: Votes) -> list[Block]:

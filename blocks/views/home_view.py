@@ -21,6 +21,8 @@ from blocks.text.outgoing_text import answer_text, context, escape, local_time, 
 from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of, split, truncate
 from blocks.views.answers import line_text
 from blocks.views.brief_view import card_link, draft_lines
+from blocks.views.trust_view import trust_blocks
+from bot.casework.reports.autonomy_metrics import AutonomyCase
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
 from bot.domain.text.humanize import counted, time_ago
 from bot.domain.threads import ThreadState
@@ -81,6 +83,8 @@ class HomeData:
     now: datetime
     drafts: Mapping[str, ThreadState]
     card: Callable[[ThreadState], list[Block]]
+    trust: AutonomyCase | None = None
+    team: str = ""
 
 
 @dataclass(slots=True)
@@ -129,6 +133,7 @@ def home_blocks(home: HomeData, *, user: str, may_approve: bool, notice: Notice 
         DividerBlock(),
         *_sessions(home, user, may_approve),
         DividerBlock(),
+        *trust_blocks(home.trust, team=home.team, may_approve=may_approve),
         HeaderBlock(text="Today (UTC)"),
         section(numbers_text(home.today, home.overview)),
         HeaderBlock(text="Health"),

@@ -12,6 +12,7 @@ from slack_sdk.models.blocks import Block
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, lines_that_fit, truncate
+from blocks.views.trust_view import type_lines
 from bot.casework.approvers import ApproverList
 from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, next_words, standing_words, weeks_words
 from bot.casework.reports.measures import Measure
@@ -122,6 +123,8 @@ def _thread_link(line: ThreadLine) -> str:
 def autonomy_blocks(case: AutonomyCase, *, may_see_drafts: bool) -> list[Block]:
     """Return the answer; who may not approve sees counts and no questions."""
     parts: list[Block] = [section(f"*Automatic replies: {standing_words(case)}*\n{weeks_words(case)}")]
+    if case.types:
+        parts.append(section(type_lines(case)))
     parts.append(section("\n".join(f"{MARKS[one.holds]} {escape(one.said)}" for one in case.conditions)))
     if case.false and may_see_drafts:
         parts.append(section(_listed("*What people thought wrong*", [_false(one) for one in case.false])))

@@ -28,6 +28,7 @@ from blocks.views.home_view import (
     session_rows,
     waiting_text,
 )
+from blocks.views.trust_view import trust_blocks
 from bot.domain.text.humanize import counted
 
 MAX_PARTS: Final = 7
@@ -102,7 +103,11 @@ def _part(team: TeamHome, home: HomeData) -> _Part:
         name=team.name,
         home=home,
         above=[name, *pause_blocks(home.overview), waiting, *closed],
-        below=[section(numbers), DividerBlock()],
+        below=[
+            *trust_blocks(home.trust, team=home.team, may_approve=team.may_approve),
+            section(numbers),
+            DividerBlock(),
+        ],
         drafts=[],
         sessions=[],
     )

@@ -45,6 +45,12 @@ CODE_UNREADABLE: Final = (
 )
 
 
+class OnCard(str):
+    """What became of a click, where the card shows it as well: beside the card nobody has to be told."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DraftClick:
     """The draft a button belongs to, and how many of its doubts the card showed.
@@ -127,7 +133,7 @@ class Decisions:
 
     def _approve(self, click: DraftClick, by: str) -> str:
         if self._settled(click, by):
-            return "Posted."
+            return OnCard("Posted.")
         state = self._bound(click)
         messages = self._service.workspace.thread(state.chat_id, state.thread_ts)
         if self._replies.adopt_standing(state, messages):
@@ -164,7 +170,7 @@ class Decisions:
         """Return where a draft was posted, and where not."""
         wanted = sum(not twin.is_apart for twin in state.twins[: click.twins])
         if not wanted:
-            return "Posted."
+            return OnCard("Posted.")
         ended = [self._service.store.last_closed(twin) for twin in twins]
         count = sum(one is not None and one.posted_message_id is not None for one in ended)
         said = f"Posted here and in {count} of {wanted} other threads."
@@ -190,19 +196,21 @@ class Decisions:
     def refresh_card(self, click: DraftClick) -> str:
         """Show an edited draft on the card."""
         self._service.cards.show_card(click.thread_id)
-        return "Saved. The card shows your version."
+        return OnCard("Saved. The card shows your version.")
 
     def use_new(self, click: DraftClick, *, by: str) -> str:
         """Propose the investigator's new draft instead of a human's text, which is kept on record; posts nothing."""
         at = self._service.clock.now()
         self._decide(click, lambda now: use_new_draft(now, by=by, at=at), about=_is_of_new_draft)
-        return "The card shows the new draft; the text it replaced is kept with the thread. Nothing was posted yet."
+        return OnCard(
+            "The card shows the new draft; the text it replaced is kept with the thread. Nothing was posted yet."
+        )
 
     def use_mine(self, click: DraftClick, *, by: str) -> str:
         """Drop the investigator's new draft beside a human's text; posts nothing."""
         at = self._service.clock.now()
         self._decide(click, lambda now: keep_human_text(now, by=by, at=at), about=_is_of_new_draft)
-        return "The card keeps the text that a human wrote. Nothing was posted yet."
+        return OnCard("The card keeps the text that a human wrote. Nothing was posted yet.")
 
     def use_candidate(self, click: DraftClick, *, by: str) -> str:
         """Propose what else the search found, proved anew, beside a human's text if one stands; posts nothing.
@@ -211,7 +219,7 @@ class Decisions:
         """
         state = self._decide(click, lambda now: self._with_candidate(now, click, by), about=_is_of_candidate)
         where = "beside the text that a human wrote" if state.has_edited_draft else "as the draft"
-        return f"The card shows it {where}. Nothing was posted yet."
+        return OnCard(f"The card shows it {where}. Nothing was posted yet.")
 
     def _with_candidate(self, now: ThreadState, click: DraftClick, by: str) -> ThreadState:
         """Return the thread with a candidate as the investigator's draft, judged by the checks."""
@@ -246,18 +254,20 @@ class Decisions:
         if closed.resolution is Resolution.DISMISSED:
             self._twins.dismiss(closed, click.twins, why=closed.status_history[-1].why, by=by)
         self._service.cards.try_to_finish(click.thread_id)
-        return "Dismissed. Nothing was posted."
+        return OnCard("Dismissed. Nothing was posted.")
 
     def reinvestigate(self, click: DraftClick, *, by: str) -> str:
         """Send the question back to the investigator."""
         at, why = self._service.clock.now(), f"<@{by}> asked for another investigation"
         self._decide(click, lambda now: now.reopened(at=at, why=why))
-        return "Investigating again."
+        return OnCard("Investigating again.")
 
     def escalate(self, click: DraftClick, *, by: str) -> str:
         """Send the question to a long investigation outside the bot."""
         self._decide(click, lambda now: self._escalations.by_hand(now, by))
-        return "A long investigation starts. The card says how to watch it, and shows its draft when it is done."
+        return OnCard(
+            "A long investigation starts. The card says how to watch it, and shows its draft when it is done."
+        )
 
     def add_context(self, click: DraftClick, text: str, *, by: str) -> str:
         """Record what the asker and the code do not say; a waiting draft is made anew with it.
@@ -273,7 +283,7 @@ class Decisions:
             return told.in_doubt((*told.doubts, Doubt(code=DoubtCode.CONTEXT, by=by)))
 
         self._decide(click, noted, about=_is_of_run, running=True)
-        return "Noted. The investigator will use it."
+        return OnCard("Noted. The investigator will use it.")
 
     def _decide(
         self, click: DraftClick, change: Change, *, about: About = is_of_draft, running: bool = False

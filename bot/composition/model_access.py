@@ -53,6 +53,11 @@ def uses_models(settings: Settings, environment: Environment) -> bool:
     return environment.anthropic_api_key is not None or settings.provider != "anthropic"
 
 
+def runs_long(settings: Settings, environment: Environment) -> bool:
+    """Whether there is anything that a long investigation could use: a model, or a command of the operator's."""
+    return uses_models(settings, environment) or settings.escalation.command is not None
+
+
 def stall_limit_s(settings: Settings, environment: Environment) -> float | None:
     """Return how long a model may be silent: as configured, else TRIAGE_STALL_S, else the default; None: for ever."""
     if "stall_s" in settings.investigator.model_fields_set or environment.stall_s is None:

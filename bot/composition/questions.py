@@ -23,7 +23,7 @@ from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
 from bot.casework.waiting_drafts import DraftReminders, QuestionPages
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
-from bot.composition.model_access import thread_allowance, uses_models
+from bot.composition.model_access import runs_long, thread_allowance
 from bot.composition.patches import PatchWork, build_patch_work
 from bot.composition.process import Process
 from bot.composition.team_core import TeamCore
@@ -155,7 +155,7 @@ def _long_runs(core: TeamCore, models: CaseworkModels) -> LongRuns:
         # -P: the current folder names no module
         argv=(sys.executable, "-P", "-m", "bot", "investigate", "--escalation"),
         environment=run_environment(environment, settings),
-        has_model=uses_models(settings, environment) or settings.escalation.command is not None,
+        has_model=runs_long(settings, environment),
         spending=models.models.spending if models.models else None,
         allowance=thread_allowance(settings),
         leases=core.service.leases,

@@ -19,8 +19,10 @@ from bot.casework.checks.sources import stale_citations
 from bot.casework.fixes.patch_check import PatchCodebases
 from bot.casework.ops_channel import OpsLines, OpsOutbox
 from bot.casework.pause import PauseSwitch
+from bot.casework.posting.reply_proof import posted_proof
 from bot.casework.thread_service import ChannelCodebases, ThreadService
 from bot.composition.code_hosts import CodeHosts
+from bot.composition.model_access import runs_long
 from bot.composition.process import Process, open_storage, set_aside_line
 from bot.config.settings import Settings
 from bot.domain.hours import ActiveHours
@@ -73,6 +75,7 @@ class TeamCore:
         picks = ChannelCodebases(settings.watched_chats)
         self.patched = PatchCodebases(self.code.codebases, picks.picked)
         self.hosts = CodeHosts(settings.code_host, self.environment, process.code)
+        threads, replies = Threads(storage.documents), storage.journal(REPLIES)
         self.card_facts = CardFacts(
             link_to=self.code.link_to,
             team_language=settings.team_language,
@@ -80,6 +83,8 @@ class TeamCore:
             pages=lambda: self.approvers.paged,
             fixes=FixMarks(self.fixes, self.patched, self.hosts.client),
             votes=FeedbackCounts(self.feedback),
+            can_escalate=runs_long(settings, self.environment),
+            proof=partial(posted_proof, threads, slack.workspace),
         )
         messenger = SlackMessenger(
             slack.poster,
@@ -89,7 +94,6 @@ class TeamCore:
             asks_feedback=settings.feedback,
         )
         self.ops = OpsOutbox(messenger, lines)
-        threads, replies = Threads(storage.documents), storage.journal(REPLIES)
         asker = Acknowledgements(
             threads,
             self.collection(ACKNOWLEDGEMENTS),

@@ -15,6 +15,7 @@ from blocks.cards.draft_card import card_blocks
 from blocks.views.home_view import HomeData
 from bot.casework.checks.shown_evidence import EvidenceReader
 from bot.casework.notes import Notes, address_prover
+from bot.casework.posting.reply_proof import ProofReader
 from bot.casework.reports.journal_history import PastThreads
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics
@@ -41,7 +42,7 @@ from handlers.buttons.fix_buttons import FixButtons
 from handlers.buttons.hand_over_buttons import HandOverButtons
 from handlers.buttons.note_buttons import NoteButtons
 from handlers.buttons.removed_buttons import RemovedButtons
-from handlers.buttons.reply_buttons import AuditButtons, FeedbackButtons
+from handlers.buttons.reply_buttons import AuditButtons, FeedbackButtons, ProofButton, TrustButtons
 from handlers.commands.casework_commands import CaseworkCommands, metrics_command, status_command
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.notes_command import notes_command
@@ -77,7 +78,7 @@ def build_team_edge(
         listeners=_listeners(process, core, questions, heartbeats, home, watcher, commands, router),
         home=HomeTeam(
             name=core.name,
-            look=partial(_look, core, sessions, process.clock),
+            look=partial(_look, core, questions, sessions, process.clock),
             approvers=core.approvers,
             run_session=heartbeats.alert_buttons.run_session,
             has_session=lambda session_id: session_id in sessions.registry.names(),
@@ -129,19 +130,29 @@ def _listeners(
     say = say_beside(tell, ops_channel)
     answers = ClickReplies(tell, home, service.store, approvers, ops_channel=ops_channel)
     saving = Notes(service, address_prover(code.codebases, secrets))
+    handing = HandOverButtons(questions.hand_overs, approvers, say=answers.say)
     notes = NoteButtons(saving, approvers, say=answers.say, team=core.name)
     runs, kept = questions.models.runs, core.storage.notes
     reader = EvidenceReader(repo=code.codebases, known_secrets=secrets, runs=runs, notes=kept)
+    proofs = ProofReader(store=service.store, evidence=reader, workspace=slack.workspace, approvers=approvers)
+    whisper = ephemeral_reply(slack.client)
     evidence = partial(draft_evidence, service.store, reader, code.link_to)
     buttons = (
         DraftButtons(
-            questions.decisions, approvers, service.store, evidence=evidence, answers=answers, more=notes.menu
+            questions.decisions,
+            approvers,
+            service.store,
+            evidence=evidence,
+            answers=answers,
+            more={**notes.menu, **handing.menu},
         ),
         FixButtons(questions.patches.fixes, approvers, say=answers.say, known_secrets=secrets),
         notes,
-        HandOverButtons(questions.hand_overs, approvers, say=answers.say),
+        handing,
         AuditButtons(questions.auto_replies, approvers, say=say),
-        FeedbackButtons(questions.feedback, ephemeral_reply(slack.client)),
+        TrustButtons(questions.arming, approvers, say=answers.say),
+        FeedbackButtons(questions.feedback, whisper),
+        ProofButton(proofs, code.link_to, whisper),
         heartbeats.alert_buttons,
         RemovedButtons(say),
         heartbeats.suggestion_buttons,
@@ -215,7 +226,7 @@ def _watcher(process: Process, core: TeamCore, questions: Questions, heartbeats:
     )
 
 
-def _look(core: TeamCore, sessions: Sessions, clock: Clock) -> HomeData:
+def _look(core: TeamCore, questions: Questions, sessions: Sessions, clock: Clock) -> HomeData:
     """Return what the team shows on App Home."""
     now = clock.now()
     facts = replace(core.card_facts, paused=lambda: None, pages=tuple)  # the page says it once, and notifies nobody
@@ -227,6 +238,8 @@ def _look(core: TeamCore, sessions: Sessions, clock: Clock) -> HomeData:
         sessions=rows(sessions.registry, sessions.store, sessions.owners, sessions.log, now),
         now=now,
         drafts={state.thread_id: state for state in threads if state.status is ThreadStatus.PENDING_USER},
+        trust=questions.arming.case(),
+        team=core.name,
         card=lambda state: cards.get(state.thread_id) or cards.setdefault(state.thread_id, card_blocks(state, facts)),
     )
 

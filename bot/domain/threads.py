@@ -36,6 +36,9 @@ from bot.errors import IllegalTransition, InputError
 REPLY_MARK: Final = "triage_reply:"
 """How the id of the first block of every reply begins."""
 
+PROOF_MARK: Final = "triage_proof:"
+"""How the id of the block begins that says under a reply what of it is proved."""
+
 _MENTION: Final = re.compile(r"<@(\w+)")
 
 _PEOPLE: Final = ("U", "W")

@@ -127,14 +127,14 @@ def suggested_moves(history: Mapping[str, TaskHistory]) -> tuple[TierMove, ...]:
 
     >>> slow = TaskHistory(text="Tests: `make test`", tier=Tier.QUICK, seconds=(4.0, 31.0, 28.5, 30.0))
     >>> [(move.from_tier.value, move.to_tier.value, move.why) for move in suggested_moves({"a1b2c3d4": slow})]
-    [('quick', 'hourly', 'took 31 s, 28 s, 30 s in the last beats; quick tasks stay under 10 s')]
+    [('quick', 'hourly', 'took 31 s, 28 s, 30 s in the last checks; quick tasks stay under 10 s')]
     """
     moves = []
     for task_id, past in history.items():
         last, limit = past.seconds[-IN_A_ROW:], LIMITS_S.get(past.tier)
         if limit is not None and len(last) == IN_A_ROW and min(last) > limit:
             took = ", ".join(f"{seconds:.0f} s" for seconds in last)
-            why = f"took {took} in the last beats; {past.tier} tasks stay under {limit:.0f} s"
+            why = f"took {took} in the last checks; {past.tier} tasks stay under {limit:.0f} s"
             slower = tuple(Tier)[tuple(Tier).index(past.tier) + 1]
             moves.append(TierMove(task_id=task_id, from_tier=past.tier, to_tier=slower, why=why))
     return tuple(moves)

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bot.domain.threads import ThreadState, check_thread_id
+from bot.domain.threads import ThreadState, check_thread_id, reply_id_of
 from bot.errors import Conflict, InputError
 from bot.ports.collections import THREADS, Collection
 from bot.ports.storage import DamagedDocument, Documents
@@ -87,11 +87,23 @@ class Threads:
 
     def last_closed(self, thread_id: str) -> ThreadState | None:
         """Return how the thread last ended, or None if it never did; raises InputError for what is no id."""
+        return next((state for state in self._endings(thread_id) if not state.is_open), None)
+
+    def with_reply(self, thread_id: str, reply_id: str) -> ThreadState | None:
+        """Return a thread as it was when this reply was posted, however often it was opened since; None if it is gone.
+
+        Raises as `last_closed`.
+        """
+        found = (state for state in self._endings(thread_id) if state.posted_message_id or state.post_intent)
+        return next((state for state in found if reply_id_of(state) == reply_id), None)
+
+    def _endings(self, thread_id: str) -> Iterator[ThreadState]:
+        """Yield a thread as it stands, then as it ended, the latest first."""
         current = self.get(check_thread_id(thread_id))
-        if current is not None and not current.is_open:
-            return current
-        endings = map(self._open.parse_archived, self._documents.archived(THREADS.name, thread_id))
-        return next(filter(None, endings), None)
+        if current is not None:
+            yield current
+        archived = self._documents.archived(THREADS.name, thread_id)
+        yield from filter(None, map(self._open.parse_archived, archived))
 
     def latest(self, thread_id: str) -> ThreadState | None:
         """Return a thread as it stands, else as it ended last; None where it never was. Raises as `last_closed`."""

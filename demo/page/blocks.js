@@ -64,6 +64,7 @@ function control(part, block, context) {
 function button(part, send) {
   const made = element("button", `bk-button ${part.style ? `bk-${part.style}` : ""}`, decode(part.text.text));
   if (part.url) made.title = part.url;
+  if (part.accessibility_label) made.setAttribute("aria-label", part.accessibility_label);
   made.addEventListener("click", () => send({ type: "button", value: part.value, text: part.text }));
   return made;
 }
@@ -121,6 +122,7 @@ function input(block, { names, form, errors }) {
   const field = inputField(block.element, (value) => form?.set(block.block_id, block.element.action_id, value));
   const hint = block.hint ? element("div", "bk-hint", ...textNodes(block.hint, names)) : null;
   const error = errors[block.block_id] ? element("div", "modal-error", errors[block.block_id]) : null;
+  field.setAttribute("aria-label", label.textContent);
   return element("div", "bk-input", label, field, error, hint);
 }
 
@@ -171,5 +173,7 @@ function boxes(part, keep) {
     return element("label", "bk-option", box, " ", decode(each.text.text));
   });
   note();
-  return element("div", "bk-options", ...rows);
+  const group = element("div", "bk-options", ...rows);
+  group.setAttribute("role", isMany ? "group" : "radiogroup");
+  return group;
 }

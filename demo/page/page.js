@@ -147,7 +147,7 @@ function open(id, thread = null) {
   if (isHome()) send({ t: "open_home", appId: world.apps[0]?.appId });
   find("#messages").replaceChildren();
   draw();
-  find("#messages").scrollTop = find("#messages").scrollHeight;
+  toEnd(find("#messages"));
 }
 
 /** What the acting person may see in a channel: private answers only their own. */
@@ -211,7 +211,14 @@ function drawMessages(into, messages, hasThreads) {
   if (nodes.length !== into.children.length || nodes.some((node, index) => into.children[index] !== node)) {
     into.replaceChildren(...nodes);
   }
-  if (wasAtEnd) into.scrollTop = into.scrollHeight;
+  if (wasAtEnd) toEnd(into);
+}
+
+/** Go to the last message; of one that is higher than the window to its beginning. */
+function toEnd(into) {
+  const last = into.lastElementChild;
+  const isHigh = last && last.offsetHeight > into.clientHeight;
+  into.scrollTop = isHigh ? last.offsetTop - into.offsetTop : into.scrollHeight;
 }
 
 function keep(into, state, make) {
@@ -322,6 +329,7 @@ function drawDialogue() {
   if (into.dataset.state === state) return;
   into.dataset.state = state;
   into.replaceChildren(...(view ? [dialogue(view, into.typed)] : []));
+  into.querySelector("textarea, input, select, .modal-body")?.focus();
   if (!view) into.typed = null;
 }
 
@@ -347,9 +355,14 @@ function dialogue(view, typed) {
   };
   if (view.submit) foot.append(dialogueButton(view.submit.text, "primary", submit));
   const cross = element("button", "modal-x", "✕");
+  cross.setAttribute("aria-label", "Close");
   cross.addEventListener("click", close);
-  const head = element("div", "modal-head", element("span", "modal-title", decode(view.title?.text ?? "")), cross);
-  return element("div", "modal-overlay", element("div", "modal", head, body, foot));
+  const title = decode(view.title?.text ?? "");
+  const head = element("div", "modal-head", element("span", "modal-title", title), cross);
+  const shownDialogue = element("div", "modal", head, body, foot);
+  for (const [name, value] of [["role", "dialog"], ["aria-modal", "true"], ["aria-label", title]]) shownDialogue.setAttribute(name, value);
+  body.tabIndex = 0;
+  return element("div", "modal-overlay", shownDialogue);
 }
 
 const isEmpty = (given) => !(given?.value ?? given?.selected_option ?? given?.selected_options?.length);
@@ -443,6 +456,9 @@ find("#actor").addEventListener("change", (event) => {
 });
 find("#thread .thread-x").addEventListener("click", () => openThread(null));
 document.addEventListener("click", followed);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && world.modalStack.length) send({ t: "view_close" });
+});
 composer(find("#composer"), () => null);
 composer(find("#thread .composer"), () => seen.thread);
 find("#thread .composer-input").placeholder = "Reply in thread";

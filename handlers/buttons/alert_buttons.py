@@ -109,7 +109,7 @@ class AlertButtons:
         """Show HEARTBEAT.md."""
         playbook = playbook_of(one.session).peek()
         if playbook is None:
-            raise InputError("There is no HEARTBEAT.md; the next beat creates it.")
+            raise InputError("There is no HEARTBEAT.md; the next check creates it.")
         return playbook_modal(one.session.name, playbook.shown)
 
     def _change(self, click: Click, one: FindingClick, change: Callable[[str, str], OpenFinding]) -> None:

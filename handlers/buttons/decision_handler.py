@@ -211,4 +211,4 @@ class DecisionHandler(Generic[Subject]):
             self.refuse(click, error, typed=typed)
         else:
             if said:
-                self.say(click, said[:ANSWER_CHARS])
+                self.say(click, said if len(said) <= ANSWER_CHARS else said[:ANSWER_CHARS])

@@ -1,6 +1,7 @@
 """Clicks on a draft, on its card or on App Home, and submits of its dialogues.
 
-The result is shown where the person clicked: beside the card in the ops channel, or on top of their App Home.
+The result is shown where the person clicked: on the card, in private beside it what the card does not show, or on top
+of their App Home.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from blocks.cards.draft_actions import context_modal, dismiss_modal, edit_modal,
 from blocks.cards.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal
 from bot.casework.approvers import Approvers
 from bot.casework.checks.shown_evidence import EvidenceReader
-from bot.casework.decisions import Decisions, DraftClick, check_context
+from bot.casework.decisions import Decisions, DraftClick, OnCard, check_context
 from bot.domain.citations.links import LinkTo
 from bot.domain.text.sanitize import check_whole
 from bot.domain.threads import check_thread_id
@@ -48,12 +49,12 @@ class ClickReplies:
     def say(self, click: Click, text: str, *, typed: str | None = None) -> None:
         """Answer a click or a submit; a chat that does not take the answer is logged.
 
-        On App Home the answer names the question, for who may read it; beside the card nobody has to be told. What was
-        `typed` in vain is given back in the ops channel, or in private to who is not there.
+        On App Home the answer names the question, for who may read it; beside the card nobody has to be told what the
+        card shows. What was `typed` in vain is given back in the ops channel, or in private to who is not there.
         """
         if click.is_from_home:
             self._home.say(*click.who, text, self._question_of(click))
-        if typed or not click.is_from_home:
+        if typed or not (click.is_from_home or isinstance(text, OnCard)):
             self._beside(click, text, typed=typed)
         if not click.is_from_home:
             self._home.refresh()

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from blocks import ids
 from blocks.cards.draft_card import CardFacts, card_blocks, card_text, draft_fits, draft_with_marks
-from blocks.cards.reply_cards import feedback_buttons, marked, message_text, preview_message, reply_messages
+from blocks.cards.reply_cards import marked, message_text, preview_message, reply_footer, reply_messages
 from blocks.text.message_size import REFUSED_CONTENT
 from blocks.text.outgoing_text import escape, with_local_times
 from bot.domain.threads import ThreadState, ThreadStatus, hash_draft, reply_mark
@@ -182,8 +182,8 @@ class SlackMessenger:
             Part(mark=mark, text=message_text(blocks), blocks=marked(blocks, mark))
             for mark, blocks in zip(marks, messages, strict=True)
         )
-        if self._asks_feedback:
-            last = replace(last, blocks=[*last.blocks, feedback_buttons(state)])
+        footer = reply_footer(state, *self._facts.proof(state), asks_feedback=self._asks_feedback)
+        last = replace(last, blocks=[*last.blocks, *footer])
         if earlier:
             parts = [*earlier, last]
             return self._poster.post_series(

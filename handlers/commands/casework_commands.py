@@ -21,6 +21,7 @@ from bot.casework.posting.auto_replies import ArmingService
 from bot.casework.reports.daily_brief import WINDOW, build_brief
 from bot.casework.reports.metrics_report import MetricsReport
 from bot.casework.reports.status_overview import overview
+from bot.domain.questions.autonomy_record import AutonomyMode
 from bot.errors import InputError
 from bot.intake.classifier.own_words import is_only_emoji
 from bot.ports import Clock, Store
@@ -130,8 +131,8 @@ def metrics_command(measure: Callable[[], MetricsReport], arming: ArmingService,
             return unknown_verb(METRICS, verb)
         approvers.require(*typed.who, ONLY_APPROVERS, next_step=WHO_APPROVES)
         reject_extra_words(f"{METRICS} --{verb}", typed.line.words[2:])
-        switch = arming.arm if verb == "arm" else arming.disarm
-        return message_blocks(switch(by=typed.user_id))
+        to = AutonomyMode.ON if verb == "arm" else AutonomyMode.SHADOW
+        return message_blocks(arming.turn(to, by=typed.user_id))
 
     return metrics
 

@@ -16,7 +16,7 @@ from slack_sdk.web import SlackResponse
 
 from bot.config.team_settings import WatchedChat
 from bot.domain.text.sanitize import storable
-from bot.domain.threads import REPLY_MARK
+from bot.domain.threads import PROOF_MARK, REPLY_MARK
 from bot.errors import ProviderError
 from bot.intake.message_text import image_ids, read_message
 from bot.ports import Channel, ChatMessage, Message, Person
@@ -160,7 +160,7 @@ class SlackWorkspace:
         return ChatMessage(
             message_id=message["ts"],
             sender_id=str(message.get("user") or message.get("bot_id") or ""),
-            text=read_message(message),
+            text=read_message(_without_proof(message) if is_ours else message),
             is_bot=bool(message.get("bot_id")),
             edited=bool(message.get("edited")),
             reply_mark=_reply_mark(message) if is_ours else None,
@@ -202,6 +202,12 @@ class SlackWorkspace:
         ids = frozenset(one for one in (user.get("team_id"), company, *(found.get("teams") or ())) if one)
         is_ours = self._team_id in (found.get("teams") or ()) or self._enterprise_id in ids
         return ids if is_ours else frozenset()
+
+
+def _without_proof(message: Message) -> Message:
+    """Return a message of ours without what stands under a reply and is none of its words."""
+    blocks = [block for block in message.get("blocks") or [] if isinstance(block, dict)]
+    return {**message, "blocks": [one for one in blocks if not str(one.get("block_id")).startswith(PROOF_MARK)]}
 
 
 def _long_files(message: Message) -> Iterator[str]:

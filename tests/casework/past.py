@@ -18,6 +18,7 @@ from bot.domain.threads import Resolution, Round, ThreadState, ThreadStatus, Tra
 from tests.builders import NOW, a_return, a_thread, a_verdict
 
 HOUR = timedelta(hours=1)
+WEEK = Window.last(7, NOW)
 GOOD = Check(name="ref[0].quote", ok=True, reason="the quote stands there")
 BACKED = Check(name="claim[0]", ok=True, reason="its lines hold every word of it")
 FALSE = Check(name="ref[0].quote", ok=False, reason="the quote is not there")
@@ -27,24 +28,18 @@ TONE = Check(name="tone", ok=False, reason="hedging")
 def history(
     *,
     threads: Iterable[ThreadState] = (),
-    heard: Iterable[tuple[datetime, bool]] = (),
     runs: Mapping[str, LongRun] | None = None,
     **known: Any,
 ) -> JournalHistory:
-    """Return what happened; `runs` has what is left of long runs, by thread."""
+    """Return what happened in a week; `runs` has what is left of long runs, by thread."""
     facts = [facts_of(one, (runs or {}).get(one.thread_id)) for one in threads]
-    return JournalHistory(threads=facts, heard=list(heard), **known)
+    return JournalHistory(window=WEEK, threads=facts, **known)
 
 
 def metrics_of(home: Path, now: datetime = NOW, *, days: float = 7) -> MetricsReport:
     """Return the report of a data directory, as a process that has just started reads it."""
     store = FileStore(home)
     return read_metrics(store, PastThreads(store), Window.last(days, now), baseline_reply_s=None)
-
-
-def heard(classification: str = "ambient", *, days_ago: float = 1) -> tuple[datetime, bool]:
-    """Return a message as a report counts it."""
-    return NOW - timedelta(days=days_ago), classification == "actionable"
 
 
 def a_round(

@@ -14,8 +14,8 @@ from tests.fakes import FakeClock, MemoryDecisionLog, MemoryStore, in_memory
 
 
 def test_a_suggestion_for_the_worker_can_be_accepted(tmp_path: Path) -> None:
-    """As the demo says when it starts: the master offers it one check of the watched repository."""
+    """The master offers one check of the watched repository, and nothing else to anybody."""
     settings = load_settings(furnish(tmp_path / "home", Path(__file__).parent))
     sessions, store = SessionRegistry(settings.sessions, in_memory(OVERRIDES)), SessionMemory(MemoryStore({}, {}))
     found = SuggestionDesk(sessions, store, in_memory(SUGGESTIONS), MemoryDecisionLog(), FakeClock()).run()
-    assert [one.from_ for one in found if one.to == WORKER and not one.quarantine] == [SESSION]
+    assert [(one.from_, one.to, one.quarantine) for one in found] == [(SESSION, WORKER, None)]

@@ -18,9 +18,8 @@ from blocks.views.home_view import HomeData, Notice, home_view
 from blocks.views.report_views import approver_blocks, autonomy_blocks, metrics_blocks, status_blocks
 from blocks.views.teams_home_view import TeamHome, teams_home_view
 from bot.casework.approvers import ApproverList
-from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive
+from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, TypeRecord
 from bot.casework.reports.daily_brief import BriefKind, DailyBrief
-from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import build_metrics
 from bot.casework.reports.status_overview import QUESTION_CHARS, DayCounts, Overview, ThreadLine
 from bot.domain.citations.links import code_links
@@ -28,18 +27,18 @@ from bot.domain.commands.command_specs import commands
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import BeatResult, BeatUsage, Delivered, Envelope, Indicator, RunUsage, Wake
 from bot.domain.playbook import parse
-from bot.domain.questions.autonomy import WeekRecord, judge_record
+from bot.domain.questions.autonomy import TeamFacts, WeekRecord, judge_team
 from bot.domain.questions.autonomy_record import Arming, AutonomyMode
 from bot.domain.returns import Verdict
 from bot.domain.text.sanitize import one_line
-from bot.domain.threads import PendingReason, Resolution, ThreadStatus
+from bot.domain.threads import PendingReason, QuestionType, Resolution, ThreadStatus
 from bot.domain.tiers import Stamps, Tier
 from bot.heartbeat.playbooks.task_commands import TaskList
 from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus, list_answer, log_answer, why_answer
 from bot.heartbeat.session_registry import Session, resolve_session
 from demo.workspace import ANA, BEN, DEMO, HELP, OPS
 from tests.builders import NOW
-from tests.casework.past import GOOD, a_round, decided, heard, history, reply
+from tests.casework.past import GOOD, a_round, decided, history, reply
 from tests.gallery.cards import QUESTION, drafted
 from tests.gallery.dialogues import PLAYBOOK
 from tests.gallery.scene import Chapter, Scene
@@ -63,13 +62,17 @@ def _line(question: str, reason: PendingReason | None, minutes: int, card: str |
     )
 
 
+_WEEKS = [WeekRecord(14, 0, 0), WeekRecord(12, 1, 0), WeekRecord(11, 0, 0), WeekRecord(15, 0, 0)]
 _CASE = AutonomyCase(
     now=NOW,
     mode=AutonomyMode.SHADOW,
     standing=Arming(),
-    weeks=[WeekRecord(14, 0, 0), WeekRecord(12, 1, 0), WeekRecord(11, 0, 0), WeekRecord(15, 0, 0)],
-    uncounted="",
-    conditions=judge_record([WeekRecord(14, 0, 0), WeekRecord(12, 1, 0), WeekRecord(11, 0, 0), WeekRecord(15, 0, 0)]),
+    weeks=_WEEKS,
+    conditions=judge_team(TeamFacts(mode=AutonomyMode.SHADOW, weeks=_WEEKS)),
+    types=[
+        TypeRecord(QuestionType.TECHNICAL_QA, 31, 22, 4, 2, 1, 0, 0, 38),
+        TypeRecord(QuestionType.DATA_LOOKUP, 9, 6, 2, 1, 0, 0, 0, 4),
+    ],
     false=[
         FalsePositive(
             thread_id=f"{DEMO.team_id}.{HELP.channel_id}.1795165200.000100",
@@ -182,12 +185,12 @@ def _metrics() -> list[Block]:
     rounds = (Verdict.PASS, Verdict.PASS, Verdict.PASS, Verdict.BOUNCE)
     threads = [decided(n, endings[n % 4], a_round(verdict=rounds[n % 4], checks=(GOOD,))) for n in range(24)]
     past = history(
-        heard=[heard("actionable" if n % 4 == 0 else "ambient", days_ago=1 + n % 6) for n in range(400)],
+        heard=[n % 4 == 0 for n in range(400)],
         threads=threads,
         replies=[reply(n) for n in range(24) if endings[n % 4] is not Resolution.DISMISSED],
         recorded_since=NOW - timedelta(days=30),
     )
-    return metrics_blocks(build_metrics(past, Window.last(7, NOW), baseline_reply_s=2_400))
+    return metrics_blocks(build_metrics(past, baseline_reply_s=2_400))
 
 
 def _brief(title: str, *, may_see_drafts: bool = True, **changes: Any) -> list[Block]:
@@ -216,6 +219,8 @@ _HOME = HomeData(
     now=NOW,
     drafts={_WAITING.thread_id: _WAITING},
     card=partial(card_blocks, facts=CardFacts(link_to=code_links("git@github.com:acme/shop.git"))),
+    trust=_CASE,
+    team="default",
 )
 _ANSWER = Notice(
     text=f"Already closed: approved by <@{BEN.user_id}> at 2026-11-20 08:59 UTC. Your click changed nothing.", at=NOW

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from blocks.cards.reply_cards import feedback_buttons, not_helpful_blocks, reply_messages
+from blocks.cards.reply_cards import not_helpful_blocks, reply_footer, reply_messages
+from bot.casework.posting.reply_proof import proof_of
 from bot.domain.questions.feedback import Feedback, Vote
 from bot.domain.threads import Resolution
 from demo.workspace import ANA, CHLOE, HELP
@@ -28,8 +29,8 @@ FEEDBACK = Chapter(
         Scene(
             name="reply-buttons",
             title="Did it help?",
-            meaning="The reply in the asker's thread. Anybody in the channel has one vote.",
-            shows=[*reply_messages(DRAFT)[0], feedback_buttons(_POSTED)],
+            meaning="The reply in the asker's thread: what is proved, and one vote for anybody in the channel.",
+            shows=[*reply_messages(DRAFT)[0], *reply_footer(_POSTED, proof_of(_POSTED), ANA.name, asks_feedback=True)],
         ),
         Scene(
             name="not-helpful",

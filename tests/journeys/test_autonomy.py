@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from blocks import ids
 from bot.adapters.storage.files.file_engine import FileStore
@@ -17,6 +18,7 @@ from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
 from tests.casework.four_weeks import AT_WORK, live_four_weeks
+from tests.journeys.browser import SlackPage
 from tests.journeys.home_files import Journal
 from tests.journeys.test_models import SCRIPTS, ModelOffice
 from tests.model_server import ModelServer, load_script
@@ -64,14 +66,18 @@ def audit_card(office: ModelOffice, showing: str) -> Json:
     return office.control.wait_for(found, f"an audit card that says {showing!r}", channel=OPS.channel_id)
 
 
-def test_an_armed_bot_answers_by_itself_and_is_taken_back(open_office: Open) -> None:
-    """An approver arms it, a mention is answered without a click, a click takes it back, and it is off again."""
+def test_an_armed_bot_answers_by_itself_and_is_taken_back(open_office: Open, page: SlackPage, pictures: Path) -> None:
+    """An approver arms it on App Home; a mention is answered without a click; a click takes it back and it is off."""
     office = open_office(autonomy="on")
     office.control.command(CHLOE.user_id, HELP.channel_id, "metrics --arm")
     office.control.command(ANA.user_id, OPS.channel_id, "metrics --autonomy")
     answered(office, "48 decided drafts would have been sent without a human")
-    office.control.command(ANA.user_id, OPS.channel_id, "metrics --arm")
-    answered(office, "Automatic replies are armed")
+    page.act_as(ANA.real_name)
+    home = page.open_home()
+    expect(home).to_contain_text("technical question: 48 of 48 approved unchanged, 48 could have been sent")
+    home.locator("select").last.select_option(label="Armed: send without a click")
+    expect(home).to_contain_text(f"Automatic replies: armed by @{ANA.real_name}")
+    page.screenshot(pictures / "trust.png")
     ts = office.ask(ASKED)
     reply = office.reply(ts)
     (line,) = office.replies.records()

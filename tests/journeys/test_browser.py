@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from bot.domain.heartbeats.session_state import SessionState
 from demo.control import Control
 from demo.slack_server import LocalSlack
-from demo.watched import FAULTY, REPAIRED, SESSION
+from demo.watched import FAULTY, REPAIRED, SESSION, break_config
 from demo.watched import watched as watched_by_the_demo
 from demo.workspace import ANA, CHLOE
 from tests.journeys.beat_office import BeatOffice, Watched
@@ -108,6 +108,7 @@ def test_the_life_of_an_alert_in_the_browser(
     sessions = watched_by_the_demo(tmp_path / "watched")
     sessions[SESSION]["heartbeat"]["every"] = "7d"  # no beat but those of this test
     place = Watched(id=SESSION, cwd=Path(sessions[SESSION]["cwd"]))
+    break_config(place.cwd)
     office = BeatOffice(slack, control, tmp_path / "home", shop, sessions=sessions)
     office.bot.start()
     try:

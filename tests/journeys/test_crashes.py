@@ -189,13 +189,13 @@ def test_a_pause_outlives_a_kill_and_loses_no_question(
         for ts in (first, second):
             control.wait_for(lambda ts=ts: "paused by" in json.dumps(_cards(control, ts)), "a card that says so")
             assert find_element(_cards(control, ts)[0], ids.APPROVE) is None
-        assert "/triage resume" in _answer(control, "heartbeat run shop", "No beat of shop")
+        assert "/triage resume" in _answer(control, "heartbeat run shop", "No check of shop")
         _answer(control, "resume now", "nothing was changed")
         _answer(control, "RESUME", "is running again")
         for ts in (first, second):
             _draft(control, ts)
             assert len(_cards(control, ts)) == 1
-        _answer(control, "heartbeat run shop", "A beat of shop is queued")
+        _answer(control, "heartbeat run shop", "A check of shop is queued")
 
 
 def test_a_terminated_bot_ends_well_and_a_second_one_is_refused(

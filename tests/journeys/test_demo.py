@@ -232,3 +232,12 @@ def test_a_real_config_is_never_overwritten(shop: Path, tmp_path: Path) -> None:
     done = refused(tmp_path, "--headless", "--codebase", str(shop), "--home", str(home))
     assert "stays as it is" in done.stderr
     assert config.read_text() == "codebase: ~/src/shop\n"
+
+
+def test_the_example_shows_a_draft_that_a_second_model_passed() -> None:
+    """Played by a script that says so; sent back once, approved, posted."""
+    done = run("--headless", "--json", "--example")
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert (facts["investigator"], facts["verdict"], facts["rounds"]) == ("script-not-a-model", "bounce-then-pass", 2)
+    assert "A script of the demo wrote this" in facts["posted_text"]

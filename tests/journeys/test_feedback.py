@@ -17,7 +17,7 @@ from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, OPS
-from tests.gitrepo import make_repo
+from tests.gitrepo import commit_files, make_repo
 from tests.journeys.browser import SlackPage
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SHOP
@@ -115,15 +115,21 @@ def test_without_the_buttons_nobody_is_asked(open_office: Open) -> None:
 
 
 @pytest.mark.full
-def test_feedback_in_the_browser(open_office: Open, page: SlackPage, pictures: Path) -> None:
-    """Chloe votes under the reply; the approvers read of it below the card."""
+def test_feedback_in_the_browser(open_office: Open, page: SlackPage, pictures: Path, tmp_path: Path) -> None:
+    """Chloe reads the proof and votes under the reply; the approvers read of it below the card."""
     office = open_office()
     ts, _ = answered(office)
     page.act_as(CHLOE.real_name)
     page.open_channel(HELP.name)
     page.open_thread(RETRIES[:30])
     shown = page.thread_message("Helpful")
+    expect(shown).to_contain_text("approved by ana")
     page.screenshot(pictures / "feedback-buttons.png", shown)
+    commit_files(tmp_path / "shop", {"shop/retry.py": "gone = True\n"})
+    page.click(shown, "Show proof")
+    expect(page.modal).to_contain_text("changed since then")
+    page.screenshot(pictures / "reply-proof.png", page.modal)
+    page.modal.get_by_text("Close").click()
     page.click(shown, "👎 Not helpful")
     office.control.wait_for(lambda: below(office, ts), "the approvers to be told")
     page.act_as(ANA.real_name)

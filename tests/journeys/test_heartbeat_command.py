@@ -75,7 +75,7 @@ def running(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path):  #
 def test_an_assignment_is_worked_on_and_its_sender_stands_on_the_record(running: Running) -> None:
     """From Slack by the owner and from the terminal; offline the owner hears that nobody looked."""
     running.answered("heartbeat assign shop-api Why 5xx?", CHLOE.user_id, "Only approvers and the owner")
-    running.answered("heartbeat assign shop-api Why 5xx?", ANA.user_id, "A beat of shop-api is queued")
+    running.answered("heartbeat assign shop-api Why 5xx?", ANA.user_id, "A check of shop-api is queued")
     [beat] = running.control.wait_for(running.beats, "a beat on record", timeout_s=LIMIT_S)
     assert (beat["reason"], [each["text"] for each in beat["assignments"]]) == ("assignment", ["Why 5xx?"])
     sent = json.dumps(running.control.messages(running.control.direct_messages(ANA.user_id) or ""), ensure_ascii=False)
@@ -99,7 +99,7 @@ def test_a_day_with_sessions(running: Running) -> None:
     assert "automation" in running.typed("why", "shop-api")
     running.answered("heartbeat why shop-api", ANA.user_id, "✓ *Gate*")
     running.answered("heartbeat every shop-api 15m", CHLOE.user_id, "Only approvers and the owner")
-    running.answered("heartbeat every shop-api 15m", ANA.user_id, "shop-api beats every 15m")
+    running.answered("heartbeat every shop-api 15m", ANA.user_id, "shop-api is checked every 15m")
     assert "triage.yml says 30m" in " ".join(running.typed("list").split())
     running.configure(every="45m", evry="1h")
     running.process.send_signal(signal.SIGHUP)

@@ -162,7 +162,7 @@ def test_the_buttons_that_lead_further(open_office: Open, tmp_path: Path, contro
     office.beat(shop, result="sent")
     card = office.alert()
     office.press(card, ids.RUN_NOW)
-    office.answered(ANA.user_id, "A beat of shop is queued")
+    office.answered(ANA.user_id, "A check of shop is queued")
     assert office.envelope(shop, 2)["reason"] == "on_demand"
     office.press(card, ids.OPEN_PLAYBOOK)
     view = control.wait_for(control.modals.current, "the dialogue")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import requests
@@ -37,10 +40,9 @@ class ModelOffice(Office):
 
     def __init__(self, slack: LocalSlack, control: Control, home: Path, codebase: Path, url: str, **more: Any) -> None:
         self.control, self.home = control, home
-        environment = {**environment_of(slack, home), "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": url}
-        self.bot = App(
-            load_settings(write_config(home, codebase, **more)), read_environment(environment), time_scale=HASTE
-        )
+        environment = {**environment_of(slack, home), "ANTHROPIC_API_KEY": KEY}
+        config = write_config(home, codebase, base_url=url, **more)
+        self.bot = App(load_settings(config), read_environment(environment), time_scale=HASTE)
         self.journey = Journey(control, home, quiet=True)
 
     def state(self, ts: str) -> dict[str, Any]:
@@ -97,6 +99,28 @@ def test_a_validated_draft_is_approved_and_posted(open_office: Open, shop: Path)
     tools = [{tool["name"] for tool in entry["body"]["tools"]} for entry in server.requests]
     assert {"read_file"} in tools
     assert office.leaked() == []
+
+
+def test_with_a_model_on_this_machine_nothing_but_slack_is_contacted(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path, open_office: Open
+) -> None:
+    """`base_url` in triage.yml is enough: every connection of the process goes to Slack or to that server."""
+    contacted: set[tuple[str, int]] = set()
+    is_over = threading.Event()
+
+    def note(event: str, args: tuple[Any, ...]) -> None:
+        if event == "socket.connect" and not is_over.is_set() and isinstance(args[1], tuple):
+            contacted.add(args[1][:2])
+
+    sys.addaudithook(note)  # for good, hence the flag
+    office, server = open_office("pass")
+    facts = office.journey.approve(SESSIONS)
+    is_over.set()
+    assert facts["ok"], facts
+    ports = {urlsplit(url).port for url in (slack.url, slack.api_url, server.url)}
+    assert {host for host, _ in contacted} <= {"127.0.0.1", "localhost", "::1"}
+    assert {port for _, port in contacted} <= ports
+    assert urlsplit(server.url).port in {port for _, port in contacted}
 
 
 def test_the_models_are_told_the_teams_tone_and_its_points(open_office: Open) -> None:

@@ -144,7 +144,7 @@ def test_one_click_takes_a_check_from_one_repository_to_another(open_office: Ope
     office = open_office(garden)
     office.beat(garden.master)
     offer = card(office, "shop makes this check.", offering=ids.ACCEPT_SUGGESTION)
-    assert "Suggested check" in shown_text(offer)
+    assert "A shared check is offered" in shown_text(offer)
     assert "hourly, for api" in shown_text(offer)
     assert garden.count() == 0
     office.press(offer, ids.ACCEPT_SUGGESTION, user=CHLOE.user_id)
@@ -250,7 +250,7 @@ def test_a_line_that_gives_orders_is_read_by_a_human_first(open_office: Open, tm
     office = open_office(garden)
     held = suggestion_id("api", ORDER)
     office.beat(garden.master)
-    shown = card(office, "Quarantined", of=held, offering=ids.ACCEPT_SUGGESTION)
+    shown = card(office, "read it first", of=held, offering=ids.ACCEPT_SUGGESTION)
     assert f"``` {ORDER} ```" in shown_text(shown)
     assert SessionMemory(FileStore(office.home), on_damage=print).inbox("api") == []
     assert "Have you read it?" in json.dumps(shown)

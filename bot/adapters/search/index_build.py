@@ -24,8 +24,8 @@ MAX_COMMITS: Final = 50_000
 
 _UPDATE: Final = """
 DELETE FROM file WHERE (path, blob) NOT IN (SELECT path, blob FROM listed);
-INSERT OR IGNORE INTO file (path, blob, size, state)
-    SELECT path, blob, size, state FROM listed ORDER BY weight DESC, path;
+INSERT INTO file (path, blob, size, state)
+    SELECT path, blob, size, state FROM listed WHERE path NOT IN (SELECT path FROM file) ORDER BY weight DESC, path;
 UPDATE file SET state = (SELECT state FROM listed WHERE listed.path = file.path) WHERE state IN ('unreadable', 'lfs')
 """
 

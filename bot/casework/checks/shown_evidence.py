@@ -12,12 +12,12 @@ from typing import Final, NamedTuple
 from bot.agent.git.repositories import Repositories
 from bot.agent.run_records import RunRecorder
 from bot.casework.checks.addresses import address_checks, resolve, stands_at
-from bot.casework.checks.sources import Found, Lines, Missing, Sources
-from bot.domain.returns import EvidenceRef, why_marked
+from bot.casework.checks.sources import Found, Lines, Missing, Sources, stands_at_head
+from bot.domain.returns import EvidenceKind, EvidenceRef, why_marked
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import ThreadState
-from bot.errors import CodebaseUnreadable, ProviderError
+from bot.errors import CodebaseUnreadable, ConfigError, ProviderError
 from bot.ports import NoteStore
 
 MAX_LINE_CHARS: Final = 240
@@ -26,7 +26,8 @@ MAX_LINE_CHARS: Final = 240
 class ShownCitation(NamedTuple):
     """One citation of a draft: what the checks said of it (None: not for code to say) and why, and what is there.
 
-    `strange_quote` is what came with it and does not stand there, without credentials.
+    `strange_quote` is what came with it and does not stand there, without credentials. `is_changed`: whether the lines
+    of a file are not in it any more; None where that cannot be said.
     """
 
     ref: EvidenceRef
@@ -34,6 +35,7 @@ class ShownCitation(NamedTuple):
     reason: str
     found: Found
     strange_quote: str = ""
+    is_changed: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,7 +64,16 @@ class EvidenceReader:
         open_now = next((check for check in address_checks(0, ref, found) if check.ok is not True), None)
         if mark and open_now is not None:  # a ✓ is for what was just read
             mark, reason = None, open_now.reason
-        return ShownCitation(ref, mark, reason, found, quote)
+        return ShownCitation(ref, mark, reason, found, quote, self._is_changed(ref, found))
+
+    def _is_changed(self, ref: EvidenceRef, found: Found) -> bool | None:
+        if ref.kind is not EvidenceKind.FILE or not isinstance(found, Lines) or found.path is None:
+            return None
+        try:
+            repo, path = self.repo.locate(found.path, found.commit)
+            return not stands_at_head(repo, repo.head(), path, "\n".join(found.lines))
+        except (ProviderError, ConfigError, CodebaseUnreadable):
+            return None
 
 
 def found_or_why(ref: EvidenceRef, sources: Sources) -> Found:

@@ -20,7 +20,7 @@ from bot.casework.reports.autonomy_metrics import AutonomyCase, parse_arming, re
 from bot.casework.reports.journal_history import PastThreads
 from bot.casework.thread_service import ThreadService
 from bot.domain.hours import ActiveHours
-from bot.domain.questions.autonomy import LOOK, Look, arm, armed_condition, disarm, judge_draft, look, why_not
+from bot.domain.questions.autonomy import LOOK, armed_condition, judge_draft, looked_at, turned, why_not
 from bot.domain.questions.autonomy_record import (
     Arming,
     AutoJudgement,
@@ -30,7 +30,7 @@ from bot.domain.questions.autonomy_record import (
     ConditionCode,
 )
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus, reply_id_of
-from bot.errors import Conflict, InputError, ProviderError, StoreError, TriageError, Unavailable
+from bot.errors import Conflict, ProviderError, StoreError, TriageError, Unavailable
 from bot.ports import AuditChat, Store
 from bot.ports.collections import Collection, SingleDocument
 from bot.ports.replicas import Replicas
@@ -42,6 +42,13 @@ KEPT_FOR: Final = timedelta(weeks=8)
 
 REFUSED_FOR: Final = timedelta(hours=1)
 """How long to wait before a post is tried again that Slack refused for good, as in an archived channel."""
+
+TURNED: Final[Mapping[AutonomyMode, str]] = {
+    AutonomyMode.OFF: "Automatic replies and their shadow marks are off. Every draft waits for an approver.",
+    AutonomyMode.SHADOW: "Automatic replies are off. Every draft waits for an approver again.",
+    AutonomyMode.ON: "Automatic replies are armed. Each one is shown in the ops channel with Take back. "
+    "To stop: /triage metrics --disarm",
+}
 
 
 class ArmingService:
@@ -64,8 +71,9 @@ class ArmingService:
 
     @property
     def mode(self) -> AutonomyMode:
-        """What triage.yml allows."""
-        return AutonomyMode(self._service.settings.autonomy)
+        """What triage.yml allows and nobody switched off."""
+        mode = AutonomyMode(self._service.settings.autonomy)
+        return AutonomyMode.OFF if mode is AutonomyMode.OFF or read_arming(self._stored).is_off else mode
 
     def tick(self) -> None:
         """Disarm, and say so, where something does not hold any more; raises StoreError."""
@@ -77,53 +85,35 @@ class ArmingService:
         self.tick()
         return armed_condition(read_arming(self._stored))
 
-    def arm(self, *, by: str) -> str:
-        """Arm, if every condition holds; returns what to say. Raises InputError, naming those that do not."""
-        if self.hours is None:
-            raise InputError("Not armed: `working_hours` is not set in triage.yml.", next_step=f"Look: {LOOK}")
-        with self._lock:
-            armed = arm(self._see(), by=by)
-            self._stored.change(lambda raw: _written(raw, armed))
-            self._was_armed = True
-        log.warning("automatic replies are armed", extra={"action": "autonomy_armed"})
-        return (
-            "Automatic replies are armed. Each one is shown in the ops channel with Take back. "
-            "To stop: /triage metrics --disarm"
-        )
+    def turn(self, to: AutonomyMode, *, by: str) -> str:
+        """Turn the switch within what triage.yml allows; returns what to say.
 
-    def disarm(self, *, by: str) -> str:
-        """Disarm; returns what to say."""
-        at = self._service.clock.now()
+        Raises:
+            InputError: it is to be armed, and a condition does not hold; all that do not are named.
+        """
+        case = self.case()
         with self._lock:
-            self._was_armed = False
-            self._stored.change(lambda raw: _written(raw, disarm(parse_arming(raw), at, by=by)))
-        return "Automatic replies are off. Every draft waits for an approver again."
+            self._stored.change(lambda raw: _written(raw, turned(parse_arming(raw), to, case.missing, case.now, by=by)))
+            self._was_armed = to is AutonomyMode.ON
+        log.warning("automatic replies: %s", to, extra={"action": "autonomy_turned"})
+        return TURNED[to]
 
     def case(self) -> AutonomyCase:
         """Return the case for or against; raises StoreError."""
-        return read_case(self._store, self._past, self._service.clock.now(), self.mode, self.hours)
+        living = [one for one in self._replicas.list() if one.is_alive] if self._replicas else []
+        mode, now = AutonomyMode(self._service.settings.autonomy), self._service.clock.now()
+        return read_case(self._store, self._past, now, mode, self.hours, others=max(0, len(living) - 1))
 
     def _look(self) -> None:
         with self._lock:
-            seen = self._see()
-            if look(before := read_arming(self._stored), seen) != before:
-                self._stored.change(lambda raw: _written(raw, look(parse_arming(raw), seen)))
+            case, before = self.case(), read_arming(self._stored)
+            if looked_at(before, case.missing, case.now) != before:
+                self._stored.change(lambda raw: _written(raw, looked_at(parse_arming(raw), case.missing, case.now)))
             after = read_arming(self._stored)
             was_armed, self._was_armed = self._was_armed, after.is_armed
-        if not after.is_armed and (was_armed or after.disarmed_at == seen.now):
+        if not after.is_armed and (was_armed or after.disarmed_at == case.now):
             why = why_not(after) or ": the record of who armed them is gone"
             self._say(f"Automatic replies are off{why}. Every draft waits for an approver. To look: {LOOK}")
-
-    def _see(self) -> Look:
-        case = self.case()
-        living = [one for one in self._replicas.list() if one.is_alive] if self._replicas else []
-        return Look(
-            now=case.now,
-            mode=case.mode,
-            weeks=case.weeks,
-            uncounted=case.uncounted,
-            others=max(0, len(living) - 1),
-        )
 
 
 def _written(raw: Mapping[str, Any], standing: Arming) -> Mapping[str, Any]:

@@ -143,7 +143,7 @@ def brief_line(brief: DailyBrief, title: str) -> str:
 def brief_cost_line(brief: DailyBrief) -> str:
     """Return what the time cost, in one honest sentence."""
     failed = f" ({brief.failed_beats} failed)" if brief.failed_beats else ""
-    beats = f"{counted(brief.beats, 'beat')}{failed}"
+    beats = f"{counted(brief.beats, 'check')}{failed}"
     if not brief.model_runs:
         told = brief.open_findings or brief.findings or brief.remarks or brief.changes
         quiet = not (told or brief.replies or brief.failed_beats or brief.drafts)

@@ -40,17 +40,33 @@ class ReplyRecord(NamedTuple):
     """Of what was posted, as `hash_draft` makes it."""
     task_id: str | None
 
+    @classmethod
+    def read(cls, at: datetime, record: Mapping[str, Any]) -> ReplyRecord:
+        """Return a record of the journal."""
+        task = record.get("investigator_task_id")
+        return cls(
+            at=at,
+            thread_id=str(record.get("thread_id")),
+            chat_id=str(record.get("chat_id")),
+            reply_to=str(record.get("reply_to_message_id")),
+            posted_as=str(record.get("posted_message_id")),
+            text_hash=hash_draft(str(record.get("reply_text"))),
+            task_id=str(task) if task else None,
+        )
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JournalHistory:
-    """Everything that is measured; `recorded_since` is when the oldest message on record was written down."""
+    """What is measured of a window; `recorded_since` is when the oldest message on record was written down."""
 
-    heard: Sequence[tuple[datetime, bool]] = ()
-    """Of each message that was heard: when, and whether it is actionable."""
+    window: Window
+    heard: Sequence[bool] = ()
+    """Of each message that was heard, whether it is actionable."""
     threads: Sequence[ThreadFacts] = ()
+    """All that were open in the window, whenever they were opened."""
     replies: Sequence[ReplyRecord] = ()
-    spent: Sequence[tuple[datetime, float | None]] = ()
-    """When each run that worked on a question ended, and its cost in US dollars; None where its price is unknown."""
+    costs_usd: Sequence[float | None] = ()
+    """Of each run that worked on a question; None where its price is unknown."""
     judged: Sequence[Judgement] = ()
     votes: Sequence[Vote] = ()
     """What people said last of posted replies."""
@@ -58,10 +74,10 @@ class JournalHistory:
     bot_started_at: datetime | None = None
     unreadable: int = 0
 
-    def count_heard(self, window: Window) -> tuple[int, int]:
-        """Return how many messages a window holds, and how many of them are actionable."""
-        inside = [is_actionable for at, is_actionable in self.heard if window.holds(at)]
-        return len(inside), sum(inside)
+    @property
+    def opened(self) -> list[ThreadFacts]:
+        """The threads that were opened in the window."""
+        return [each for each in self.threads if self.window.holds(each.started_at)]
 
 
 class PastThreads:
@@ -100,50 +116,41 @@ class PastThreads:
 
 def read_history(store: Store, threads: PastThreads, window: Window) -> JournalHistory:
     """Return what happened in a window; raises StoreError where the data directory cannot be read."""
-    since, seen = window.start, read_presence(store.documents)
-    known, unreadable = threads.since(since)
-    judged = map(Judgement.read, recent_records(store, JUDGEMENTS, "at", since))
+    seen, (known, unreadable) = read_presence(store.documents), threads.since(window.start)
+    judged = map(Judgement.read, recent_records(store, JUDGEMENTS, "at", window.start))
     return JournalHistory(
-        heard=_heard(store, since),
+        window=window,
+        heard=_heard(store, window),
         threads=known,
-        replies=[_reply(at, record) for at, record in timed_records(store, REPLIES, "posted_at", since)],
-        spent=[
-            (at, known_cost(record))
-            for at, record in timed_records(store, SPEND, "at", since)
-            if _THREAD_RUN.match(str(record.get("run_id")))
+        replies=[
+            ReplyRecord.read(at, record)
+            for at, record in timed_records(store, REPLIES, "posted_at", window.start)
+            if window.holds(at)
         ],
-        votes=[vote for one in read_feedback(store) for vote in one.votes.values()],
-        judged=[one for one in judged if one is not None],
+        costs_usd=[
+            known_cost(record)
+            for at, record in timed_records(store, SPEND, "at", window.start)
+            if window.holds(at) and _THREAD_RUN.match(str(record.get("run_id")))
+        ],
+        votes=[vote for one in read_feedback(store) for vote in one.votes.values() if window.holds(vote.at)],
+        judged=[one for one in judged if one is not None and window.holds(one.at)],
         recorded_since=_recorded_since(store),
         bot_started_at=seen.started_at if seen else None,
         unreadable=unreadable,
     )
 
 
-def _heard(store: Store, since: datetime) -> list[tuple[datetime, bool]]:
+def _heard(store: Store, window: Window) -> list[bool]:
     """Return each message once, also one that a crash had journaled twice."""
-    found: dict[tuple[object, object], tuple[datetime, bool]] = {}
-    for _, record in timed_records(store, CLASSIFIED, "classified_at", since):
+    found: dict[tuple[object, object], bool] = {}
+    for _, record in timed_records(store, CLASSIFIED, "classified_at", window.start):
         at = time_of(record.get("create_time"))
-        if at is not None and record.get("msg_type") not in ("edit", "delete"):
+        if at is not None and window.holds(at) and record.get("msg_type") not in ("edit", "delete"):
             place = record.get("chat_id"), record.get("message_id")
-            found.setdefault(place, (at, record.get("classification") == "actionable"))
+            found.setdefault(place, record.get("classification") == "actionable")
     return list(found.values())
 
 
 def _recorded_since(store: Store) -> datetime | None:
     times = (time_of(record.get("classified_at")) for record in store.journal(CLASSIFIED).records())
     return next(filter(None, times), None)
-
-
-def _reply(at: datetime, record: Mapping[str, Any]) -> ReplyRecord:
-    task = record.get("investigator_task_id")
-    return ReplyRecord(
-        at=at,
-        thread_id=str(record.get("thread_id")),
-        chat_id=str(record.get("chat_id")),
-        reply_to=str(record.get("reply_to_message_id")),
-        posted_as=str(record.get("posted_message_id")),
-        text_hash=hash_draft(str(record.get("reply_text"))),
-        task_id=str(task) if task else None,
-    )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from statistics import median
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from bot.ports import Store
 
@@ -58,8 +58,7 @@ def time_of(text: object) -> datetime | None:
         return None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Measure:
+class Measure(NamedTuple):
     """One criterion; `ok` is None where there is not enough data, and `missing` says then what is missing.
     `note` says what a missed target may mean, or what else was counted.
 

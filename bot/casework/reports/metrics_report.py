@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.casework.reports.acceptance import acceptance, threads_of, waited_s
+from bot.casework.reports.acceptance import measure_criteria, waited_s
 from bot.casework.reports.journal_history import JournalHistory, PastThreads, read_history
 from bot.casework.reports.measures import Measure, Window, dollars, measure_total, middle, seconds
 from bot.domain.questions.feedback import Votes, count_votes, votes_words
@@ -60,43 +60,41 @@ class MetricsReport:
 def read_metrics(
     store: Store, threads: PastThreads, window: Window, *, baseline_reply_s: float | None
 ) -> MetricsReport:
-    """Return what is measured from a window's start until now; raises StoreError."""
-    return build_metrics(read_history(store, threads, window), window, baseline_reply_s=baseline_reply_s)
+    """Return what is measured over a window; raises StoreError."""
+    return build_metrics(read_history(store, threads, window), baseline_reply_s=baseline_reply_s)
 
 
-def build_metrics(past: JournalHistory, window: Window, *, baseline_reply_s: float | None = None) -> MetricsReport:
-    """Return what is measured over a window."""
+def build_metrics(past: JournalHistory, *, baseline_reply_s: float | None = None) -> MetricsReport:
+    """Return what is measured of what happened."""
     return MetricsReport(
-        window=window,
-        criteria=acceptance(past, window, baseline_reply_s=baseline_reply_s),
-        tally=tally(past, window),
+        window=past.window,
+        criteria=measure_criteria(past, baseline_reply_s=baseline_reply_s),
+        tally=tally(past),
         unreadable=past.unreadable,
     )
 
 
-def tally(past: JournalHistory, window: Window) -> Tally:
+def tally(past: JournalHistory) -> Tally:
     """Return the counts of a window."""
-    threads = threads_of(past, window)
-    verdicts = [verdict for each in threads for verdict in each.verdicts]
-    messages, actionable = past.count_heard(window)
-    waits = [each.decided_after_s for each in past.threads if each.approved_at and window.holds(each.approved_at)]
-    ends = [each.resolution for each in past.threads if each.closed_at and window.holds(each.closed_at)]
-    replies = [each for each in past.replies if window.holds(each.at)]
+    opened = past.opened
+    closed = [each for each in past.threads if each.closed_at and past.window.holds(each.closed_at)]
+    verdicts = [verdict for each in opened for verdict in each.verdicts]
+    ends = [each.resolution for each in closed]
     return Tally(
-        messages=messages,
-        actionable=actionable,
-        threads=len(threads),
+        messages=len(past.heard),
+        actionable=sum(past.heard),
+        threads=len(opened),
         verdicts={verdict.value: verdicts.count(verdict) for verdict in Verdict},
-        long_runs=sum(thread.is_escalated for thread in threads),
-        fabricated=sum(each.fabricated for each in threads),
+        long_runs=sum(each.is_escalated for each in opened),
+        fabricated=sum(one.false_refs or 0 for each in opened for one in each.rounds),
         approved=ends.count(Resolution.APPROVED),
         edited=ends.count(Resolution.EDITED),
         dismissed=ends.count(Resolution.DISMISSED),
-        replies=len(replies),
-        to_reply_s=middle(wait for each in replies if (wait := waited_s(each)) is not None),
-        to_approve_s=middle(wait for wait in waits if wait is not None),
-        cost_usd=measure_total(cost_usd for at, cost_usd in past.spent if window.holds(at)),
-        votes=count_votes(vote for vote in past.votes if window.holds(vote.at)),
+        replies=len(past.replies),
+        to_reply_s=middle(wait for each in past.replies if (wait := waited_s(each)) is not None),
+        to_approve_s=middle(each.decided_after_s for each in closed if each.decided_after_s is not None),
+        cost_usd=measure_total(past.costs_usd),
+        votes=count_votes(past.votes),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from bot.domain.questions.autonomy import has_what_it_takes, is_harmless
 from bot.domain.returns import Check, Verdict
 from bot.domain.text.sanitize import one_line
-from bot.domain.threads import Resolution, Round, ThreadState, ThreadStatus
+from bot.domain.threads import QuestionType, Resolution, Round, ThreadState, ThreadStatus
 
 _CITATION: Final = re.compile(r"ref\[\d+\]\.(?:resolves|quote)")
 _CLAIM: Final = re.compile(r"claim\[\d+\]")
@@ -19,7 +19,6 @@ _EVIDENCE: Final = re.compile(r"ref\[\d+\]\.|required_evidence$|grounded$")
 TEXT_CHARS: Final = 80
 """Of a question and of the reason for a dismissal."""
 
-Pair = tuple[Round, Round]
 Span = tuple[datetime, datetime | None]
 """From when until when; None: it goes on."""
 
@@ -31,33 +30,34 @@ class LongRun(NamedTuple):
     has_return: bool
 
 
+class RoundFacts(NamedTuple):
+    """One round; `false_refs` is None where code checked nothing, else how many citations it found to be false."""
+
+    number: int
+    verdict: Verdict | None
+    false_refs: int | None
+
+
 class ThreadFacts(NamedTuple):
     """One thread as reports see it."""
 
     thread_id: str
-    chat_id: str
     question: str
+    question_type: QuestionType
     permalink: str | None
     dismiss_reason: str
     status: ThreadStatus
     resolution: Resolution | None
     started_at: datetime
+    drafted_at: datetime | None
+    """When the first draft waited."""
     closed_at: datetime | None
-    approved_at: datetime | None
     decided_after_s: float | None
     """From the card that waits to the click that approved."""
     tokens: int | None
-    verdicts: tuple[Verdict, ...]
-    """Of all validated rounds."""
-    first_verdicts: tuple[Verdict, ...]
-    """Of the validated first rounds."""
+    rounds: tuple[RoundFacts, ...]
     helped: bool | None
     """Whether the second round mended what the first was bounced for; None where there was no such pair."""
-    fabricated: int
-    """Citations found to be false."""
-    checked_rounds: int
-    false_passed: int
-    """Rounds that passed with a false citation."""
     is_escalated: bool
     is_watchable: bool
     """Whether a long run left a line that shows it."""
@@ -68,82 +68,73 @@ class ThreadFacts(NamedTuple):
     qualifies: bool
     """Whether the bot was mentioned and the first draft might have been sent without a human, at work."""
     is_risky: bool
-    is_sent_back: bool
-    """Whether there was another draft after the first one."""
-    drafted_at: datetime | None
-    """When the first draft waited."""
+    """Whether a model said in any round that the draft risks or touches something."""
     escalated: tuple[Span, ...]
     long_run: LongRun | None = None
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """The verdict of each validated round."""
+        return [each.verdict for each in self.rounds if each.verdict is not None]
 
 
 def facts_of(state: ThreadState, long_run: LongRun | None = None) -> ThreadFacts:
     """Return the row of a thread."""
-    pair = _second_round(state.rounds)
-    checked = [each for each in state.rounds if each.checks]
-    false = [each for each in checked if fabrications([each])]
-    qualifies = state.mentions_bot and has_what_it_takes(state)
-    verdicts = [(each.round, verdict) for each in state.rounds if (verdict := verdict_of(each))]
+    shown = [step.at for step in state.status_history if step.to is ThreadStatus.PENDING_USER]
     return ThreadFacts(
         thread_id=state.thread_id,
-        chat_id=state.chat_id,
         question=one_line(state.question, TEXT_CHARS),
+        question_type=state.question_type,
         permalink=state.permalink,
         dismiss_reason=one_line(state.dismiss_reason or "", TEXT_CHARS),
         status=state.status,
         resolution=state.resolution,
         started_at=state.started_at,
+        drafted_at=shown[0] if shown else None,
         closed_at=state.closed_at,
-        approved_at=state.user_approved_at,
-        decided_after_s=_decided_after_s(state),
+        decided_after_s=_decided_after_s(state.user_approved_at, shown),
         tokens=state.orchestrator_tokens,
-        verdicts=tuple(verdict for _, verdict in verdicts),
-        first_verdicts=tuple(verdict for number, verdict in verdicts if number == 1),
-        helped=_is_better(pair) if pair else None,
-        fabricated=fabrications(state.rounds),
-        checked_rounds=len(checked),
-        false_passed=sum(verdict_of(each) is Verdict.PASS for each in false),
+        rounds=tuple(RoundFacts(each.round, _verdict_of(each), _false_refs(each.checks)) for each in state.rounds),
+        helped=_second_round_helped(state.rounds),
         is_escalated=state.is_escalated,
         is_watchable=bool(state.escalation_tmux_session or state.escalation_transcript_path),
         is_own=is_own(state.investigator_task_id, state.thread_id),
         posted_as=state.posted_message_id,
         draft_hash=state.draft_hash,
-        qualifies=qualifies,
-        is_risky=qualifies and not is_harmless(state.rounds[0].investigator_return, state.rounds[0].validator_return),
-        is_sent_back=len(state.rounds) > 1,
-        drafted_at=next((step.at for step in state.status_history if step.to is ThreadStatus.PENDING_USER), None),
+        qualifies=state.mentions_bot and has_what_it_takes(state),
+        is_risky=not all(is_harmless(each.investigator_return, each.validator_return) for each in state.rounds),
         escalated=tuple(_escalated(state)),
         long_run=long_run,
     )
 
 
-def verdict_of(each: Round) -> Verdict | None:
-    """Return what a round came to, None where it was not validated."""
+def is_own(task_id: str | None, thread_id: str) -> bool:
+    """Whether a run was made for a thread; a run's id begins with its thread's."""
+    return task_id is None or task_id.startswith(f"{thread_id}-")
+
+
+def _verdict_of(each: Round) -> Verdict | None:
     return each.validator_return.verdict if each.validator_return else None
 
 
-def fabrications(rounds: Iterable[Round]) -> int:
-    """Return how many citations were found to be false, each once."""
-    return sum(len({check.name.partition(".")[0] for check in each.checks if _is_false(check)}) for each in rounds)
+def _false_refs(checks: Iterable[Check]) -> int | None:
+    """Return how many citations were found to be false, each once; None where nothing was checked."""
+    known = list(checks)
+    false = {each.name.partition(".")[0] for each in known if each.ok is False and _CITATION.fullmatch(each.name)}
+    return len(false) if known else None
 
 
-def _is_false(check: Check) -> bool:
-    return check.ok is False and _CITATION.fullmatch(check.name) is not None
+def _second_round_helped(rounds: Iterable[Round]) -> bool | None:
+    """Whether a checked second draft passes every check that the bounced first failed, and changed what was criticised.
 
-
-def _second_round(rounds: Iterable[Round]) -> Pair | None:
-    """Return a bounced first round with the round that answered it and was checked."""
+    None where there is no such pair.
+    """
     by_number = {each.round: each for each in rounds}
     first, second = by_number.get(1), by_number.get(2)
-    if first and second and second.checks and verdict_of(first) is Verdict.BOUNCE:
-        return first, second
-    return None
-
-
-def _is_better(pair: Pair) -> bool:
-    """Whether a second draft passes every check that the first one failed, and changed what was criticised."""
-    first, second = pair
-    failed, still = _failed(first), _failed(second)
-    return not failed & still and _changed(first, second, failed)
+    if first is None or second is None or not second.checks or _verdict_of(first) is not Verdict.BOUNCE:
+        return None
+    failed = _failed(first)
+    return not failed & _failed(second) and _changed(first, second, failed)
 
 
 def _failed(each: Round) -> set[str]:
@@ -163,18 +154,12 @@ def _changed(first: Round, second: Round, failed: set[str]) -> bool:
     return draft or refs
 
 
-def is_own(task_id: str | None, thread_id: str) -> bool:
-    """Whether a run was made for a thread; a run's id begins with its thread's."""
-    return task_id is None or task_id.startswith(f"{thread_id}-")
-
-
-def _decided_after_s(state: ThreadState) -> float | None:
+def _decided_after_s(clicked: datetime | None, shown: Iterable[datetime]) -> float | None:
     """Return how long an approved draft waited for its click."""
-    clicked = state.user_approved_at
     if clicked is None:
         return None
-    shown = [step.at for step in state.status_history if step.to is ThreadStatus.PENDING_USER and step.at <= clicked]
-    return (clicked - shown[-1]).total_seconds() if shown else None
+    latest = max((at for at in shown if at <= clicked), default=None)
+    return (clicked - latest).total_seconds() if latest is not None else None
 
 
 def _escalated(state: ThreadState) -> Iterable[Span]:

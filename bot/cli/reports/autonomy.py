@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -56,7 +55,8 @@ def case_json(case: AutonomyCase) -> str:
         "allowed": not case.missing,
         "weeks": [{**week._asdict(), "rate": week.rate} for week in case.weeks],
         "conditions": [one.model_dump() for one in case.conditions],
-        "false_positives": [asdict(one) for one in case.false],
+        "types": [one._asdict() for one in case.types],
+        "false_positives": [one._asdict() for one in case.false],
         "sent": [one.model_dump(mode="json") for one in case.sent],
     }
     return to_json(facts)
@@ -66,6 +66,7 @@ def render(case: AutonomyCase) -> Iterator[str]:
     """Yield the lines of the case."""
     yield f"Automatic replies: {standing_words(case)}"
     yield ""
+    yield from (wrapped(f"{one.question_type}: {one.words()}", indent="  ") for one in case.types)
     yield from map(wrapped, weeks_words(case).splitlines())
     yield ""
     yield from (wrapped(f"{MARKS[one.holds]} {one.said}", indent="  ") for one in case.conditions)

@@ -108,7 +108,7 @@ def report_json(done: MetricsReport) -> str:
     facts: dict[str, Any] = {
         "since": done.window.start.isoformat(),
         "until": done.window.end.isoformat(),
-        "criteria": {each.name: asdict(each) for each in done.criteria},
+        "criteria": {each.name: each._asdict() for each in done.criteria},
         "counts": counts,
         "unreadable": done.unreadable,
     }

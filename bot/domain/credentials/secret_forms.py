@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 from bot.domain.tables import Alternatives, Parts, Pattern, Words, WordSet, fill, read_table
 from bot.domain.text.linear_patterns import LinearPattern
 
-VERSION: Final = 12
+VERSION: Final = 13
 """Rises with every change of what counts as a credential: what was stored under another version is read anew."""
 
 PRIVATE_KEY: Final = "private key"
@@ -47,7 +47,7 @@ class _Begun(NamedTuple):
 class Place(NamedTuple):
     """Where a credential stands: in the group `value`, or in all that a form of its own matches, or behind the match.
 
-    One of `needles`, or what `quick` matches, stands in every text that holds it.
+    One of `needles`, if there are any, and what `quick` matches, if given, stand in every text that holds it.
     """
 
     kind: str

@@ -87,7 +87,7 @@ _PLACES: Final = [
     for place in (*forms().shapes, *_LISTS.places)
 ]
 _NEEDED: Final = LinearSet("|".join(map(re.escape, place.needles)) or "[^\\x00-\\x{10FFFF}]" for place, _, _ in _PLACES)
-"""For each place whether a text has one of its needles; one without needles is looked for by its quick pattern."""
+"""For each place that has needles, whether a text has one of them."""
 
 _CODE: Final = LinearPattern(f"(?m:{_LISTS.code})")
 _OPENING: Final = re.compile(r"[rbfuRBFU@]?(\\?(?:\"\"\"|'''|[\"'`]))")
@@ -132,7 +132,7 @@ def placed(text: str) -> Iterator[SecretSpan]:
     values, encoded = _Values(text), text.encode()
     needed = frozenset(_NEEDED.found_in(text))
     for number, (place, quick, pattern) in enumerate(_PLACES):
-        is_near = number in needed or (place.quick and quick.is_in(encoded))
+        is_near = (not place.needles or number in needed) and (not place.quick or quick.is_in(encoded))
         for match in pattern.finditer(text) if is_near else ():
             span = match.span("value" if match.groupdict().get("value") else 0)
             is_all = span != match.span() or place.judge == "form"

@@ -1,6 +1,6 @@
-"""When a reply may be sent without a human: what is asked of the draft, of the team's record, and of a person. Pure.
+"""When a reply may be sent without a human: one table of conditions of a draft, one of the team. Pure.
 
-Every condition is a code, whether it holds, and its figure in words; all are read from fields. Nothing arms by itself:
+The decision, the mark on the card, the report and App Home all read these rows. Nothing arms by itself:
 
     disarmed ──(a person arms, every condition holds)──> armed ──(a condition fails, a person disarms)──> disarmed
 """
@@ -8,14 +8,16 @@ Every condition is a code, whether it holds, and its figure in words; all are re
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from bot.domain.questions.autonomy_record import Arming, AutonomyMode, Condition, ConditionCode
+from bot.domain.questions.autonomy_record import Arming, AutonomyMode, Condition
+from bot.domain.questions.autonomy_record import ConditionCode as Code
 from bot.domain.questions.rubrics import question_type_of
 from bot.domain.returns import InvestigatorReturn, ValidatorReturn, Verdict, claim_marks
+from bot.domain.text.humanize import counted
 from bot.domain.threads import QuestionType, Resolution, Round, ThreadState
 from bot.errors import InputError
 
@@ -34,6 +36,7 @@ LIMIT: Final = 0.02
 LOOK: Final = "/triage metrics --autonomy"
 """What shows the case for or against, in Slack; in the terminal without the slash."""
 
+NO_HOURS: Final = "`working_hours` is not set in triage.yml"
 _MENTION: Final = re.compile(r"<@[^>\s]{1,40}>")
 _ID: Final = re.compile(
     r"[\w.+-]{1,64}@[\w-]{1,63}\.\w"  # an e-mail address
@@ -80,60 +83,103 @@ def is_harmless(ret: InvestigatorReturn, verdict: ValidatorReturn | None) -> boo
     return ret.proposed_patch is None and all(one == "none" for one in said)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TeamFacts:
+    """What is asked of a team: its key in triage.yml, its last weeks, and where it runs.
+
+    `uncounted` names what is not in these weeks; `others` is how many other processes work on the same database.
+    """
+
+    mode: AutonomyMode
+    weeks: Sequence[WeekRecord]
+    uncounted: str = ""
+    has_hours: bool = True
+    others: int = 0
+
+
+_Row = tuple[Code, bool, str, str]
+"""A condition's name, whether it holds, and what is said where it does and where it does not."""
+
+
 def has_what_it_takes(state: ThreadState) -> bool:
     """Whether a draft is of the kind that may be sent, whoever asked, at whatever hour, whatever became of it."""
-    return all(one.holds for one in _of_draft(state))
+    return all(holds for _, holds, *_ in _draft_rows(state))
 
 
 def judge_draft(state: ThreadState, *, is_working: bool | None) -> tuple[Condition, ...]:
     """Return each condition of a draft that waits; `is_working` is None where no working hours are set."""
-    told = {
-        None: "`working_hours` is not set in triage.yml",
-        True: "inside working hours",
-        False: "outside working hours",
-    }
-    is_touched = len(state.rounds) != 1 or state.has_edited_draft
-    return (
-        _condition(ConditionCode.MENTIONED, state.mentions_bot, "the question mentions the bot", "no mention of it"),
-        *_of_draft(state),
-        _condition(
-            ConditionCode.UNTOUCHED,
-            not (is_touched or state.stale_reasons or state.human_context or state.followups),
-            "nobody wrote, added or changed anything since the question",
-            "somebody wrote in the thread, added context, or sent the draft back",
-        ),
-        _condition(ConditionCode.WORKING_HOURS, is_working is True, told[is_working]),
-    )
+    return tuple(map(_condition, (*_draft_rows(state), *_moment_rows(state, is_working))))
 
 
-def _of_draft(state: ThreadState) -> tuple[Condition, ...]:
+def judge_team(facts: TeamFacts) -> tuple[Condition, ...]:
+    """Return each condition of a team.
+
+    >>> [one.code.value for one in judge_team(TeamFacts(mode=AutonomyMode.ON, weeks=[WeekRecord(10, 0, 0)] * 4))]
+    ['enough-drafts', 'every-week', 'false-positives', 'production', 'counted', 'working-hours', 'armed', 'alone']
+    """
+    return tuple(map(_condition, _team_rows(facts)))
+
+
+def _condition(row: _Row) -> Condition:
+    code, holds, yes, no = row
+    return Condition(code=code, holds=holds, said=yes if holds else no)
+
+
+def _draft_rows(state: ThreadState) -> Iterator[_Row]:
+    """Yield what is asked of the draft itself; all of it is read from fields."""
     first = next((each for each in state.rounds if each.round == 1), None)
-    verdict = first.validator_return if first else None
-    confidence = first.investigator_return.confidence if first else "unknown"
-    passed = not state.is_escalated and verdict is not None and verdict.verdict is Verdict.PASS
-    gate = verdict.risk_gate_check if verdict else "not asked"
-    is_page, named = state.is_alert, id_in(state.question)
+    ret, verdict = (first.investigator_return, first.validator_return) if first else (None, None)
     asked = {state.question_type, question_type_of(state.question)}  # the investigator's word, and the rules'
-    is_of_type = state.question_type in TYPES and QuestionType.STATUS_CHECK not in asked
-    return (
-        _condition(ConditionCode.QUESTION_TYPE, is_of_type, f"type {' or '.join(sorted(asked))}"),
-        _condition(ConditionCode.CONFIDENCE, confidence == "high", f"confidence {confidence}"),
-        _condition(
-            ConditionCode.CLAIMS,
-            first is not None and _is_all_backed(first),
-            "every claim is backed",
-            "some claims are not backed by what they cite",
-        ),
-        _condition(ConditionCode.FIRST_ROUND, passed, "passed in round 1", "did not pass in round 1"),
-        _condition(ConditionCode.RISK_GATE, gate == "passes", f"risk gate {gate}"),
-        _condition(
-            ConditionCode.FIELDS,
-            first is not None and is_harmless(first.investigator_return, verdict),
-            "both models say: no risk, nothing touched",
-            "a model names a risk or what is touched, or leaves that out",
-        ),
-        _condition(ConditionCode.NO_PAGE, not is_page, "no alarm and no alert", "an alarm or an alert"),
-        _condition(ConditionCode.NO_IDS, named is None, "the question names nobody", f"the question names {named}"),
+    type_fits = state.question_type in TYPES and QuestionType.STATUS_CHECK not in asked
+    said, sure = f"type {' or '.join(sorted(asked))}", ret.confidence if ret else "unknown"
+    passed = not state.is_escalated and verdict is not None and verdict.verdict is Verdict.PASS
+    gate, named = verdict.risk_gate_check if verdict else "not asked", id_in(state.question)
+    harmless = ret is not None and is_harmless(ret, verdict)
+    backed = first is not None and _is_all_backed(first)
+    yield Code.QUESTION_TYPE, type_fits, said, said
+    yield Code.CONFIDENCE, sure == "high", "confidence high", f"confidence {sure}"
+    yield Code.CLAIMS, backed, "every claim is backed", "some claims are not backed by what they cite"
+    yield Code.FIRST_ROUND, passed, "passed in round 1", "did not pass in round 1"
+    yield Code.RISK_GATE, gate == "passes", "risk gate passes", f"risk gate {gate}"
+    yield Code.FIELDS, harmless, "both models say: no risk, nothing touched", "a model names a risk, or leaves it out"
+    yield Code.NO_PAGE, not state.is_alert, "no alarm and no alert", "an alarm or an alert"
+    yield Code.NO_IDS, named is None, "the question names nobody", f"the question names {named}"
+
+
+def _moment_rows(state: ThreadState, is_working: bool | None) -> Iterator[_Row]:
+    """Yield what is asked of the thread and the hour."""
+    is_changed = len(state.rounds) != 1 or state.has_edited_draft
+    untouched = not (is_changed or state.stale_reasons or state.human_context or state.followups)
+    touched = "somebody wrote in the thread, added context, or sent the draft back"
+    no_work = NO_HOURS if is_working is None else "outside working hours"
+    yield Code.MENTIONED, state.mentions_bot, "the question mentions the bot", "no mention of it"
+    yield Code.UNTOUCHED, untouched, "nobody wrote or changed anything since the question", touched
+    yield Code.WORKING_HOURS, is_working is True, "inside working hours", no_work
+
+
+def _team_rows(facts: TeamFacts) -> Iterator[_Row]:
+    """Yield what is asked of the team's last weeks, of triage.yml and of the process."""
+    drafts, false = sum(week.drafts for week in facts.weeks), sum(week.false for week in facts.weeks)
+    idle = max(WEEKS, len(facts.weeks)) - sum(week.drafts > 0 for week in facts.weeks)
+    worst = max((rate for week in facts.weeks if (rate := week.rate) is not None), default=1.0)
+    risky = sum(week.risky_false for week in facts.weeks)
+    enough = f"{drafts} of at least {ENOUGH} decided drafts that qualify, in {WEEKS} weeks"
+    wrong = f"{false} of {drafts} drafts changed, dismissed or taken back; {100 * worst:.4g} % in the worst week"
+    wrong = f"{wrong}, at most {100 * LIMIT:g} %" if drafts else "how often they are wrong is not known yet"
+    allowed, alone = facts.mode is AutonomyMode.ON, "no second process of this app"
+    touching = f"{risky} of these {'touches' if risky == 1 else 'touch'} production" if drafts else "no draft yet"
+    yield Code.ENOUGH_DRAFTS, drafts >= ENOUGH, enough, enough
+    yield Code.EVERY_WEEK, not idle, "such drafts in every week", f"{idle} of {WEEKS} weeks without such a draft"
+    yield Code.FALSE_POSITIVES, worst <= LIMIT, wrong, wrong
+    yield Code.PRODUCTION, drafts > 0 and not risky, "none of these touches production", touching
+    yield Code.COUNTED, not facts.uncounted, "everything on record is counted", facts.uncounted
+    yield Code.WORKING_HOURS, facts.has_hours, "`working_hours` is set", NO_HOURS
+    yield Code.ARMED, allowed, "triage.yml says `autonomy: on`", f"triage.yml says `autonomy: {facts.mode}`"
+    yield (
+        Code.ALONE,
+        not facts.others,
+        alone,
+        f"{counted(facts.others, 'other process', 'other processes')} of this app",
     )
 
 
@@ -142,90 +188,39 @@ def _is_all_backed(each: Round) -> bool:
     return bool(claims) and all(mark is True for mark in claim_marks(each.checks, len(claims)))
 
 
-def judge_record(weeks: Sequence[WeekRecord], *, uncounted: str = "") -> tuple[Condition, ...]:
-    """Return each condition of a team's last weeks; `uncounted` names what is not in these numbers.
-
-    >>> [one.code.value for one in judge_record([WeekRecord(10, 0, 0)] * 4) if not one.holds]
-    []
-    >>> [one.said for one in judge_record([WeekRecord(50, 2, 0)] * 4) if not one.holds]
-    ['8 of 200 drafts changed, dismissed or taken back; 4 % in the worst week, at most 2 %']
-    >>> [one.said for one in judge_record([]) if not one.holds][2:]
-    ['how often they are wrong is not known yet', 'whether they touch production is not known yet']
-    >>> judge_record([])[1].said
-    '4 of 4 weeks without such a draft'
-    """
-    drafts, false = sum(week.drafts for week in weeks), sum(week.false for week in weeks)
-    risky = sum(week.risky_false for week in weeks)
-    idle = max(WEEKS, len(weeks)) - sum(week.drafts > 0 for week in weeks)
-    worst = max((rate for week in weeks if (rate := week.rate) is not None), default=0.0)
-    decided = f"{drafts} of at least {ENOUGH} decided drafts that qualify, in {WEEKS} weeks"
-    every_week = f"{idle} of {WEEKS} weeks without such a draft" if idle else "such drafts in every week"
-    wrong = f"{false} of {drafts} drafts changed, dismissed or taken back; {100 * worst:.4g}% in the worst week, "
-    limits = f"{wrong}at most {LIMIT:.0%}".replace("%", " %") if drafts else "how often they are wrong is not known yet"
-    touching = f"{risky} of these {'touches' if risky == 1 else 'touch'} production"
-    touching = touching if drafts else "whether they touch production is not known yet"
-    return (
-        _condition(ConditionCode.ENOUGH_DRAFTS, drafts >= ENOUGH, decided),
-        _condition(ConditionCode.EVERY_WEEK, not idle, every_week),
-        _condition(ConditionCode.FALSE_POSITIVES, drafts > 0 and worst <= LIMIT, limits),
-        _condition(ConditionCode.PRODUCTION, drafts > 0 and not risky, "none of these touches production", touching),
-        _condition(ConditionCode.COUNTED, not uncounted, "everything on record is counted", uncounted),
-    )
+def missing(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """Return those that do not hold."""
+    return tuple(one for one in conditions if not one.holds)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Look:
-    """What one look at the record sees; `others`: how many other processes work on the same database."""
-
-    now: datetime
-    mode: AutonomyMode
-    weeks: Sequence[WeekRecord]
-    uncounted: str = ""
-    others: int = 0
-
-    @property
-    def failed(self) -> tuple[Condition, ...]:
-        """What keeps automatic replies from being armed, the draft's own conditions aside."""
-        said = f"`autonomy: {self.mode}` in triage.yml"
-        others = f"{self.others} other process{'es' * (self.others != 1)} of this app"
-        every = (
-            _condition(ConditionCode.ARMED, self.mode is AutonomyMode.ON, said),
-            *judge_record(self.weeks, uncounted=self.uncounted),
-            _condition(ConditionCode.ALONE, not self.others, "no second process", others),
-        )
-        return tuple(one for one in every if not one.holds)
-
-
-def look(before: Arming, seen: Look) -> Arming:
-    """Return what is on file after a look: as it was, or disarmed for what does not hold any more."""
-    if not before.is_armed or not seen.failed:
+def looked_at(before: Arming, failed: tuple[Condition, ...], at: datetime) -> Arming:
+    """Return the switch after a look at the team: as it was, or disarmed for what does not hold any more."""
+    if not before.is_armed or not failed:
         return before
-    return before.evolve(armed_by=None, armed_at=None, disarmed_at=seen.now, disarmed_by=None, disarmed_for=seen.failed)
+    return before.evolve(armed_by=None, armed_at=None, disarmed_at=at, disarmed_by=None, disarmed_for=failed)
 
 
-def arm(seen: Look, *, by: str) -> Arming:
-    """Return what is on file once a person armed it.
+def turned(before: Arming, to: AutonomyMode, failed: tuple[Condition, ...], at: datetime, *, by: str) -> Arming:
+    """Return the switch after a person turned it.
 
     Raises:
-        InputError: a condition does not hold; all that do not are named.
+        InputError: it is to be armed, and a condition does not hold; all that do not are named.
     """
-    if seen.mode is not AutonomyMode.ON:
-        raise InputError(f"Not armed: triage.yml says `autonomy: {seen.mode}`; write `on` there and restart triage")
-    if failed := [one.said for one in seen.failed]:
-        raise InputError(f"Not armed: {'; '.join(failed)}.", next_step=f"Look: {LOOK}")
-    return Arming(armed_by=by, armed_at=seen.now)
-
-
-def disarm(before: Arming, at: datetime, *, by: str) -> Arming:
-    """Return what is on file once a person disarmed it."""
-    return before.evolve(armed_by=None, armed_at=None, disarmed_at=at, disarmed_by=by, disarmed_for=())
+    if to is not AutonomyMode.ON:
+        is_off = to is AutonomyMode.OFF
+        return before.evolve(
+            armed_by=None, armed_at=None, disarmed_at=at, disarmed_by=by, disarmed_for=(), is_off=is_off
+        )
+    if failed:
+        raise InputError(f"Not armed: {'; '.join(one.said for one in failed)}.", next_step=f"Look: {LOOK}")
+    return Arming(armed_by=by, armed_at=at)
 
 
 def armed_condition(standing: Arming) -> Condition:
     """Return whether it is armed, in words."""
-    if standing.is_armed:
-        return _condition(ConditionCode.ARMED, True, f"armed by <@{standing.armed_by}>")
-    return _condition(ConditionCode.ARMED, False, f"automatic replies are not armed{why_not(standing)}")
+    no = f"automatic replies are not armed{why_not(standing)}"
+    said = f"armed by <@{standing.armed_by}>" if standing.is_armed else no
+    return Condition(code=Code.ARMED, holds=standing.is_armed, said=said)
 
 
 def why_not(standing: Arming) -> str:
@@ -233,7 +228,3 @@ def why_not(standing: Arming) -> str:
     if standing.disarmed_by is not None:
         return f": <@{standing.disarmed_by}> disarmed them"
     return f": {'; '.join(one.said for one in standing.disarmed_for)}" if standing.disarmed_for else ""
-
-
-def _condition(code: ConditionCode, holds: bool, yes: str, no: str | None = None) -> Condition:
-    return Condition(code=code, holds=holds, said=yes if holds or no is None else no)

@@ -76,8 +76,9 @@ class AutoJudgement(FrozenValue):
 
 
 class Arming(FrozenValue):
-    """The switch: who armed it and when, why it was disarmed last."""
+    """The switch: who armed it and when, why it was disarmed last; `is_off`: a person stopped the shadow marks, too."""
 
+    is_off: bool = False
     armed_by: str | None = None
     armed_at: AwareDatetime | None = None
     disarmed_at: AwareDatetime | None = None
@@ -89,6 +90,12 @@ class Arming(FrozenValue):
     def is_armed(self) -> bool:
         """Whether a person armed it, and nothing has disarmed it since."""
         return self.armed_by is not None
+
+    def within(self, mode: AutonomyMode) -> AutonomyMode:
+        """Return how the switch stands within what triage.yml allows; `on` is armed."""
+        if mode is AutonomyMode.OFF or self.is_off:
+            return AutonomyMode.OFF
+        return AutonomyMode.ON if self.is_armed and mode is AutonomyMode.ON else AutonomyMode.SHADOW
 
 
 class AutoReply(FrozenValue):

@@ -37,7 +37,7 @@ from bot.ports.collections import SingleDocument
 
 MAX_REMEMBERED: Final = 500
 NO_TASKS_OF_YOURS: Final = "Only approvers and the session's owner may see and change its tasks."
-HEADINGS: Final = {Tier.QUICK: "Quick, at every beat", Tier.HOURLY: "Hourly", Tier.DAILY: "Daily"}
+HEADINGS: Final = {Tier.QUICK: "Quick, at every check", Tier.HOURLY: "Hourly", Tier.DAILY: "Daily"}
 MAX_NAMED: Final = 10
 
 
@@ -181,7 +181,7 @@ class TaskCommands:
         """Return the playbook; raises InputError where there is none yet."""
         if (playbook := playbook_of(session).peek()) is None:
             next_step = f"To create it: /triage tiers {session.id} add quick <task>"
-            raise InputError(f"{session.id} has no {PLAYBOOK}; its first beat creates one.", next_step=next_step)
+            raise InputError(f"{session.id} has no {PLAYBOOK}; its first check creates one.", next_step=next_step)
         return playbook
 
     def _seen(self, session: Session, playbook: Playbook, by: Asker) -> TaskList:

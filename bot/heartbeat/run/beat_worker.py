@@ -264,7 +264,7 @@ class BeatWorker:
         is_unheard = beat.sent.is_refused and state.failures.count == 1
         if beat.result is not BeatResult.FAILED or not (is_pause or is_unheard):
             return
-        text = f"An alert of {session.id} reached nobody: {beat.error}. Each beat tries to send it again."
+        text = f"An alert of {session.id} reached nobody: {beat.error}. Each check tries to send it again."
         try:
             self._alerts.tell_owner_or_ops(session, state.failures.notice if is_pause else text)
             if is_pause:

@@ -96,7 +96,7 @@ class Admission:
         hours = self.owners.hours(session)
         if wake is Wake.INTERVAL and not hours.contains(now):
             local = f"it is {now.astimezone(ZoneInfo(hours.timezone)):%H:%M} in {hours.timezone}"
-            yield BeatRefusal(BeatStep.HOURS, f"{local}, beats run {hours.start}-{hours.end}")
+            yield BeatRefusal(BeatStep.HOURS, f"{local}, checks run {hours.start}-{hours.end}")
         if not (is_here := session.cwd.is_dir()) and not self.runs_elsewhere(name):
             mend = f"put it back, or correct sessions.{name}.cwd in triage.yml"
             yield BeatRefusal(BeatStep.FOLDER, f"{session.cwd} is not there; {mend}")
@@ -110,7 +110,7 @@ class Admission:
         if limit is not None and spent >= limit:
             yield BeatRefusal(BeatStep.BUDGET, f"{spent:.2f} of {limit:.2f} USD today")
         if is_held:
-            yield BeatRefusal(BeatStep.BUSY, f"a beat of {name} is already queued or running; this one runs after it")
+            yield BeatRefusal(BeatStep.BUSY, f"a check of {name} is already queued or running; this one runs after it")
         if not is_here:
             return  # the replica that has the folder looks into it when it begins the beat
         if not beat.allow_tracked_playbook and playbook_of(session).is_tracked():
@@ -183,9 +183,9 @@ class Scheduler:
             self.wakes.drop(session_id, wake)
             refusal = self._do_what_is_due(session, now, wake)
         if refusal is not None and refusal.step is not BeatStep.BUSY:
-            return f"No beat of {session_id}: {refusal.why}"
+            return f"No check of {session_id}: {refusal.why}"
         behind = " behind the one that waits or runs" if refusal else ""
-        return f"A beat of {session_id} is queued{behind}. Result: /triage heartbeat why {session_id}"
+        return f"A check of {session_id} is queued{behind}. Result: /triage heartbeat why {session_id}"
 
     def _is_due(self, session: Session, now: datetime) -> bool:
         """Whether a session's time has come, or it is not known: it or its settings are new, or the clock went back."""

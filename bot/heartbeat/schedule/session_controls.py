@@ -95,7 +95,7 @@ class SessionControls:
         """Return the latest beats; what they found is for those who may read it."""
         beats = self.record.recent(session.id, LOOKED_AT)
         if not beats:
-            return sentence(f"{session.id} has had no beat yet.", f"heartbeat run {session.id}", data=[])
+            return sentence(f"{session.id} has not been checked yet.", f"heartbeat run {session.id}", data=[])
         shown = beats if by.may(session) else [without_findings(beat) for beat in beats]
         return log_answer(session.id, shown) if verb == "log" else why_answer(session.id, shown)
 
@@ -112,7 +112,7 @@ class SessionControls:
             data={"assigned_by": by.id},
         )
         self.store.send(message)
-        queued = f"Assigned to {session.id}: “{one_line(said, SHOWN_CHARS)}”. It waits in the inbox for the next beat."
+        queued = f"Assigned to {session.id}: “{one_line(said, SHOWN_CHARS)}”. It waits in the inbox for the next check."
         return f"{queued} {self.wake(session.id, Wake.ASSIGNMENT)}"
 
     def _switch(self, session: Session, by: ChangedBy, *, on: bool) -> Answer:
@@ -121,8 +121,8 @@ class SessionControls:
         self.overrides.evolve(session.id, enabled=switch)
         if on:
             return sentence(f"{session.id} is on.", f"heartbeat run {session.id}")
-        stopped = " The beat under way is being stopped." if self.cancel(session.id) else ""
-        return sentence(f"{session.id} is off; nothing starts a beat.{stopped}", undo=("heartbeat", "on", session.id))
+        stopped = " The check under way is being stopped." if self.cancel(session.id) else ""
+        return sentence(f"{session.id} is off; nothing starts a check.{stopped}", undo=("heartbeat", "on", session.id))
 
     def _pace(self, session: Session, interval: str, by: ChangedBy) -> Answer:
         """Set how often a session beats; `default` gives the word back to triage.yml."""
@@ -130,7 +130,7 @@ class SessionControls:
         every = configured if interval == DEFAULT else _interval(interval, session.id)
         pace: Override[timedelta] | None = Override(value=every, by=by) if every != configured else None
         self.overrides.evolve(session.id, every=pace)
-        said = f"{session.id} beats every {format_interval(every)}{'' if pace else ', as triage.yml says'}."
+        said = f"{session.id} is checked every {format_interval(every)}{'' if pace else ', as triage.yml says'}."
         return sentence(said, undo=("heartbeat", "every", session.id, DEFAULT) if pace else ())
 
 
@@ -141,7 +141,7 @@ def _interval(text: str, session_id: str) -> timedelta:
     except ConfigError as error:
         raise InputError(f"{error};", next_step=f"type /triage heartbeat every {session_id} 30m") from error
     if not SHORTEST <= every <= LONGEST_INTERVAL:
-        stop = f"to stop the beats: /triage heartbeat off {session_id}"
+        stop = f"to stop the checks: /triage heartbeat off {session_id}"
         raise InputError(f"{text} is not between 1m and 366d;", next_step=stop)
     return every
 

@@ -63,7 +63,7 @@ class SessionRow:
         name, owner = session.name if session.name != session.id else "", "" if session.owner else "no owner"
         every = f"every {format_interval(session.beat.every)}"
         about = [name, owner, every, self.hours, "master" if session.is_master else ""]
-        did = f"last beat {time_ago(now, last.ts)}: {ending(last)}" if last else "no beat yet"
+        did = f"last check {time_ago(now, last.ts)}: {ending(last)}" if last else "no check yet"
         coming = f"next in {duration(self.next_at - now)}" if self.next_at else ""
         pages = f" ({counted(self.pages, 'page')})" if self.pages else ""
         is_open = f"{counted(len(self.found), 'finding')} open{pages}" if self.found else ""
@@ -146,7 +146,7 @@ def _notes(session: Session, state: SessionState, last: Envelope | None, *, is_p
     if is_paused:
         yield f"paused after {state.failures.count} failures: {state.failures.key}"
     if last and last.screen_error:
-        yield f"its pre-screen fails, so every beat costs a full run: {last.screen_error}"
+        yield f"its pre-screen fails, so every check costs a full run: {last.screen_error}"
     for key, override in session.override:
         if override:
             says = session.configured.model_dump(mode="json", include={key})[key]

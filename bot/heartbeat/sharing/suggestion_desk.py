@@ -207,5 +207,5 @@ def list_suggestions(known: Sequence[Suggestion], head: str = "") -> Answer:
 def _part(suggestion: Suggestion) -> Part:
     """Return what is suggested for whom, by whom and why; its line is quoted as it stands."""
     head = f"{suggestion.place}, from {suggestion.from_}"
-    why = f"quarantined: {suggestion.quarantine}" if suggestion.quarantine else suggestion.reason
+    why = f"read it first: {suggestion.quarantine}" if suggestion.quarantine else suggestion.reason
     return Part(lines=(Line(name=suggestion.id, text=head, more=(why,)),), quoted=suggestion.task)

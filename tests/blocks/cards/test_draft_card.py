@@ -19,6 +19,7 @@ from bot.domain.doubts import Doubt, DoubtCode, wrote_in_thread
 from bot.domain.drafts import edit_draft, propose_draft
 from bot.domain.paging import Paging
 from bot.domain.returns import (
+    CODE_CHECKS,
     AgedClone,
     Check,
     EvidenceKind,
@@ -27,6 +28,7 @@ from bot.domain.returns import (
     TriageFile,
     Usage,
     Verdict,
+    quoting_claims,
 )
 from bot.domain.severity import Severity
 from bot.domain.threads import Followup, PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
@@ -137,89 +139,56 @@ def test_any_draft_and_question_make_a_card_that_slack_takes(text: str) -> None:
     as_slack_takes_it(card(state.with_draft(text or "x")))
 
 
+MENU = ["Re-investigate", "Add context", "Escalate", "Show evidence", "Remember this"]
+
+
 @each_row(
-    "state, expected",
+    "reason, judge, expected",
     [
-        *[(in_status(status), ["Add context", "Dismiss"]) for status in OPEN],
+        (PendingReason.APPROVAL, CODE_CHECKS, ["Approve", "Edit", "Dismiss", "Same as…", *MENU]),
+        (PendingReason.APPROVAL, "claude", ["Approve", "Edit", "Dismiss", "Same as…", *MENU]),
+        (PendingReason.DISAGREEMENT, "claude", ["Approve", "Edit", "Dismiss", "Same as…", *MENU]),
         (
-            in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL),
-            [
-                "Edit",
-                "Approve",
-                "Dismiss",
-                "Same as…",
-                "Re-investigate",
-                "Add context",
-                "Escalate",
-                "Show evidence",
-                "Remember this",
-            ],
-        ),
-        (
-            in_status(
-                ThreadStatus.PENDING_USER, PendingReason.APPROVAL, validator_return=a_verdict(validator_model="claude")
-            ),
-            [
-                "Approve",
-                "Edit",
-                "Dismiss",
-                "Same as…",
-                "Re-investigate",
-                "Add context",
-                "Escalate",
-                "Show evidence",
-                "Remember this",
-            ],
-        ),
-        (
-            in_status(ThreadStatus.PENDING_USER, PendingReason.DISAGREEMENT, investigator="claude"),
-            [
-                "Approve",
-                "Edit",
-                "Dismiss",
-                "Same as…",
-                "Re-investigate",
-                "Add context",
-                "Escalate",
-                "Show evidence",
-                "Remember this",
-            ],
-        ),
-        (
-            in_status(ThreadStatus.PENDING_USER, PendingReason.CONTEXT),
+            PendingReason.CONTEXT,
+            "claude",
             [
                 "Add context",
                 "Write reply",
                 "Dismiss",
                 "Same as…",
-                "Re-investigate",
-                "Add context",
-                "Escalate",
-                "Show evidence",
-                "Remember this",
+                *[one for one in MENU if one != "Add context"],
+                "Hand to…",
             ],
         ),
         (
-            in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED),
-            [
-                "Re-investigate",
-                "Add context",
-                "Write reply",
-                "Dismiss",
-                "Same as…",
-                "Re-investigate",
-                "Add context",
-                "Escalate",
-                "Show evidence",
-                "Remember this",
-            ],
+            PendingReason.FAILED,
+            "claude",
+            ["Re-investigate", "Add context", "Write reply", "Dismiss", "Same as…", *MENU[2:], "Hand to…"],
         ),
-        (in_status(ThreadStatus.CLOSED), ["Remember this"]),
     ],
 )
-def test_each_state_offers_its_own_buttons(state: ThreadState, expected: list[str]) -> None:
-    """Nothing to approve without a draft, of a closed card a note may be saved."""
-    assert actions(card(state)) == expected
+def test_each_state_offers_its_own_buttons_and_none_twice(
+    reason: PendingReason, judge: str, expected: list[str]
+) -> None:
+    """Nothing to approve without a draft."""
+    judged = a_verdict(validator_model=judge)
+    assert actions(card(in_status(ThreadStatus.PENDING_USER, reason, validator_return=judged))) == expected
+
+
+def test_what_is_not_waiting_offers_little() -> None:
+    """A run takes context, of a closed card a note may be saved."""
+    for status in OPEN:
+        assert actions(card(in_status(status))) == ["Add context", "Dismiss"]
+    assert actions(card(in_status(ThreadStatus.CLOSED))) == ["Show evidence", "Remember this"]
+
+
+def test_no_entry_stands_there_that_can_do_nothing() -> None:
+    """No long investigation without a model, no evidence without a citation."""
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
+    offline = CardFacts(link_to=lambda _: None, can_escalate=False)
+    assert "Escalate" not in actions(card_blocks(state, offline))
+    bare = state.evolve(investigator_return=a_return(evidence_refs=()))
+    assert "Show evidence" not in actions(card(bare))
 
 
 def test_every_button_is_bound_to_the_draft_it_shows() -> None:
@@ -305,7 +274,7 @@ class TestTwoDrafts:
         seen = card(self.both(reason=PendingReason.DISAGREEMENT))
         (approve,) = [element for element in buttons_of(seen) if element["action_id"] == ids.APPROVE]
         assert "confirm" not in approve
-        assert "disagreement" in shown(seen)
+        assert "Did not pass the checks" in shown(seen)
 
     def test_a_long_new_draft_is_shown_by_its_beginning(self) -> None:
         """It cannot be approved before Use new, and the card stays within Slack's limit."""
@@ -442,7 +411,7 @@ def test_a_failure_says_why() -> None:
 @each_row(
     "usage, words",
     [
-        (Usage(), "offline, no model was used"),
+        (Usage(), "no model was used"),
         (Usage(input_tokens=9, cost_usd=0.5), "$0.50"),
         (Usage(input_tokens=9, cost_usd=None), "cost unknown"),
     ],
@@ -506,17 +475,6 @@ def test_an_alert_that_is_edited_again_and_again_is_one_line() -> None:
     assert "• edited (99 times)\\n• a reply" in said
 
 
-def test_a_search_result_is_there_to_be_edited() -> None:
-    """Edit comes first and is the green button; what a human has edited is approved first again."""
-    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator="offline")
-    [row] = [block for block in as_slack_takes_it(card(state)) if block["type"] == "actions"]
-    assert [(e["text"]["text"], e.get("style")) for e in row["elements"][:2]] == [
-        ("Edit", "primary"),
-        ("Approve", None),
-    ]
-    assert actions(card(state.with_draft("Mine.")))[:2] == ["Approve", "Edit"]
-
-
 class TestCandidates:
     """What else a search found, below the evidence of the draft."""
 
@@ -530,17 +488,17 @@ class TestCandidates:
     def test_two_stand_there_with_place_lines_and_button(self) -> None:
         """The lines as they would be posted, the place with its link; more than two are not shown."""
         first, second = self.seen(REMOTE)
-        place = f"<https://github.com/acme/shop/blob/{REF.commit}/app/x.py#L1-L4|app/x.py:1-4> at aaaaaaa"
+        place = f"<https://github.com/acme/shop/blob/{REF.commit}/app/x.py#L1-L4|app/x.py:1-4>"
         assert first["text"]["text"] == f"x!\n{place}\n```\na\nb\nc\nd\n```"
         assert second["text"]["text"].startswith("y!\n")
         assert {each["accessory"]["text"]["text"] for each in (first, second)} == {"Use this"}
 
     def test_a_sentence_that_names_the_place_has_it_once(self) -> None:
-        """With its link and commit."""
-        found = REF.evolve(ref="app/x.py:1-4", quote="a", supports_claim="Closest: `app/x.py:1-4`.")
+        """With its link, and the first lines only."""
+        found = REF.evolve(ref="app/x.py:1-9", quote="a\n" * 8 + "a", supports_claim="Closest: `app/x.py:1-9`.")
         ret = a_return(candidates=(found,))
         [block] = self.seen(investigator_return=ret, rounds=(Round(round=1, investigator_return=ret),))
-        assert block["text"]["text"] == "Closest: `app/x.py:1-4` at aaaaaaa.\n```\na\n```"
+        assert block["text"]["text"] == "Closest: `app/x.py:1-9`.\n```\n" + "a\n" * 6 + "… 3 more lines\n```"
 
     def test_without_a_draft_to_choose_instead_of_there_are_none(self) -> None:
         """While a run is under way, and where there is no draft."""
@@ -562,6 +520,19 @@ class TestEvidence:
         """A test shows what somebody expects, not what the program does."""
         assert "`tests/test_retry.py:1` at aaaaaaa · test" in self.seen(ref="tests/test_retry.py:1")
         assert "· program" not in self.seen()
+
+    def test_what_the_draft_prints_is_not_listed_again(self) -> None:
+        """A line says that it stands at the place which the draft names."""
+        ref = REF.evolve(quote="retries = 5")
+        ret = a_return(evidence_refs=(ref,)).with_claims(quoting_claims(ref))
+        rounds = (Round(round=1, investigator_return=ret, checks=(Check(name="ref[0].quote", ok=True, reason=""),)),)
+        state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret, rounds=rounds)
+        state = state.with_draft(ret.draft_reply)
+        below = shown(card(state.evolve(draft_edited_by=None), REMOTE)).split("```")[-1]
+        url = f"https://github.com/acme/shop/blob/{REF.commit}/app/retry.py#L10-L12"
+        assert f"✓ 1 place above matches the code at commit aaaaaaa · <{url}|open>" in below
+        assert "Evidence" not in below.split("Dismiss")[0]
+        assert "retries = 5" not in below
 
     def test_an_edited_draft_has_the_evidence_of_the_one_before(self) -> None:
         """Whoever wrote the new words may have cited nothing."""

@@ -9,13 +9,14 @@ import pytest
 from blocks import ids
 from blocks.cards.reply_cards import (
     MAX_SECTIONS,
-    feedback_buttons,
     not_helpful_blocks,
     not_helpful_text,
+    reply_footer,
     reply_messages,
     votes_line,
 )
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of
+from bot.casework.posting.reply_proof import proof_of
 from bot.domain.questions.feedback import Feedback, Vote, Votes
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, ThreadStatus
@@ -37,17 +38,18 @@ def some_feedback(**changes: object) -> Feedback:
 @each_row("draft", ["Yes.", "word " * 10_000, "- a\n" * 9_000, "```\n" + "x\n" * 20_000 + "```"])
 def test_every_message_of_a_reply_has_room_for_the_buttons(draft: str) -> None:
     """Slack counts the text of all blocks, and the blocks."""
-    buttons = feedback_buttons(STATE)
+    footer = reply_footer(STATE, proof_of(STATE), HOSTILE, asks_feedback=True)
     for blocks in reply_messages(draft):
-        assert chars_of([*blocks, buttons]) <= MESSAGE_BLOCK_CHARS
-        assert len(blocks) + 1 <= MAX_SECTIONS + 1 <= MESSAGE_BLOCKS
+        assert chars_of([*blocks, *footer]) <= MESSAGE_BLOCK_CHARS
+        assert len(blocks) + len(footer) <= MAX_SECTIONS + 2 <= MESSAGE_BLOCKS
 
 
 def test_a_button_names_the_reply_and_nothing_else_is_read() -> None:
-    """As hostile as any value."""
-    shown = feedback_buttons(STATE).to_dict()
-    assert [one["action_id"] for one in shown["elements"]] == [ids.HELPFUL, ids.NOT_HELPFUL]
-    voted = ids.THREAD_PART.decode(shown["elements"][0]["value"])
+    """As hostile as any value; so is the name of who approved it."""
+    line, row = (block.to_dict() for block in reply_footer(STATE, proof_of(STATE), HOSTILE, asks_feedback=True))
+    assert "<!channel>" not in str(line)
+    assert [one["action_id"] for one in row["elements"]] == [ids.SHOW_PROOF, ids.HELPFUL, ids.NOT_HELPFUL]
+    voted = ids.THREAD_PART.decode(row["elements"][0]["value"])
     thread_id, reply_id = voted.thread_id, voted.digest
     assert (thread_id, len(reply_id)) == (THREAD_ID, 16)
     for value in ("", None, "x", f"{THREAD_ID}|", f"../x|{reply_id}", f"{THREAD_ID}|{reply_id}0"):

@@ -84,7 +84,7 @@ def test_an_approver_reads_what_waits_with_the_way_to_its_card() -> None:
         "why five retries?",
         "*5* replies posted · *1* long run finished",
         "*1 alert* by heartbeats\\n• *shop* · CI is red on main",
-        "46 beats (1 failed), 19 model runs, $3.42.",
+        "46 checks (1 failed), 19 model runs, $3.42.",
     ):
         assert part in said
 
@@ -107,7 +107,7 @@ def test_a_quiet_night_is_short() -> None:
     assert "*0* replies posted" in said
     assert "long run" not in said
     assert "finding" not in said
-    assert "All quiet: 46 beats, no model call, $0.00." in said
+    assert "All quiet: 46 checks, no model call, $0.00." in said
 
 
 def test_a_pause_stands_on_top() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.domain.questions.autonomy_record import AutoReply, ConditionCode
+from bot.domain.questions.autonomy_record import AutonomyMode, AutoReply, ConditionCode
 from bot.domain.returns import InvestigatorReturn
 from bot.domain.threads import Resolution, ThreadStatus
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
@@ -46,7 +46,7 @@ def armed_weeks() -> Path:
     """Return such a directory after somebody has armed automatic replies."""
     folder = Path(_folder().name, "armed")
     shutil.copytree(four_weeks(), folder / "home")
-    Office(folder, HIGH, autonomy="on", working_hours=AT_WORK).arming.arm(by=BEN)
+    Office(folder, HIGH, autonomy="on", working_hours=AT_WORK).arming.turn(AutonomyMode.ON, by=BEN)
     return folder / "home"
 
 
@@ -152,7 +152,21 @@ def test_shadow_marks_and_sends_nothing(tmp_path: Path) -> None:
     assert made.state.auto.qualifies
     assert not made.messenger.posts
     with pytest.raises(InputError, match="autonomy: shadow"):
-        made.arming.arm(by=BEN)
+        made.arming.turn(AutonomyMode.ON, by=BEN)
+
+
+def test_the_switch_stops_the_marks_and_starts_them_again(tmp_path: Path) -> None:
+    """Off leaves no trace of a draft; arming turns it on again, after a restart, too."""
+    made = office(tmp_path)
+    made.arming.turn(AutonomyMode.OFF, by=ANN)
+    made.restart()
+    assert not made.asked(ASKED, mention=True).messenger.posts
+    assert made.state.auto is None
+    made.arming.turn(AutonomyMode.SHADOW, by=ANN)
+    assert made.arming.mode is AutonomyMode.ON
+    assert not made.arming.ask().holds
+    made.arming.turn(AutonomyMode.ON, by=ANN)
+    assert made.arming.ask().holds
 
 
 def test_off_leaves_no_trace(tmp_path: Path) -> None:
@@ -186,7 +200,7 @@ def test_a_second_draft_is_never_sent(tmp_path: Path) -> None:
     """A human sent the first one back, so a human decides."""
     second = a_return("It is set in `app/retry.py`.", confidence="high")
     made = office(tmp_path, HIGH, second, armed=False).asked(ASKED, mention=True)
-    made.arming.arm(by=BEN)
+    made.arming.turn(AutonomyMode.ON, by=BEN)
     made.decisions.reinvestigate(made.click(), by=BEN)
     made.work()
     assert made.state.status is ThreadStatus.PENDING_USER
@@ -208,7 +222,7 @@ def test_taking_one_back_withdraws_it_and_disarms_at_once(tmp_path: Path) -> Non
     with pytest.raises(Conflict, match=ANN):
         made.auto.take_back(one.id, by=BEN)
     with pytest.raises(InputError):
-        made.arming.arm(by=BEN)
+        made.arming.turn(AutonomyMode.ON, by=BEN)
 
 
 def test_a_withdrawal_that_slack_refuses_is_counted_and_tried_again(tmp_path: Path) -> None:
@@ -318,10 +332,10 @@ def test_replicas_of_a_database_are_no_one_process(tmp_path: Path) -> None:
     made.replicas = Several(2, 3)  # type: ignore[assignment]
     made.restart()
     with pytest.raises(InputError, match="1 other process of this app"):
-        made.arming.arm(by=BEN)
+        made.arming.turn(AutonomyMode.ON, by=BEN)
     made.replicas = Several(2, 300)  # type: ignore[assignment]
     made.restart()
-    made.arming.arm(by=BEN)
+    made.arming.turn(AutonomyMode.ON, by=BEN)
     made.replicas = Several(2, 3, 1)  # type: ignore[assignment]
     made.restart()
     made.arming.tick()

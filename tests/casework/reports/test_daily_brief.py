@@ -39,14 +39,14 @@ def test_an_idle_night_says_so(tmp_path: Path) -> None:
     beat(tmp_path, result="skipped")
     beat(tmp_path, ts=(SINCE - timedelta(hours=1)).isoformat())
     text = brief_line(build_brief(FileStore(tmp_path), SINCE, NOW), "Morning brief")
-    assert text == "Morning brief, the last 12 h: no draft waits. All quiet: 3 beats, no model call, $0.00."
+    assert text == "Morning brief, the last 12 h: no draft waits. All quiet: 3 checks, no model call, $0.00."
 
 
 def test_while_drafts_wait_it_is_not_quiet(tmp_path: Path) -> None:
     """One of them may be a page."""
     Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL))
     text = brief_line(build_brief(FileStore(tmp_path), SINCE, NOW), "Morning brief")
-    assert "1 draft to decide on. 0 beats" in text
+    assert "1 draft to decide on. 0 checks" in text
 
 
 def test_what_people_answered_and_how_the_day_ended_is_counted(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_busy_night_is_gathered_and_its_line_quotes_nobody(tmp_path: Path) -> 
     assert [draft.question.split() for draft in brief.drafts] == [["why", "five?"]]
     assert (brief.replies, brief.long_runs, brief.findings) == (1, 1, (("shop", "CI is red on main"),))
     assert brief_line(brief, "Brief") == (
-        "Brief, the last 12 h: 1 draft to decide on, 1 alert by heartbeats. 2 beats (1 failed), 2 model runs, $0.25."
+        "Brief, the last 12 h: 1 draft to decide on, 1 alert by heartbeats. 2 checks (1 failed), 2 model runs, $0.25."
     )
 
 
@@ -100,7 +100,7 @@ def test_what_was_said_beside_ok_is_gathered(tmp_path: Path) -> None:
     brief = build_brief(FileStore(tmp_path), SINCE, NOW)
     assert brief.remarks == (("shop", "fine, but two PRs wait"), ("docs", "a link moved"))
     assert brief_line(brief, "Brief") == (
-        "Brief, the last 12 h: no draft waits, 2 remarks with OK. 2 beats, no model call, $0.00."
+        "Brief, the last 12 h: no draft waits, 2 remarks with OK. 2 checks, no model call, $0.00."
     )
 
 

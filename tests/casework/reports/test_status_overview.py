@@ -293,5 +293,5 @@ def test_a_quiet_night_with_an_open_finding_is_not_all_quiet(tmp_path: Path) -> 
     brief = build_brief(FileStore(tmp_path), NOW - timedelta(hours=12), NOW)
     assert [line.text for line in brief.open_findings] == ["Prod is down"]
     assert brief_line(brief, "Morning brief") == (
-        "Morning brief, the last 12 h: no draft waits, 1 open finding (1 page). 0 beats, no model call, $0.00."
+        "Morning brief, the last 12 h: no draft waits, 1 open finding (1 page). 0 checks, no model call, $0.00."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 from bot.domain.questions.autonomy import (
     ENOUGH,
     LIMIT,
-    Look,
+    TeamFacts,
     WeekRecord,
-    arm,
-    disarm,
     has_what_it_takes,
     id_in,
     judge_draft,
-    look,
+    judge_team,
+    looked_at,
+    missing,
+    turned,
 )
-from bot.domain.questions.autonomy_record import Arming, AutonomyMode, ConditionCode
+from bot.domain.questions.autonomy_record import Arming, AutonomyMode, Condition, ConditionCode
 from bot.domain.returns import Check, ProposedPatch, Verdict
 from bot.domain.threads import Round, ThreadState
 from bot.errors import InputError
@@ -34,8 +35,20 @@ BACKED = Check(name="claim[0]", ok=True, reason="backed")
 PATCH = ProposedPatch(title="Raise it", diff="--- a/x", rationale="too low")
 
 
-def seen(**changes: Any) -> Look:
-    return Look(**{"now": NOW, "mode": AutonomyMode.ON, "weeks": GOOD, **changes})
+def seen(**changes: Any) -> TeamFacts:
+    return TeamFacts(**{"mode": AutonomyMode.ON, "weeks": GOOD, **changes})
+
+
+def failed(facts: TeamFacts) -> tuple[Condition, ...]:
+    return missing(judge_team(facts))
+
+
+def arm(facts: TeamFacts) -> Arming:
+    return turned(Arming(), AutonomyMode.ON, failed(facts), NOW, by="U1")
+
+
+def look(before: Arming, facts: TeamFacts) -> Arming:
+    return looked_at(before, failed(facts), NOW)
 
 
 def drafted(
@@ -133,24 +146,26 @@ def test_a_question_that_may_name_somebody_is_found(question: str, found: bool) 
         ({"weeks": [WeekRecord(100, 1, 1), *GOOD[1:]]}, ConditionCode.PRODUCTION),
         ({"uncounted": "not counted yet: 3 closed threads"}, ConditionCode.COUNTED),
         ({"others": 1}, ConditionCode.ALONE),
+        ({"has_hours": False}, ConditionCode.WORKING_HOURS),
         ({"mode": AutonomyMode.SHADOW}, ConditionCode.ARMED),
     ],
 )
 def test_each_condition_keeps_it_from_being_armed_and_disarms_it(changes: dict[str, Any], code: ConditionCode) -> None:
     """And is what is said of it; nothing arms by itself afterwards."""
     with pytest.raises(InputError):
-        arm(seen(**changes), by="U1")
-    after = look(arm(seen(), by="U1"), seen(**changes))
+        arm(seen(**changes))
+    after = look(arm(seen()), seen(**changes))
     assert not after.is_armed
     assert [one.code for one in after.disarmed_for] == [code]
     assert after.disarmed_at == NOW
-    assert look(after, seen(now=NOW + timedelta(minutes=1))) == after
+    assert look(after, seen()) == after
 
 
 def test_a_person_disarms_it_without_a_condition() -> None:
     """And who did that is on file."""
-    off = disarm(arm(seen(), by="U1"), NOW, by="U2")
-    assert (off.is_armed, off.disarmed_by, off.disarmed_for) == (False, "U2", ())
+    for to, is_off in ((AutonomyMode.SHADOW, False), (AutonomyMode.OFF, True)):
+        off = turned(arm(seen()), to, (), NOW, by="U2")
+        assert (off.is_armed, off.disarmed_by, off.disarmed_for, off.is_off) == (False, "U2", (), is_off)
 
 
 def test_a_switch_of_an_earlier_release_is_read() -> None:
@@ -170,11 +185,12 @@ LOOK = st.builds(
     weeks=st.one_of(st.just(GOOD), st.lists(WEEK, max_size=5)),
     uncounted=st.sampled_from(["", "", "3 threads"]),
     others=st.sampled_from([0, 0, 1]),
+    has_hours=st.sampled_from([True, True, False]),
     mode=st.sampled_from([AutonomyMode.ON, AutonomyMode.ON, AutonomyMode.SHADOW]),
 )
 
 
-def is_good(one: Look) -> bool:
+def is_good(one: TeamFacts) -> bool:
     """The rule written down once more, the plain way."""
     return (
         one.mode is AutonomyMode.ON
@@ -184,23 +200,25 @@ def is_good(one: Look) -> bool:
         and not any(week.risky_false for week in one.weeks)
         and not one.uncounted
         and not one.others
+        and one.has_hours
     )
 
 
 @settings(max_examples=300)
 @given(steps=st.lists(st.tuples(LOOK, st.sampled_from(["look", "look", "arm", "disarm"])), max_size=12))
-def test_in_any_history_it_is_armed_only_while_everything_holds(steps: list[tuple[Look, str]]) -> None:
+def test_in_any_history_it_is_armed_only_while_everything_holds(steps: list[tuple[TeamFacts, str]]) -> None:
     """By a person, and as the plain rule says."""
     standing = Arming()
     for one, step in steps:
         before = standing
         if step == "arm":
             try:
-                standing = arm(one, by="U1")
+                standing = arm(one)
             except InputError:
                 assert not is_good(one)
         else:
-            standing = look(standing, one) if step == "look" else disarm(standing, NOW, by="U2")
+            off = turned(standing, AutonomyMode.SHADOW, (), NOW, by="U2")
+            standing = look(standing, one) if step == "look" else off
         assert not standing.is_armed or (step == "arm" and standing is not before) or before.is_armed
         assert not (standing.is_armed and step == "look") or is_good(one)
 
@@ -208,7 +226,7 @@ def test_in_any_history_it_is_armed_only_while_everything_holds(steps: list[tupl
 @settings(max_examples=200)
 @given(row=st.sampled_from(ROWS), step=LOOK, is_working=st.sampled_from([True, False, None]))
 def test_no_history_sends_what_a_field_forbids(
-    row: tuple[dict[str, Any], ConditionCode], step: Look, is_working: bool | None
+    row: tuple[dict[str, Any], ConditionCode], step: TeamFacts, is_working: bool | None
 ) -> None:
     """Armed or not, the draft's own conditions stand for themselves."""
     look(Arming(armed_by="U1", armed_at=NOW), step)

@@ -113,7 +113,7 @@ class Edge:
 
     def _wake(self, session_id: str, wake: Wake) -> str:
         self.woken.append((session_id, wake))
-        return "A beat of shop is queued."
+        return "A check of shop is queued."
 
     def _ask(self, session: Session, finding: OpenFinding, by: str) -> str:
         if self.trouble:
@@ -263,7 +263,7 @@ def test_run_now_asks_as_a_person_asks(edge: Edge) -> None:
     """And says what becomes of it."""
     edge.press(ids.RUN_NOW)
     assert edge.woken == [("shop", Wake.ON_DEMAND)]
-    assert edge.last_word == "A beat of shop is queued."
+    assert edge.last_word == "A check of shop is queued."
 
 
 def test_investigate_asks_about_the_finding_in_the_name_of_who_clicked(edge: Edge) -> None:
@@ -297,7 +297,7 @@ def test_a_dialogue_too_late_and_a_playbook_that_is_not_there_are_told(edge: Edg
     assert "expired" in edge.last_word
     edge.playbook.unlink()
     edge.press(ids.OPEN_PLAYBOOK)
-    assert edge.last_word == "There is no HEARTBEAT.md; the next beat creates it."
+    assert edge.last_word == "There is no HEARTBEAT.md; the next check creates it."
 
 
 def test_a_click_that_changed_something_holds_though_the_card_could_not_be_changed(edge: Edge) -> None:

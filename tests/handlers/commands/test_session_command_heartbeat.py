@@ -81,7 +81,7 @@ def test_the_list_says_how_every_session_stands(works: Clockwork) -> None:
     works.clock.advance(720)
     seen = answer(works, "heartbeat list", by=OTHER)
     assert ":red_circle: *shop-api* alert · <@U0ANN> · every 30m · 00:00-24:00 UTC" in seen
-    assert "last beat 12 min ago: alert sent · next in " in seen
+    assert "last check 12 min ago: alert sent · next in " in seen
     assert "· 1 finding open" in seen
     assert ":double_vertical_bar: *tooling* paused · <@U0ANN> ·" in seen
     assert "paused after 6 failures: refused" in seen
@@ -112,11 +112,11 @@ def test_without_sessions_the_list_says_where_to_add_one(tmp_path: Path) -> None
 @pytest.mark.parametrize("by", [APPROVER, OWNER])
 def test_a_pace_is_set_shown_and_given_back(works: Clockwork, by: str) -> None:
     """It survives a restart; the list says who and what it was."""
-    assert answer(works, "heartbeat every shop-api 15m", by).startswith("shop-api beats every 15m.")
+    assert answer(works, "heartbeat every shop-api 15m", by).startswith("shop-api is checked every 15m.")
     works.restarted()
     assert "every 15m" in answer(works, "heartbeat list")
     assert "`every` was set by @ana on <!date^" in answer(works, "heartbeat list")
-    assert answer(works, "heartbeat every shop-api default", by) == "shop-api beats every 30m, as triage.yml says."
+    assert answer(works, "heartbeat every shop-api default", by) == "shop-api is checked every 30m, as triage.yml says."
     assert "set by" not in answer(works, "heartbeat list")
 
 
@@ -128,14 +128,14 @@ def test_a_session_is_switched_off_and_on(works: Clockwork) -> None:
     seen = answer(works, "heartbeat list")
     assert ":no_entry: *shop-api*" in seen
     assert "`enabled` was set by @ana on <!date^" in seen
-    assert "No beat of shop-api: disabled" in answer(works, "heartbeat run shop-api")
+    assert "No check of shop-api: disabled" in answer(works, "heartbeat run shop-api")
     assert "is on" in answer(works, "heartbeat ON shop-api")
     assert "set by" not in answer(works, "heartbeat list")
 
 
 def test_a_beat_is_started_by_hand(works: Clockwork) -> None:
     """Twice is one."""
-    assert "A beat of shop-api is queued" in answer(works, "heartbeat run shop-api", OWNER)
+    assert "A check of shop-api is queued" in answer(works, "heartbeat run shop-api", OWNER)
     assert "queued behind the one that" in answer(works, "heartbeat run shop-api", OWNER)
     assert [beat_of(job).wake for job in works.run_all()] == ["on_demand"]
 
@@ -156,7 +156,7 @@ def test_an_assignment_waits_in_the_inbox_and_wakes_its_session(works: Clockwork
     """Word for word, without secrets, under the name of who typed it."""
     seen = answer(works, "heartbeat assign shop-api Why *5xx* since   noon? known-to-us", by)
     assert seen.startswith("Assigned to shop-api: “Why *5xx* since noon? ")
-    assert "A beat of shop-api is queued. Result: /triage heartbeat why shop-api" in seen
+    assert "A check of shop-api is queued. Result: /triage heartbeat why shop-api" in seen
     [message] = works.store.inbox("shop-api")
     assert message.text.startswith("Why *5xx* since   noon? ")
     assert "known-to-us" not in message.text + seen
@@ -169,7 +169,7 @@ def test_an_assignment_to_a_session_that_is_off_waits_for_its_next_beat(works: C
     answer(works, "heartbeat off shop-api")
     seen = answer(works, "heartbeat assign shop-api Look")
     assert "waits in the inbox" in seen
-    assert "No beat of shop-api: disabled" in seen
+    assert "No check of shop-api: disabled" in seen
     assert len(works.store.inbox("shop-api")) == 1
 
 
@@ -236,8 +236,8 @@ def test_what_a_beat_found_is_for_the_owner_and_approvers(works: Clockwork) -> N
         assert "leaked" not in answer(works, f"heartbeat {verb} shop-api", OTHER)
     seen = answer(works, "heartbeat why shop-api", OTHER)
     assert "■ *End* alert sent" in seen
-    assert "had no beat yet" in answer(works, "heartbeat why tooling")
-    assert "had no beat yet" in answer(works, "heartbeat log tooling")
+    assert "not been checked yet" in answer(works, "heartbeat why tooling")
+    assert "not been checked yet" in answer(works, "heartbeat log tooling")
 
 
 @each_row(

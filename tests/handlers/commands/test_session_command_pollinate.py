@@ -102,7 +102,7 @@ def test_a_quarantined_line_is_shown_as_data_wherever_its_id_is(tmp_path: Path) 
     garden = Garden(tmp_path, shop=with_task("hourly", "Post the numbers", DISK), api=BASICS)
     said = answer(garden, "run")
     assert "Sent: 2 suggestions." in said
-    assert f"quarantined: {UNREAD}" in said
+    assert f"read it first: {UNREAD}" in said
     assert "<!channel>" not in said
     held = next(one for one in garden.suggestions.all() if one.task == DISK)
     assert "is accepted" in answer(garden, f"accept {held.id}")

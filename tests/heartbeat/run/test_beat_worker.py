@@ -223,7 +223,7 @@ def test_a_pre_screen_that_failed_is_on_the_line_and_in_the_list(tmp_path: Path)
         room.sessions, room.store, Owners(FakeWorkspace(), room.clock, local="UTC"), room.log, room.clock.now()
     )
     assert row.notes[0] == (
-        "its pre-screen fails, so every beat costs a full run: no price is known for x; add it to `pricing`"
+        "its pre-screen fails, so every check costs a full run: no price is known for x; add it to `pricing`"
     )
 
 

@@ -162,7 +162,7 @@ def test_every_slot_outside_the_hours_leaves_one_line(tmp_path: Path) -> None:
     envelope = works.recorded()[0]
     assert (envelope.result, envelope.indicator, envelope.silent) == (BeatResult.SKIPPED, Indicator.NONE, True)
     assert envelope.why is not None
-    assert envelope.why.endswith("in UTC, beats run 08:00-11:00")
+    assert envelope.why.endswith("in UTC, checks run 08:00-11:00")
     assert "is queued" in works.scheduler.wake("shop", Wake.ON_DEMAND)
     [job] = works.run_all()
     assert (beat_of(job).slot, beat_of(job).wake) == (None, "on_demand")

@@ -115,7 +115,7 @@ def test_every_refusal_says_what_to_know(tmp_path: Path) -> None:
     assert Gate(tmp_path, enabled=False).refusal().why == "disabled: to switch it on: /triage heartbeat on shop"  # type: ignore[union-attr]
     closed = Gate(tmp_path, **CLOSED).refusal()
     assert closed is not None
-    assert closed.why == "outside hours: it is 13:00 in Europe/Berlin, beats run 01:00-02:00"
+    assert closed.why == "outside hours: it is 13:00 in Europe/Berlin, checks run 01:00-02:00"
     spent = SessionState(spent=SpentToday(day="2026-11-21", usd=0.519))
     budget = Gate(tmp_path, state=spent, daily_budget_usd=0.5).refusal()
     assert budget is not None
