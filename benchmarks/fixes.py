@@ -32,7 +32,7 @@ from bot.config.casework_settings import FixSettings
 from bot.domain.citations.links import code_repository
 from bot.domain.fixes.fixes import Fix
 from bot.domain.returns import ProposedPatch
-from bot.ports.collections import FIXES
+from bot.ports.feature_collections import FIXES
 from tests.builders import NOW
 from tests.code_host import TOKEN, CodeHost
 from tests.fakes import in_memory

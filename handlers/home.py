@@ -18,6 +18,7 @@ from typing import Any, Final
 from slack_bolt import Ack
 from slack_sdk import WebClient
 
+from blocks.elements import with_spoken_names
 from blocks.views.home_view import HomeData, Notice, home_view
 from blocks.views.teams_home_view import TeamHome, teams_home_view
 from bot.casework.approvers import Approvers
@@ -214,6 +215,7 @@ class HomeTab:
             view = home_view(seen[0].home, user=user, may_approve=seen[0].may_approve, notice=notice)
         else:
             return
+        with_spoken_names(view.blocks or [], by_part=True)
         text = json.dumps(view.to_dict(), sort_keys=True)
         if text == page.shown:
             return

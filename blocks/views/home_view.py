@@ -197,7 +197,7 @@ def _lines(lines: Sequence[ThreadLine], now: datetime) -> list[Block]:
 
 
 def _sessions(home: HomeData, user: str, may_approve: bool) -> list[Block]:
-    parts: list[Block] = [HeaderBlock(text="Sessions")]
+    parts: list[Block] = [HeaderBlock(text="Watched repositories")]
     if not home.sessions:
         return [*parts, section("None. Add one under `sessions:` in triage.yml.")]
     parts += session_rows(home, user, may_approve)

@@ -16,14 +16,14 @@ from urllib.parse import urlsplit
 from dotenv import dotenv_values
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
-from bot.config.config_errors import message_of
 from bot.config.field_types import described_as
+from bot.config.home import DEFAULT_TEAM
 from bot.config.home import HOME as HOME
 from bot.config.home import TEAMS as TEAMS
 from bot.config.home import process_home as process_home
+from bot.config.home import team_home as team_home
 from bot.config.model_settings import StallSeconds, WebAddress
 from bot.config.network_variables import NETWORK_VARIABLES
-from bot.config.team_settings import DEFAULT_TEAM
 from bot.errors import ConfigError
 
 SLACK_API_URL: Final = "https://slack.com/api/"
@@ -71,7 +71,7 @@ def _web_server(text: str) -> str:
 class Environment(BaseModel):
     """What the environment holds, or else `.env` in the current folder. Read once, at start."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     home: Annotated[
         Path,
@@ -137,11 +137,6 @@ def host_token_name(kind: str, codebase: str = "") -> str | None:
     return name and f"{name}_{codebase.replace('-', '_').upper()}".rstrip("_")
 
 
-def team_home(home: Path, team: str) -> Path:
-    """Return a team's data directory; where one team became several, the first one's is a link to ours."""
-    return (home / TEAMS / team).resolve()
-
-
 VARIABLES: Final = tuple(field.alias for field in Environment.model_fields.values() if field.alias)
 """The variables that are read."""
 
@@ -163,6 +158,8 @@ def read_environment(
     try:
         return Environment.model_validate({"TRIAGE_HOME": HOME, **found})
     except ValidationError as error:
+        from bot.config.config_errors import message_of  # here: it reads triage.yml too, which takes long to import
+
         raise ConfigError(*(f"{detail['loc'][0]}: {message_of(detail)}" for detail in error.errors())) from error
 
 

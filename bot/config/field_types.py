@@ -39,7 +39,7 @@ DAYS: Final = get_args(Day)
 class SettingsBlock(BaseModel):
     """A block of triage.yml; no other key is taken. What a field says of itself stands in docs/configuration.md."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class InheritedValue:

@@ -30,6 +30,7 @@ from bot.config.field_types import (
     form,
 )
 from bot.config.heartbeat_settings import BeatSettings
+from bot.config.home import DEFAULT_TEAM
 from bot.config.model_settings import (
     InvestigatorSettings,
     McpConfig,
@@ -42,7 +43,6 @@ from bot.config.model_settings import (
 from bot.config.session_settings import SessionId, SessionSettings, across, inherit
 from bot.config.strict_yaml import read_strict
 from bot.config.team_settings import (
-    DEFAULT_TEAM,
     INHERITED,
     TeamId,
     TeamMatters,
@@ -149,7 +149,7 @@ class ClassifierSettings(SettingsBlock):
     """What the team adds to the rules that choose which messages deserve work."""
 
     bot_id: str | None = None
-    """The bot's user id, for `triage classify`; a running bot asks Slack."""
+    """The bot's user id, for `triage classify` and `triage backtest`; a running bot asks Slack."""
     ack_patterns: tuple[Pattern, ...] = ()
     """More forms of thanks or agreement; in small letters, each covers the whole message."""
     question_keywords: tuple[Word, ...] = ()
@@ -238,23 +238,6 @@ TAKEN_OVER: Final = frozenset(
     if any(isinstance(mark, InheritedValue) for mark in field.metadata)
 )
 """The top-level keys that a running bot takes over at SIGHUP."""
-
-
-def find_config(given: Path | None, home: Path) -> Path:
-    """Return the config file to read: the one given, else ./triage.yml, else triage.yml in the data directory.
-
-    Raises:
-        ConfigError: there is none, or the system does not say.
-    """
-    candidates = [given] if given else [Path("triage.yml"), home / "triage.yml"]
-    for path in candidates:
-        try:
-            if path.exists() or path.is_symlink():  # also what cannot be read is meant
-                return path
-        except OSError as error:
-            raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
-    places = " or ".join(map(str, candidates))
-    raise ConfigError(f"no config at {places}; `triage init` writes one, or copy triage.example.yml there")
 
 
 def load_settings(path: Path) -> Settings:

@@ -30,15 +30,13 @@ from bot.config.field_types import (
     SettingsBlock,
     WorkingHoursSettings,
 )
+from bot.config.home import DEFAULT_TEAM
 from bot.config.model_settings import BudgetSettings
 from bot.config.strict_yaml import blocks_in, merged_blocks
 from bot.config.written_keys import Problem
 from bot.domain.acknowledgement import AcknowledgeMode
-from bot.domain.commands.command_specs import MANUAL
+from bot.domain.commands.command_specs import manual
 from bot.domain.threads import QuestionType
-
-DEFAULT_TEAM: Final = "default"
-"""What the one team of a file without `teams` is called."""
 
 _TEAM_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
@@ -51,7 +49,7 @@ def check_team_id(value: str) -> str:
         raise ValueError(
             f"{value[:60]!r} is no name for a team; use up to 40 small letters, digits and dashes, not `{DEFAULT_TEAM}`"
         )
-    if value in MANUAL:
+    if value in manual():
         raise ValueError(f"{value!r} is a command, `/triage {value}`, so no team can be called so; choose another name")
     return value
 

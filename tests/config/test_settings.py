@@ -11,8 +11,9 @@ import pytest
 
 from bot.composition.model_access import stall_limit_s, uses_models
 from bot.config.environment import read_environment, require_signing_secret, require_tokens
+from bot.config.home import find_config
 from bot.config.model_settings import PriceSettings
-from bot.config.settings import Settings, find_config, load_classifier, load_settings
+from bot.config.settings import Settings, load_classifier, load_settings
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
 from bot.intake.classifier.rules import Rules

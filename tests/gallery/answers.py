@@ -121,7 +121,7 @@ def _beat(minutes: int, result: BeatResult, indicator: Indicator, **changes: Any
     return Envelope(**{**known, **changes})
 
 
-_QUIET = _beat(40, BeatResult.OK_EMPTY, Indicator.OK, why="probes: all outputs equal those of the last good beat")
+_QUIET = _beat(40, BeatResult.OK_EMPTY, Indicator.OK, why="probes: all outputs equal those of the last good check")
 _NIGHT = _beat(
     600, BeatResult.SKIPPED, Indicator.NONE, why="outside hours: it is 23:00 in UTC", tier=None, duration_ms=0
 )
@@ -304,14 +304,14 @@ ANSWERS = Chapter(
         Scene(
             name="heartbeat-why",
             title="/triage heartbeat why shop",
-            meaning="The latest beat, step by step: ✓ passed, ■ where it ended.",
+            meaning="The latest check, step by step: ✓ passed, ■ where it ended.",
             shows=answer_blocks(why_answer("shop", _BEATS)),
             private=True,
         ),
         Scene(
             name="heartbeat-log",
             title="/triage heartbeat log shop",
-            meaning="The latest beats, one line each.",
+            meaning="The latest checks, one line each.",
             shows=answer_blocks(log_answer("shop", _BEATS)),
             private=True,
         ),
@@ -325,7 +325,7 @@ ANSWERS = Chapter(
         Scene(
             name="tiers-due",
             title="/triage tiers shop due",
-            meaning="What the next beat does, and when each tier's turn is.",
+            meaning="What the next check does, and when each tier's turn is.",
             shows=answer_blocks(_tasks().due_answer()),
             private=True,
         ),

@@ -13,13 +13,13 @@ import yaml
 from playwright.sync_api import expect
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, HELP, OPS
 from tests.casework.fixes.hostile_patches import HOSTILE
 from tests.code_host import TOKEN, CodeHost
 from tests.gitrepo import commit_files, git, make_repo
+from tests.hands import Control
 from tests.journeys.browser import SlackPage
 from tests.journeys.hasty import HASTE
 from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config

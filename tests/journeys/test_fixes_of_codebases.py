@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, OPS
 from tests.code_host import TOKEN, CodeHost
 from tests.gitrepo import git, make_repo
+from tests.hands import Control
 from tests.journeys.shop import SHOP
 from tests.journeys.test_codebases import INFRA
 from tests.journeys.test_fixes import CHECK, KEY, FixOffice, files_below, script_of

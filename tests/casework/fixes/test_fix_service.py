@@ -32,7 +32,7 @@ from bot.domain.fixes.patch_limits import FixCode
 from bot.domain.returns import ProposedPatch
 from bot.domain.threads import ThreadState
 from bot.errors import Conflict, Unavailable
-from bot.ports.collections import FIXES
+from bot.ports.feature_collections import FIXES
 from tests.builders import REF, THREAD_ID, a_return
 from tests.casework.fixes.test_patch_check import CODE, GOOD, RUN_TESTS, TEST
 from tests.casework.office import BEN, Office
