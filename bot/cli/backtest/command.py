@@ -92,13 +92,13 @@ def command(
     own = own_history(store_at(past.home), {one.thread_id for one in questions}) if past.home else {}
     heads = [one.repo.head() for one in sources.code.codebases]
     tasks = [Task(_key(one, own, heads, plan), one, own.get(one.thread_id)) for one in questions]
-    kept = html.with_suffix(".backtest.ndjson") if html else _journal_in(sources.environment.home, file)
+    kept = html or sources.environment.home / "backtest" / file.resolve().name
     done = Backtest(
         title=file.name,
         investigator=model or OFFLINE,
         unreadable=past.unreadable,
         heard=heard,
-        drafts=list(_drafts(plan, tasks, NdjsonJournal(kept))),
+        drafts=list(_drafts(plan, tasks, NdjsonJournal(kept.with_suffix(".backtest.ndjson")))),
         own=own,
         marks=marks_of(heard, marks_in(marks) if marks else ()),
     )
@@ -147,11 +147,6 @@ def _events_of(journal: Journal) -> _Source:
             bad += 1
     events = sorted(found.values(), key=lambda one: one.create_time)
     return _Source(events, bad + journal.bad_lines, likely_bot_id(records))
-
-
-def _journal_in(home: Path, file: Path) -> Path:
-    """Return where results are kept that no page is made of."""
-    return home / "backtest" / f"{hashlib.sha256(bytes(file.resolve())).hexdigest()[:12]}.ndjson"
 
 
 def _key(question: PastQuestion, own: Mapping[str, OwnRecord], heads: Sequence[str], plan: Plan) -> str:
