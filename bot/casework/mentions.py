@@ -15,7 +15,7 @@ from bot.casework.approvers import Approvers
 from bot.casework.decisions import Decisions, DraftClick
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.thread_service import ThreadService
-from bot.domain.commands.mention_instructions import InstructionKind
+from bot.domain.commands.instructions import InstructionKind
 from bot.domain.events import Event, thread_key
 from bot.domain.jobs import MentionInstruction
 from bot.domain.threads import ThreadState

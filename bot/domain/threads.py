@@ -221,6 +221,14 @@ class EarlierReply(FrozenValue):
     """Its citations of files whose lines are no longer as they were."""
 
 
+class HandOver(FrozenValue):
+    """Who gave a thread to its assignee, and whether that person or group was told."""
+
+    by: str
+    at: AwareDatetime
+    is_told: bool = False
+
+
 class NewDraft(FrozenValue):
     """The investigator's draft that is shown beside a human's text; bot/domain/drafts.py decides between them."""
 
@@ -247,11 +255,15 @@ class ThreadState(FrozenValue):
     """The ids of the codebases it is about; none: those of its channel."""
     alert: ThreadAlert | None = None
     """What an alert bot reported, where that opened the thread."""
+    assignee: str | None = None
+    """Who has it: a Slack user or user group id."""
+    handed: Annotated[HandOver | None, Field(exclude_if=operator.not_)] = None
+    """How the assignee got it; None where they took it themselves."""
     permalink: str | None = None
     question_type: QuestionType = QuestionType.OTHER
     severity: Severity = Severity.ACT
     """`page` where the rules heard an alarm ("prod is down!!")."""
-    paging: Paging = Paging()
+    paging: Paging = Field(default_factory=Paging)
     from_bot: Annotated[bool, Field(exclude_if=operator.not_)] = False
     """Whether an app wrote the question; most post as a user of their own, whose id looks like a person's."""
     mentions_bot: Annotated[bool, Field(exclude_if=operator.not_)] = False

@@ -15,7 +15,8 @@ from typing import Final
 from pydantic import ValidationError
 
 from bot.domain.alerts import AlertState
-from bot.domain.commands.mention_instructions import Instruction, InstructionKind, read_instruction
+from bot.domain.commands.instructions import Instruction, InstructionKind
+from bot.domain.commands.mention_instructions import read_instruction
 from bot.domain.events import Classification, Event, MessageType, thread_key
 from bot.domain.jobs import (
     AlertArrived,

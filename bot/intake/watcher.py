@@ -21,7 +21,7 @@ from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
 from bot.domain.events import Classification, Event, MessageType, delivery_names, record_key, thread_key
 from bot.domain.jobs import FollowUpArrived, QuestionAsked, Work
-from bot.intake.alerts import read_alert
+from bot.intake.alerts import alert_in
 from bot.intake.classifier.classification import classify
 from bot.intake.enqueue import MessageSorter, requeue_lost_jobs
 from bot.intake.normalise import Body, Identity, Incoming, normalise
@@ -225,10 +225,7 @@ class Watcher:
             return None
         if incoming is None:
             return None
-        event, alert = incoming.event, None
-        tool = self._settings.watcher.tool_of(incoming.sender_ids) if event.sender.type == "bot" else None
-        if tool is not None and event.msg_type is not MessageType.DELETE:
-            alert = read_alert(incoming.message, tool=tool or None)
+        event, alert = incoming.event, alert_in(incoming, self._settings.watcher)
         known = {"chat_name": self._names.get(event.chat_id), "alert": alert}
         event = event.model_copy(update=known)
         if self._is_for_us(event) and self._me.user_id not in event.mentions:

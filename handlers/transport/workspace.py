@@ -6,6 +6,7 @@ People are remembered for a minute unless asked afresh, memberships never; names
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -22,6 +23,8 @@ from bot.intake.normalise import WRITTEN
 from bot.ports import Channel, ChatMessage, Message, Person
 from handlers.names import NameBook
 from handlers.transport.slack_clients import translate_slack_errors
+
+log = logging.getLogger(__name__)
 
 PAGE = 200
 
@@ -149,6 +152,25 @@ class SlackWorkspace:
                 return frozenset(self._client.usergroups_users_list(usergroup=place_id)["users"])
             pages = self._client.conversations_members(channel=place_id, limit=PAGE)
             return frozenset(member for page in pages for member in page["members"])
+
+    def user_groups(self) -> Sequence[tuple[str, str]]:
+        """Return the id and the handle of each user group; none where Slack cannot say."""
+        try:
+            with translate_slack_errors("list the user groups"):
+                found = self._client.usergroups_list()["usergroups"]
+                return [(str(one["id"]), str(one["handle"])) for one in found]
+        except ProviderError:
+            log.info("no user groups are offered", extra={"action": "groups_unknown"}, exc_info=True)
+            return []
+
+    def user_of(self, email: str) -> str | None:
+        """Return the id of the user with an address (scope `users:read.email`); None where Slack names none."""
+        try:
+            with translate_slack_errors("look up an address"):
+                return str(self._client.users_lookupByEmail(email=email)["user"]["id"])
+        except ProviderError:
+            log.info("an owner of code is not known to Slack", extra={"action": "owner_unknown"}, exc_info=True)
+            return None
 
     def _message(self, message: Message) -> ChatMessage:
         is_ours = self._bot_user_id is not None and message.get("user") == self._bot_user_id

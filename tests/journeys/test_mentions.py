@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, OPS
+from tests.hands import Control
 from tests.journeys.home_files import Journal, list_files
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from blocks import ids
-from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
+from tests.hands import Control, Json
 from tests.journeys.browser import SlackPage
 from tests.journeys.dressing_proxy import dressing_proxy
 from tests.journeys.home_files import Journal, list_files
