@@ -25,7 +25,7 @@ def office(slack: LocalSlack, control: Control, tmp_path: Path, shop: Path) -> I
     session = {"cwd": str(shop), "owner": ANA.user_id}
     office = Office(slack, control, tmp_path / "home", shop, sessions={"web": session})
     office.bot.start()
-    control.wait_for(control.modals.is_bot_connected, "the bot to connect")
+    control.wait_for(control.is_connected, "the bot to connect")
     client = WebClient(DEMO.bot_token, base_url=slack.api_url)
     for person in (ANA, CHLOE):
         client.conversations_open(users=person.user_id)
