@@ -20,7 +20,7 @@ from blocks.elements import button
 from blocks.text.outgoing_text import answer_text, context, escape, local_time, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of, split, truncate
 from blocks.views.answers import line_text
-from blocks.views.brief_view import card_link, draft_lines
+from blocks.views.brief_view import draft_lines
 from blocks.views.trust_view import trust_blocks
 from bot.casework.reports.autonomy_metrics import AutonomyCase
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
@@ -177,7 +177,7 @@ def drafts_whole(home: HomeData, room: Room) -> list[Block]:
 
 
 def _draft(place: int, line: ThreadLine, state: ThreadState, home: HomeData) -> list[Block]:
-    link = card_link(line)
+    link = line.card_link
     card = f" · <{link}|card>" if link else ""
     return [
         DividerBlock(),
