@@ -25,7 +25,7 @@ import yaml
 
 from bot.__main__ import COMMANDS
 from bot.config.environment import VARIABLES
-from bot.domain.commands.command_specs import MANUAL
+from bot.domain.commands.command_specs import manual
 from reference.settings import blocks
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -156,7 +156,7 @@ def measure() -> Size:
         settings=len(_settings()),
         variables=len(VARIABLES),
         terminal_commands=len(COMMANDS),
-        slash_commands=len(MANUAL),
+        slash_commands=len(manual()),
         doc_words=sum(len((ROOT / page).read_text(encoding="utf-8").split()) for page in pages),
         decision_pages=sum(page.startswith("docs/decisions/") and not page.endswith("README.md") for page in pages),
         readme_lines=len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import gc
 import os
@@ -71,6 +72,9 @@ _REMOVED_OPTIONS = {
 }
 """Options of earlier releases, each with what is so instead."""
 
+GARBAGE_AFTER = 50_000
+"""After so many new objects Python looks for garbage; its own 2,000 cost a tenth of the start."""
+
 _READER_LEFT = 141
 """The exit code of a program that SIGPIPE ended, as shells know it."""
 
@@ -106,6 +110,9 @@ def main(argv: list[str] | None = None) -> int:
     if argv is None:
         sys.excepthook = _crashed
         threading.excepthook = _thread_crashed
+        gc.set_threshold(GARBAGE_AFTER)
+        atexit.register(gc.freeze)  # looking for garbage at the end takes as long as reading the state
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for some takes a tenth of the start
         _open_streams()
         if sys.argv[1:2] == ["run"]:
             os.umask(0o077)  # also what libraries and child processes of the bot write is for the owner's eyes only
@@ -217,21 +224,16 @@ def purpose_of(name: str) -> str:
     """Return what a command does; of one that Slack has too as its manual says it."""
     if name in _OWN:
         return _OWN[name][1]
-    from bot.domain.commands.command_specs import MANUAL  # here: only lists of commands wait for it
+    from bot.domain.commands.command_specs import manual  # here: only lists of commands wait for it
 
-    return MANUAL[name].does
+    return manual()[name].does
 
 
 def command_of(name: str) -> click.Command:
     """Return a command; imports its module."""
     place = _SHARED[name] if name in _SHARED else _OWN[name][0]
     module, _, attribute = place.partition(":")
-    gc.disable()  # what a module makes stays: looking through it for garbage is a tenth of the start
-    try:
-        found: click.Command = getattr(import_module(module), attribute)
-        gc.freeze()
-    finally:
-        gc.enable()
+    found: click.Command = getattr(import_module(module), attribute)
     return found
 
 

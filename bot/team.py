@@ -223,6 +223,7 @@ class Team:
         every(CATCH_UP_EVERY_S, ours(questions.rounds.tick))
         every(TIDY_EVERY_S, ours(questions.reminders.tick))
         every(TIDY_EVERY_S, ours(questions.pages.tick))
+        every(TIDY_EVERY_S, ours(questions.hand_overs.tick))
         every(TIDY_EVERY_S, ours(questions.arming.tick))
         every(FLUSH_EVERY_S, ours(questions.auto_replies.tick))
         every(CATCH_UP_EVERY_S, ours(questions.feedback.tick))

@@ -18,8 +18,8 @@ from typing import Any, Final
 from slack_bolt import Ack
 from slack_sdk import WebClient
 
-from blocks.views.home_view import HomeData, Notice, home_view
-from blocks.views.teams_home_view import TeamHome, teams_home_view
+from blocks.elements import with_spoken_names
+from blocks.views.home_view import HomeData, Notice, TeamHome, home_view
 from bot.casework.approvers import Approvers
 from bot.errors import StoreError, TriageError, Unavailable
 from bot.ports import Clock
@@ -199,21 +199,20 @@ class HomeTab:
 
     def _publish(self, user: str, page: _Page, homes: _Homes, now: datetime) -> None:
         notice = page.notice if page.notice and now - page.notice.at < NOTICE_KEPT else None
+        is_alone = len(self._teams) == 1
         seen = [
             TeamHome(
-                name=team.name,
+                name="" if is_alone else team.name,
                 home=homes.of(team),
                 may_approve=team.approvers.may_see(user, self._team_id),
-                only=None if len(self._teams) == 1 or self._is_of(team, user) else team.owned(user),
+                only=None if is_alone or self._is_of(team, user) else team.owned(user),
             )
             for team in self._teams_of(user)
         ]
-        if len(self._teams) > 1:
-            view = teams_home_view(seen, user=user, notice=notice)
-        elif seen[0].home is not None:
-            view = home_view(seen[0].home, user=user, may_approve=seen[0].may_approve, notice=notice)
-        else:
+        if is_alone and seen[0].home is None:
             return
+        view = home_view(seen, user=user, notice=notice)
+        with_spoken_names(view.blocks or [], by_part=True)
         text = json.dumps(view.to_dict(), sort_keys=True)
         if text == page.shown:
             return

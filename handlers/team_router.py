@@ -117,10 +117,12 @@ class TeamRouter:
         teams, event = self.all(), incoming.event
         if (heard := next((one for one in teams if one.watcher.has_heard(event)), None)) is not None:
             return heard  # delivered again, or read back: a channel may have changed hands meanwhile
-        key, under = thread_key(event), event.thread_id
-        working = (one for one in teams if one.watcher.has_open(key) or one.watcher.is_under_alert(event))
+        under = event.thread_id
+        working = (one for one in teams if one.watcher.has_open(thread_key(event)) or one.watcher.is_under_alert(event))
         carded = (one for one in teams if under and one.ops_channel == event.chat_id and one.has_card(under))
-        return next(working, None) or next(carded, None) or self.of_channel(event.chat_id)
+        answered = (one for one in teams if one.watcher.follows(event))
+        placed = next(working, None) or next(carded, None) or self.of_channel(event.chat_id)
+        return placed or next(answered, None)
 
     def of_click(self, body: Body) -> TeamListeners:
         """Return whose a button or a dialogue is: whose what it names is, else whose channel it was clicked in."""

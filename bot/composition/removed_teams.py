@@ -8,7 +8,8 @@ from bot.composition.process import Process
 from bot.composition.team_core import TeamCore
 from bot.composition.team_homes import teams_left
 from bot.errors import ConfigError, ProviderError, StoreError
-from bot.ports.collections import FIXES, Collection
+from bot.ports.collections import Collection
+from bot.ports.feature_collections import FIXES
 from bot.ports.threads import Threads
 
 

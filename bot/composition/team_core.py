@@ -33,7 +33,6 @@ from bot.ports.collections import (
     ACKNOWLEDGEMENTS,
     CARDS_SHOWN,
     FEEDBACK,
-    FIXES,
     REPLIES,
     Collection,
     CollectionSpec,
@@ -41,6 +40,7 @@ from bot.ports.collections import (
     OnDamage,
     SingleDocument,
 )
+from bot.ports.feature_collections import FIXES
 from bot.ports.threads import Threads
 from handlers.answers import SlackAskerChat
 from handlers.cards.messenger import SlackMessenger

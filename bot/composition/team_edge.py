@@ -20,9 +20,10 @@ from bot.casework.reports.journal_history import PastThreads
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics
 from bot.casework.reports.status_overview import count_today, overview
-from bot.composition.heartbeats import Heartbeats, Sessions
+from bot.composition.heartbeats import Heartbeats
 from bot.composition.process import Process
 from bot.composition.questions import Questions
+from bot.composition.sessions import Sessions
 from bot.composition.team_core import TeamCore
 from bot.domain.jobs import FollowUpArrived
 from bot.domain.threads import ThreadStatus
@@ -33,12 +34,14 @@ from bot.intake.enqueue import MessageSorter
 from bot.intake.gaps import Gaps
 from bot.intake.watcher import Watcher
 from bot.ports import Clock
-from bot.ports.collections import AUTO_REPLIES, CLASSIFIED, EVENTS, GAPS, SUGGESTIONS, Collection, CollectionSpec
+from bot.ports.collections import AUTO_REPLIES, CLASSIFIED, EVENTS, GAPS, Collection, CollectionSpec
+from bot.ports.feature_collections import SUGGESTIONS
 from bot.runtime.duties import Duty
 from handlers.answers import ephemeral, ephemeral_reply
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
 from handlers.buttons.fix_buttons import FixButtons
+from handlers.buttons.hand_over_buttons import HandOverButtons
 from handlers.buttons.note_buttons import NoteButtons
 from handlers.buttons.removed_buttons import RemovedButtons
 from handlers.buttons.reply_buttons import AuditButtons, FeedbackButtons, ProofButton, TrustButtons
@@ -141,6 +144,7 @@ def _listeners(
         ),
         FixButtons(questions.patches.fixes, approvers, say=answers.say, known_secrets=secrets),
         notes,
+        HandOverButtons(questions.hand_overs, approvers, say=answers.say),
         AuditButtons(questions.auto_replies, approvers, say=say),
         TrustButtons(questions.arming, approvers, say=answers.say),
         FeedbackButtons(questions.feedback, whisper),

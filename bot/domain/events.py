@@ -76,7 +76,7 @@ class Event(KeepsUnknownFields):
 class Classification(BaseModel):
     """What the rules found in one event; every field is written to events-classified.ndjson."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     is_bot_mention: bool
     is_question: bool

@@ -14,7 +14,8 @@ from typing import Final
 from pydantic import ValidationError
 
 from bot.domain.alerts import AlertState
-from bot.domain.commands.mention_instructions import InstructionKind, read_instruction
+from bot.domain.commands.instructions import InstructionKind
+from bot.domain.commands.mention_instructions import read_instruction
 from bot.domain.events import Classification, Event, MessageType, thread_key
 from bot.domain.jobs import (
     AlertArrived,

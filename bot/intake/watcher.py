@@ -112,6 +112,14 @@ class Watcher:
         """Whether a message stands in the thread under an alert of the team's heartbeats."""
         return self._sorter.is_under_alert(event)
 
+    def follows(self, event: Event) -> bool:
+        """Whether a message stands in a thread that is open, or that was answered here: a question opens it again."""
+        key = thread_key(event)
+        if self.has_open(key):
+            return True
+        closed = self._store.last_closed(key) if event.thread_id is not None else None
+        return closed is not None and closed.posted_message_id is not None
+
     def has_open(self, thread_id: str) -> bool:
         """Whether a thread is open, or about to be."""
         state = self._store.get(thread_id)
@@ -235,7 +243,9 @@ class Watcher:
         may_mention = watch.mentions_anywhere or event.chat_id == self._settings.ops_channel
         if may_mention and self._me.user_id in event.mentions and not is_change:
             return True
-        return (event.thread_id is not None or is_change) and self.has_open(thread_key(event))
+        if is_change:
+            return self.has_open(thread_key(event))
+        return event.thread_id is not None and self.follows(event)
 
     def _decide(self, event: Event, *, inflight: bool) -> tuple[Classification, Work | None]:
         """Return the class of an event, and its job if it deserves one."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from bot.domain.acknowledgement import Reaction
-from bot.domain.heartbeats.alerts import Alert, Place
-from bot.domain.questions.autonomy_record import AutoReply
-from bot.domain.questions.feedback import Feedback
-from bot.domain.threads import ThreadState
+if TYPE_CHECKING:  # every command imports the ports, and few of them the chat
+    from bot.domain.acknowledgement import Reaction
+    from bot.domain.heartbeats.alerts import Alert, Place
+    from bot.domain.questions.autonomy_record import AutoReply
+    from bot.domain.questions.feedback import Feedback
+    from bot.domain.threads import ThreadState
 
 IN_FLIGHT: Final = timedelta(seconds=10)
 """How long after it was sent a post may still reach its channel, though whoever sent it cannot tell."""
@@ -101,11 +102,20 @@ class Workspace(Protocol):
     def thread(self, chat_id: str, thread_ts: str) -> Sequence[ChatMessage]:
         """Return the messages of a thread, its parent first; empty when the parent is gone."""
 
+    def thread_above(self, chat_id: str, message_id: str) -> str | None:
+        """Return the thread of the message above another one in a channel, None for none; raises ProviderError."""
+
     def channel(self, chat_id: str) -> Channel:
         """Return how a channel stands at this moment; raises ProviderError if the chat cannot say."""
 
     def members(self, place_id: str) -> frozenset[str]:
         """Return the user ids in a channel or a user group; raises ProviderError if the chat cannot say."""
+
+    def user_groups(self) -> Sequence[tuple[str, str]]:
+        """Return the id and the name of each user group; none where the chat cannot say."""
+
+    def user_of(self, email: str) -> str | None:
+        """Return the id of the user with an address; None where there is none, or the chat cannot say."""
 
 
 class Attachments(Protocol):
@@ -208,6 +218,9 @@ class PageChat(Protocol):
 
     def escalate(self, state: ThreadState, to: str, *, waited: timedelta) -> None:
         """Tell a user, each member of a user group, or a channel; of a group it was told if one of them was."""
+
+    def hand_over(self, state: ThreadState) -> None:
+        """Tell the assignee of a thread, or each member of their user group, in private who gave it to them."""
 
 
 class AskerChat(Protocol):

@@ -19,7 +19,7 @@ from blocks.text.outgoing_text import answer_text
 from blocks.views.answers import message_blocks
 from blocks.views.help_view import WORD_CHARS, entry_blocks, help_blocks, typed_blocks, unknown_text
 from bot.domain.commands.command_line import CommandLine, read_line
-from bot.domain.commands.command_specs import MANUAL, command_names, near_commands, subcommands
+from bot.domain.commands.command_specs import command_names, manual, near_commands, subcommands
 from bot.domain.text.did_you_mean import near_ones
 from bot.domain.text.sanitize import storable
 from bot.errors import Conflict, InputError, TriageError
@@ -84,7 +84,7 @@ def reject_extra_words(path: str, given: Sequence[str]) -> None:
 
     >>> reject_extra_words("heartbeat off", ["shop"])
     """
-    entry = MANUAL[path]
+    entry = manual()[path]
     if entry.extra_words is None or len(given) <= entry.extra_words:
         return
     extra = " ".join(given[entry.extra_words :])[:SHOWN_CHARS]
@@ -197,15 +197,15 @@ def _about(words: list[str]) -> list[Block]:
     if not words or not words[0]:
         return help_blocks()
     command, verb = words[0], next((word for word in words[1:] if word), "")
-    if command not in MANUAL:
+    if command not in manual():
         return help_blocks(unknown_text(command, [f"help {path}" for path in near_commands(command)]))
     for word in reversed(words[1:]):  # `help tiers shop add` and `help tiers add`
-        if (found := MANUAL.get(f"{command} {word}")) is not None:
+        if (found := manual().get(f"{command} {word}")) is not None:
             return entry_blocks(found)
     if verb and subcommands(command):
         near = [f"help {command} {one}" for one in near_ones(verb, command_names(command))]
-        return entry_blocks(MANUAL[command], unknown_text(verb, near, after=f"{command} …") if near else "")
-    return entry_blocks(MANUAL[command])
+        return entry_blocks(manual()[command], unknown_text(verb, near, after=f"{command} …") if near else "")
+    return entry_blocks(manual()[command])
 
 
 def _refusal(error: TriageError, typed: TypedCommand) -> str:

@@ -15,6 +15,7 @@ from bot.casework.alerts import AlertThreads
 from bot.casework.checks.validation import Validation
 from bot.casework.decisions import Decisions, DraftClick
 from bot.casework.escalate.escalations import Escalations, EscalationWatch, LongRuns
+from bot.casework.hand_overs import HandOvers
 from bot.casework.notes import Notes, Proved
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.pause import PauseSwitch
@@ -199,6 +200,7 @@ class Office:
             is_approver=lambda user, team: team == "T1" and user in self.approvers,
             say=self.messenger.tell_ops,
         )
+        self.hand_overs = HandOvers(self.service, self.page_chat)
         self.twins = Twins(self.service, self._still_stands)
         self.arming = ArmingService(
             self.service,

@@ -20,7 +20,6 @@ from bot.domain.alerts import AlertState
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.paging import Paging
 from bot.domain.questions.approval_basis import basis_of_thread, standing_words
-from bot.domain.questions.rubrics import watch_line
 from bot.domain.severity import SIGNS, Severity
 from bot.domain.text.humanize import counted, time_ago
 from bot.domain.text.sanitize import one_line
@@ -238,7 +237,6 @@ def unreadable_words(name: str) -> str:
 
 def thread_line(state: ThreadState) -> ThreadLine:
     """Return what a list says of a thread."""
-    long_run = state.escalation_transcript_path if state.status is ThreadStatus.ESCALATED else None
     return ThreadLine(
         thread_id=state.thread_id,
         chat_id=state.chat_id,
@@ -249,7 +247,7 @@ def thread_line(state: ThreadState) -> ThreadLine:
         started_at=state.started_at,
         severity=state.severity,
         paging=state.paging,
-        watch=watch_line(state.escalation_tmux_session, long_run) if long_run else None,
+        watch=_watch(state),
         card=(state.card_channel, state.card_ts) if state.card_channel and state.card_ts else None,
         passed=_passed(state) if state.pending_reason is PendingReason.APPROVAL else None,
         answered_by=state.answered_by,
@@ -257,6 +255,14 @@ def thread_line(state: ThreadState) -> ThreadLine:
         twins=len(state.shown_twins),
         alert=state.alert.state if state.alert else None,
     )
+
+
+def _watch(state: ThreadState) -> str | None:
+    if state.status is not ThreadStatus.ESCALATED or not state.escalation_transcript_path:
+        return None
+    from bot.domain.questions.rubrics import watch_line  # here: only a long run needs its tables
+
+    return watch_line(state.escalation_tmux_session, state.escalation_transcript_path)
 
 
 def _passed(state: ThreadState) -> str:

@@ -22,7 +22,7 @@ from bot.cli.output import MARKS, WIDTH, to_json
 from bot.cli.reports.autonomy import print_case
 from bot.cli.reports.samples import record_marks, sample_at, show_sample
 from bot.config.environment import process_home
-from bot.config.settings import find_config
+from bot.config.home import find_config
 from bot.domain.text.humanize import counted
 from bot.errors import ConfigError
 

@@ -22,10 +22,9 @@ from bot.casework.reports.status_overview import (
     unreadable_words,
 )
 from bot.cli.arguments import Scope, scoped
-from bot.cli.data_directory import codebases_at, environment_at, reading
+from bot.cli.data_directory import codebases_at, reading, replicas_at
 from bot.cli.options import json_option
 from bot.cli.output import to_json, wrapped
-from bot.composition.storage_engine import open_replicas
 from bot.domain.text.humanize import counted, time_ago
 from bot.domain.text.sanitize import one_line
 from bot.intake.presence import connection_state, read_presence
@@ -45,9 +44,7 @@ def print_status(scope: Scope, *, as_json: bool) -> int:
 
     def report(of_team: Path) -> str:
         with reading(of_team) as store:
-            seen = overview(
-                store, now, codebases_at(of_team, scope.config), replicas=open_replicas(environment_at(of_team))
-            )
+            seen = overview(store, now, codebases_at(of_team, scope.config), replicas=replicas_at(of_team))
             if as_json:
                 return status_json(seen, of_team, connection_state(read_presence(store.machine), now))
             return render(seen, of_team, now)

@@ -19,7 +19,7 @@ from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
 from bot.casework.reports.status_overview import ThreadLine
-from bot.domain.commands.command_specs import MANUAL
+from bot.domain.commands.command_specs import manual
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import InputError, ProviderError, StoreError, TriageError
 from bot.ports import Person
@@ -339,10 +339,10 @@ def test_a_long_line_that_was_refused_is_given_back(casework: Casework) -> None:
     assert casework.asked == []
 
 
-@each_row("path", MANUAL)
+@each_row("path", manual())
 def test_help_stands_for_every_command_on_one_screen(casework: Casework, path: str) -> None:
     """Syntax, two examples, who may, what it changes; asked before or after the command's name."""
-    entry = MANUAL[path]
+    entry = manual()[path]
     answer = casework.type(f"help {path}")
     said = answer.replace("&lt;", "<").replace("&gt;", ">")
     assert f"`/triage {entry.form}`" in said

@@ -1,13 +1,25 @@
-"""What stands around a draft: how its alert stands, and suspect changes, which nobody has judged."""
+"""What a card shows of an alert: how it stands, suspect changes, owners, who has it, and to whom it is handed."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from blocks.cards.draft_context import alert_line, suspect_lines
+from blocks.cards.incoming_alert import (
+    alert_line,
+    assignee_actions,
+    assignee_line,
+    hand_over_blocks,
+    hand_over_click,
+    hand_over_modal,
+    owner_line,
+    suspect_lines,
+)
+from bot.casework.hand_overs import Choice
 from bot.domain.alerts import ThreadAlert
-from bot.domain.returns import SuspectChange
+from bot.domain.returns import CodeOwner, SuspectChange
+from bot.domain.threads import HandOver
+from tests.blocks.limits import as_slack_takes_it, view_as_slack_takes_it
 from tests.builders import a_thread
 from tests.tables import each_row
 
@@ -86,3 +98,34 @@ def test_an_alert_is_one_line_however_often_it_fired(state: str, count: int, say
     [line] = alert_line(a_thread(alert=alert))
     assert line.to_dict()["elements"][0]["text"] == says
     assert alert_line(a_thread()) == []
+
+
+def test_owners_of_rules_come_before_those_of_history_and_call_nobody() -> None:
+    """What CODEOWNERS and git write is shown as text."""
+    owners = [CodeOwner(name="@shop/pay", by_rule=True), CodeOwner(name="<!channel> Ann", email="ann@acme.example")]
+    [line] = as_slack_takes_it(owner_line(owners))
+    said = line["elements"][0]["text"]
+    assert said.index("CODEOWNERS @") < said.index("most changes lately by") < said.index("Ann")
+    assert owner_line([]) == []
+
+
+def test_an_open_alert_can_be_taken_and_shows_who_has_it() -> None:
+    """The buttons name who had it when they were shown; a question of a person has none."""
+    page = a_thread(from_bot=True)
+    handed = page.evolve(assignee="U2", handed=HandOver(by="U1", at=ASKED))
+    assert "<@U2> has it*; <@U1> handed it over" in as_slack_takes_it(assignee_line(handed))[0]["elements"][0]["text"]
+    assert hand_over_click(page) != hand_over_click(handed)
+    [row] = as_slack_takes_it(assignee_actions(handed))
+    assert [one["text"]["text"] for one in row["elements"]] == ["I have it", "Hand to…"]
+    assert assignee_actions(a_thread()) == []
+
+
+def test_whom_it_is_handed_to_is_told_the_question_and_no_draft() -> None:
+    """Under Slack's limits, however long the question and the list are."""
+    state = a_thread(question="slow <!channel> " * 900, draft_pending="secret", assignee="U2", card_channel="C0OPS")
+    told = as_slack_takes_it(hand_over_blocks(state.evolve(card_ts="2.0", handed=HandOver(by="U1", at=ASKED))))
+    assert "<@U1> handed this to you" in told[0]["text"]["text"]
+    assert "secret" not in str(told)
+    many = [Choice("Ann & <b>" * 30, f"U{number}") for number in range(150)]
+    for choices in (many, []):
+        view_as_slack_takes_it(hand_over_modal(hand_over_click(state), choices))
