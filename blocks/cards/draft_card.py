@@ -50,6 +50,7 @@ from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, char
 from bot.casework.posting.reply_proof import ReplyProof, proof_of
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import wrote_in_thread
+from bot.domain.events import is_direct
 from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.approval_basis import OFFLINE, Basis, basis_of_thread
 from bot.domain.questions.draft_language import primary
@@ -127,6 +128,7 @@ def card_blocks(
         *map(context, _remarks_above(state, facts, refused)),
         *alert_line(state),
         *assignee_line(state),
+        *map(context, _asked_since(state)),
         context(status_line(state, progress=progress)),
         *map(context, _remarks_below(state, facts)),
         *votes_line(facts.votes(state)),
@@ -169,7 +171,7 @@ def card_text(state: ThreadState) -> str:
 
 
 def _question(state: ThreadState, pages: Sequence[str]) -> Block:
-    where = f"<#{state.chat_id}>"
+    where = "a direct message" if is_direct(state.chat_id) else f"<#{state.chat_id}>"
     link = f" · <{state.permalink}|open thread>" if state.permalink else ""
     asked = truncate(without_middle(escape_text(state.question), QUESTION_CHARS), QUESTION_CHARS) or "(no text)"
     return SectionBlock(
@@ -204,6 +206,12 @@ def page_lead(pages: Sequence[str]) -> str:
     """Return the sign and the word of a page, then a mention of each person or group, ten at most."""
     named = "".join(f" {mention(one)}" for one in pages[:PAGED])
     return f"{SIGNS[Severity.PAGE]} *{WORDS[Severity.PAGE]}:*{named}"
+
+
+def _asked_since(state: ThreadState) -> list[str]:
+    """Return the latest question that came into an open thread, which the draft is about as well."""
+    asked = [said for said in state.followups if "?" in said.text and not said.waits] if state.is_open else []
+    return [f":speech_balloon: <@{said.sender_id}> asked since: “{_written(said.text)}”" for said in asked[-1:]]
 
 
 def _remarks_above(state: ThreadState, facts: CardFacts, refused: str | None) -> Iterator[str]:
@@ -313,8 +321,7 @@ def _waiting(state: ThreadState, facts: CardFacts) -> list[Block]:
         *evidence_lines(state, facts.link_to),
         *candidate_blocks(state, facts.link_to),
         *auto_line(state),
-        *(suspect_lines(ret.suspect_changes, state.started_at) if ret else []),
-        *(owner_line(ret.owners) if ret else []),
+        *([*suspect_lines(ret.suspect_changes, state.started_at), *owner_line(ret.owners)] if ret else []),
         *map(context, _unread(state)),
         *fix_blocks(state, facts.fixes(state), reinvestigate_button(state)),
         *objections(state),
@@ -325,7 +332,7 @@ def _waiting(state: ThreadState, facts: CardFacts) -> list[Block]:
 
 
 def _unread(state: ThreadState) -> Iterator[str]:
-    """Yield what the investigation did not read: images, files, and what changed since a codebase was fetched."""
+    """Yield what the investigation read of images, and what it did not: files, and what changed since a fetch."""
     ret = state.investigator_return
     yield from _images(state)
     if ret is not None and ret.not_searched:
@@ -338,8 +345,8 @@ def _unread(state: ThreadState) -> Iterator[str]:
 def _images(state: ThreadState) -> Iterator[str]:
     """Yield how many of the question's images were read, how many not, and why."""
     ret = state.investigator_return
-    read = ret.images_read if ret else 0
-    unread, problem = len(state.images) - read, ret.images_problem if ret else None
+    read, problem = (ret.images_read, ret.images_problem) if ret else (0, None)
+    unread = len(state.images) - read
     why = ": no model was used" if state.investigator == OFFLINE else UNREAD_IMAGES.get(problem or "", "")
     said = [f"read {counted(read, 'image')}"] if read else []
     said += [f"{unread_images(unread)}{why}"] if unread > 0 else []

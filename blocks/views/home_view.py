@@ -174,7 +174,7 @@ class _Part:
         """Return how many repositories there are, and how many of them are shown."""
         count, shown = len(self.home.sessions), len(self.sessions)
         if not count:
-            return [context("No repository is watched: add one under `sessions:` in triage.yml")]
+            return [DividerBlock(), context("No repository is watched: add one under `sessions:` in triage.yml")]
         name = f"{self.team.name} " if self.team.name else ""
         more = "" if shown == count else f", {shown} of them here; all: `/triage {name}heartbeat list`"
         return [DividerBlock(), context(f"*{count} watched repositor{'y' if count == 1 else 'ies'}*{more}")]
