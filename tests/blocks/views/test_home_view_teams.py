@@ -12,8 +12,7 @@ from slack_sdk.models.blocks import PlainTextObject
 
 from blocks import ids
 from blocks.text.splitting import VIEW_BYTES, size_of
-from blocks.views.home_view import HomeData, Notice
-from blocks.views.teams_home_view import TeamHome, teams_home_view
+from blocks.views.home_view import HomeData, Notice, TeamHome, home_view
 from tests.blocks.limits import view_as_slack_takes_it
 from tests.blocks.views.test_home_view import a_draft, a_home, a_row, clicks, of_drafts, text_of
 from tests.blocks.views.test_report_views import an_overview
@@ -26,7 +25,7 @@ def a_team(name: str, home: HomeData | None = None, *, may_approve: bool = True)
 
 
 def page(*teams: TeamHome, user: str = "U2", notice: Notice | None = None) -> dict[str, Any]:
-    view = teams_home_view(teams, user=user, notice=notice)
+    view = home_view(teams, user=user, notice=notice)
     assert view.to_dict()["type"] == "home"
     view.title = PlainTextObject(text="home")
     found = view_as_slack_takes_it(view)
@@ -88,8 +87,8 @@ def test_drafts_go_before_sessions_and_the_number_of_sessions_is_true() -> None:
     payments, platform = (json.dumps(part) for part in parts(found).values())
     shown = payments.count(ids.RUN_SESSION)
     assert shown < 20
-    assert f"*30 sessions*, {shown} of them here; all: `/triage payments heartbeat list`" in payments
-    assert "*2 sessions*" in platform
+    assert f"*30 watched repositories*, {shown} of them here; all: `/triage payments heartbeat list`" in payments
+    assert "*2 watched repositories*" in platform
 
 
 def test_a_quiet_teams_room_is_the_others() -> None:
