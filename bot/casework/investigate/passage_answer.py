@@ -12,7 +12,7 @@ from typing import Final
 
 from bot.agent.git.git_history import GitHistory
 from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
-from bot.casework.investigate.trace_places import is_report, trace_places
+from bot.casework.investigate.trace_places import OWN_CODE, is_report, trace_places
 from bot.domain.search.files import is_indexed, path_weight
 from bot.domain.search.questions import OF_PEOPLE
 from bot.domain.search.tokens import shared_stems
@@ -25,7 +25,10 @@ MAX_FRAGMENT_CHARS: Final = 120
 MAX_HITS: Final = 60
 MIN_SHARE, MIN_SHARE_OF_FEW = 0.4, 0.65
 FEW: Final = 2
-"""Of a question's words, rare ones counting more, that one quote holds if any is an answer; a few words need more."""
+"""Of a question's words, rare ones counting more, that one quote holds if any is an answer.
+
+A few words need more, and tests and examples hold a few by chance.
+"""
 
 _QUOTED: Final = re.compile(r"[\"“«‘`]([^\"”»’`\n]{8,300})[\"”»’`]|'([^'\n]{8,300})'(?!\w)")
 _BEHIND: Final = re.compile(r"(?:error|exception|warning|panic|fatal|fails? with|says?)\s{0,4}:\s{0,4}(.{8,300})", re.I)
@@ -80,7 +83,8 @@ def passage_answer(search: Search) -> Answer:
         if excerpt := search.quotes.best(passage.path, passage.start, passage.end, search.stems, head=passage.start):
             text = f"{excerpt.path} {excerpt.text}"
             share, is_few = search.share(text), len(shared_stems(search.stems, text)) <= FEW
-            is_answered |= share >= (MIN_SHARE_OF_FEW if is_few else MIN_SHARE)
+            is_own = path_weight(excerpt.path, question.text) >= OWN_CODE
+            is_answered |= (share >= MIN_SHARE_OF_FEW and is_own) if is_few else share >= MIN_SHARE
             ranked.append((passage.score / search.passages[0].score + share, excerpt))
     ranked.sort(key=lambda pair: -pair[0])
     leads = ("Closest", *["A close match"] * MAX_FINDINGS)

@@ -15,12 +15,14 @@ from typing import Final
 
 from bot.domain.citations.citation_lines import CitedLines, Scan
 from bot.domain.returns import EvidenceKind, EvidenceRef
-from bot.domain.search.definitions import Definition, definition_end
+from bot.domain.search.definitions import Definition, DefinitionKind, definition_end, definitions_in
 from bot.domain.search.passages import first_attached, is_import, is_quotable
+from bot.domain.search.settings import Setting, settings_in
 from bot.domain.search.tokens import shared_stems
 from bot.ports import PassageIndex
 
 MAX_LINES: Final = 12
+BEFORE, BEHIND = 5, 6  # lines around one that is quoted
 MAX_LINE_CHARS: Final = 400
 """A longer line is data or made by a machine; half of it would be no verbatim line."""
 
@@ -62,12 +64,33 @@ class Quotes:
         self.commit, self.index, self._refused = commit, index, refused
         self._files: dict[str, Sequence[str]] = {}
         self._scans: dict[str, Scan] = {}
+        self._defined: dict[str, list[Definition]] = {}
+        self._settings: dict[str, list[Setting]] = {}
 
     def lines(self, path: str) -> Sequence[str]:
         """Return the lines of a file; none of one that is not searched. Raises ProviderError."""
         if path not in self._files:
             self._files[path] = self.index.lines(path)
         return self._files[path]
+
+    def settings(self, path: str) -> list[Setting]:
+        """Return what a file gives a value to."""
+        if path not in self._settings:
+            self._settings[path] = settings_in(path, self.lines(path), self.defined(path))
+        return self._settings[path]
+
+    def defined(self, path: str) -> list[Definition]:
+        """Return what a file defines."""
+        if path not in self._defined:
+            self._defined[path] = definitions_in(path, self.lines(path))
+        return self._defined[path]
+
+    def around_setting(self, one: Setting) -> Excerpt | None:
+        """Return the lines around a value inside of the function that it is set in."""
+        inside = [each for each in self.defined(one.path) if each.line < one.line <= each.end]
+        owner = next((each for each in reversed(inside) if each.kind is DefinitionKind.FUNCTION), None)
+        before, behind = (one.line - owner.line, owner.end - one.line) if owner else (BEFORE, BEHIND)
+        return self.around(one.path, one.line, before=min(before, BEFORE), behind=min(behind, BEHIND))
 
     def of_definition(self, one: Definition, stems: frozenset[str], *, of_meaning: bool = False) -> Excerpt | None:
         """Return the lines of a definition that answer best, its head where nothing in it does; None if it is gone.
@@ -81,7 +104,7 @@ class Quotes:
         start = above if of_meaning or one.line - above <= MAX_ATTACHED else one.line
         return self.best(one.path, start, definition_end(lines, one.line), stems, head=start)
 
-    def around(self, path: str, line: int, *, before: int = 5, behind: int = 6) -> Excerpt | None:
+    def around(self, path: str, line: int, *, before: int = BEFORE, behind: int = BEHIND) -> Excerpt | None:
         """Return the lines around one line, which is among them."""
         lines = self.lines(path)
         if not 0 < line <= len(lines):

@@ -43,7 +43,7 @@ MAX_PLACES: Final = 12
 MAX_VERSIONS: Final = 10
 """Earlier versions of a file that may be the one which ran, the newest first."""
 
-OWN_CODE: Final = 0.5
+OWN_CODE: Final = 0.6
 """A file whose kind weighs less (a test) comes behind those of the product itself."""
 
 

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bot.casework.investigate import quotes
-from bot.casework.investigate.findings import NONE, Answer, Finding, Search
-from bot.domain.search.definitions import DefinitionKind, definitions_in
+from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
+from bot.domain.search.definitions import DefinitionKind
 from bot.domain.search.files import is_prose, path_weight
 from bot.domain.search.questions import DEFINITION_WORDS, NUMBER, VALUE, VALUE_WORDS
-from bot.domain.search.settings import Setting, settings_in
+from bot.domain.search.settings import Setting
 
 LOOKED_AT: Final = 10
+MAX_DEFINITIONS: Final = 3
 MIN_WEIGHT: Final = 0.5
 """A file that counts less, such as a test, is not asked what it gives a value to."""
 
@@ -45,25 +46,28 @@ def value_answer(search: Search) -> Answer:
         share = search.share(" ".join((one.path, one.scope, one.name, *lines[one.start - 1 : one.end])))
         if share >= MIN_SHARE and subject.holds(one.path):
             is_number = question.wants(NUMBER) and quotes.SETS_NUMBER.search(lines[one.line - 1]) is not None
-            worth = search.share(one.name) + share + SETS_NUMBER * is_number
+            is_inside = not subject.is_plain and any(
+                each.path == one.path and each.line <= one.line <= each.end for each in subject.definitions
+            )
+            worth = search.share(one.name) + share + SETS_NUMBER * is_number + is_inside
             ranked.append((-worth, place, one))
     findings = (_as_finding(one, search) for _, _, one in sorted(ranked))
     return next((Answer([one]) for one in findings if one), NONE)
 
 
 def _settings(words: Sequence[str], search: Search) -> Iterator[Setting]:
-    """Yield what is given a value in the passages closest to the question, the best passages first."""
+    """Yield what is given a value in the definition that is named, then in the closest passages, best first."""
+    told = [(one.path, one.line, one.end) for one in search.subject.definitions[:MAX_DEFINITIONS]]
     found = [
-        passage
+        (passage.path, passage.start, passage.end)
         for text in (" ".join((*words, "default")), " ".join(words))
         for passage in search.index.search(text, limit=LOOKED_AT)
     ]
     seen = set()
-    for passage in found:
-        if path_weight(passage.path, search.question.text) >= MIN_WEIGHT:
-            lines = search.quotes.lines(passage.path)
-            for one in settings_in(passage.path, lines, definitions_in(passage.path, lines)):
-                if passage.start <= one.line <= passage.end and one not in seen:
+    for path, start, end in (*told, *found):
+        if path_weight(path, search.question.text) >= MIN_WEIGHT:
+            for one in search.quotes.settings(path):
+                if start <= one.line <= end and one not in seen:
                     seen.add(one)
                     yield one
 
@@ -72,4 +76,5 @@ def _as_finding(one: Setting, search: Search) -> Finding | None:
     line = search.quotes.lines(one.path)[one.line - 1].strip().rstrip(",;{")
     what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
     lead = "The value is told in" if is_prose(one.path) else f"`{what}` is set in"  # prose may not repeat the name
-    return search.at(one.path, one.line, lead)
+    excerpt = search.quotes.around_setting(one)
+    return of_lines(f"{lead} `{one.path}:{one.line}`.", excerpt) if excerpt else None

@@ -7,13 +7,9 @@ copying may join all of them.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import Final
 
 MAX_TEXT_CHARS: Final = 200_000
-
-LEAST_WIDTH: Final = 60
-"""Narrower than this is no terminal that broke its lines."""
 
 _LINK: Final = re.compile(r"<(?:https?|mailto):[^\s<>|]{1,2000}\|([^<>|\n]{1,300})>")
 _ENTITIES: Final = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
@@ -42,12 +38,6 @@ _BROKEN: Final = (
 )
 """Frames of Python, of Java and JavaScript, and of C#, broken over two lines; what stands between the two halves."""
 
-_BEGINS: Final = re.compile(r'(?:[ \t>|]{0,4}(?:\t|  )|File "|(?:at|from) |#\d|Caused by: |Traceback |goroutine |$)')
-"""How a line begins that no terminal broke off: frames are of one length, too, where a function calls itself."""
-
-_IS_WHOLE: Final = re.compile(r"""(?:\)|:\d{1,7}|line \d{1,7}|, in \S{1,200}|\+0x[0-9a-f]{1,16}|['"`’])$""")
-"""How frames end."""
-
 
 def readable_text(text: str) -> str:
     """Return the beginning of a message with Slack's links and entities as they were typed."""
@@ -63,20 +53,7 @@ def trace_text(text: str) -> str:
     >>> trace_text('File "/srv/pay.py",\n> line 7, in charge')
     'File "/srv/pay.py", line 7, in charge'
     """
-    lines = _JOINED_HEAD.sub("\n", _WRITTEN_END.sub("\n", _unfolded(readable_text(text))))
+    lines = _JOINED_HEAD.sub("\n", _WRITTEN_END.sub("\n", readable_text(text)))
     for broken, whole in _BROKEN:
         lines = broken.sub(whole, lines)
     return lines
-
-
-def _unfolded(text: str) -> str:
-    """Return a text as it was before a terminal broke it: several lines are as long as the longest."""
-    lines = text.split("\n")
-    width = max(map(len, lines))
-    full = [len(line) == width and not _BEGINS.match(after) for line, after in pairwise([*lines, ""])]
-    is_folded = any(is_full and not _IS_WHOLE.search(line) for line, is_full in zip(lines, full, strict=True))
-    if width < LEAST_WIDTH or sum(full) < 2 or not is_folded:
-        return text
-    return "".join(line if is_full else f"{line}\n" for line, is_full in zip(lines, full, strict=True)).removesuffix(
-        "\n"
-    )

@@ -12,7 +12,22 @@ from tests.journeys.shop import RETRIES, SESSIONS, SHOP, TIMEOUTS
 from tests.journeys.test_codebases import INFRA, WORKERS
 from tests.tables import each_row
 
-CODEBASES: Final[Mapping[str, Mapping[str, str]]] = {"shop": SHOP, "infra": INFRA, "client": FILES}
+RELAY: Final[Mapping[str, str]] = {
+    "relay/mail.py": 'def deliver(letter, retry_pause_s=30):\n    """Hand a letter over."""\n    return letter\n',
+    "relay/options.py": (
+        "def add_options(parser):\n"
+        '    parser.add_option("spool_dir", default="/var/spool", help="where letters wait")\n'
+    ),
+    "config/relay.yml": "queue:\n  poll_interval: 15\n  batch_size: 40\n",
+    "config/limits.toml": "[attachments]\nmax_bytes = 5_000_000\n",
+    "web/client.js": (
+        "const defaults = {\n  headerTimeout: 4000,\n}\n\nfunction redirect(url) {\n  let status = 302\n"
+        "  return send(url, status)\n}\n\nfunction location(url) {\n  let status = 201\n  return send(url, status)\n}\n"
+    ),
+    "server/serve.go": "package server\n\n// How long an idle connection stays open.\nconst KeepAliveSeconds = 75\n",
+    "examples/web-service/index.js": "// an example service with a database in memory\nconst database = {}\n",
+}
+CODEBASES: Final[Mapping[str, Mapping[str, str]]] = {"shop": SHOP, "infra": INFRA, "client": FILES, "relay": RELAY}
 SILENT: Final = ""
 
 
@@ -44,6 +59,17 @@ def codebases(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
             *("client", "why does OrderService open a new client for every single order we take?"),
             *("shop/client.py", "class OrderService"),
         ),
+        ("relay", "what is the default retry pause when delivering a letter", "relay/mail.py", "retry_pause_s=30"),
+        ("relay", "which directory is the spool by default?", "relay/options.py", 'default="/var/spool"'),
+        ("relay", "how often is the queue polled?", "config/relay.yml", "poll_interval: 15"),
+        ("relay", "biggest attachment we take, in bytes?", "config/limits.toml", "max_bytes = 5_000_000"),
+        ("relay", "default header timeout of the web client", "web/client.js", "headerTimeout: 4000"),
+        ("relay", "what is the default status of `redirect`", "web/client.js", "let status = 302"),
+        ("relay", "how many seconds is an idle connection kept open?", "server/serve.go", "KeepAliveSeconds = 75"),
+        ("relay", "Which database does the checkout service use?", SILENT, ""),
+        ("relay", "what is the default port of the metrics exporter?", SILENT, ""),
+        ("relay", "where do we store the customer's invoices?", SILENT, ""),
+        ("relay", "how is the user's session encrypted?", SILENT, ""),
         ("shop", "who pays for the coffee machine?", SILENT, ""),
         ("shop", "how do I reset my vpn password?", SILENT, ""),
         ("shop", "which kafka topic gets the invoices?", SILENT, ""),
@@ -59,3 +85,10 @@ def test_a_few_files_answer_what_they_hold(
     refs = ask(codebases[codebase], question).ret.evidence_refs
     assert [one.ref.rpartition(":")[0] for one in refs[:1]] == [path][: bool(path)]
     assert quoted in "".join(one.quote for one in refs[:1])
+
+
+def test_a_value_is_quoted_without_the_next_function(codebases: Mapping[str, Path]) -> None:
+    """What another function sets beside it is no answer."""
+    (ref,) = ask(codebases["relay"], "what is the default status of `redirect`").ret.evidence_refs
+    assert "302" in ref.quote
+    assert "201" not in ref.quote
