@@ -18,10 +18,10 @@ from typing import Any, Final, TextIO
 from bot.casework.reports.classifier_samples import TAKEN, Judgement, Sample, draw_sample
 from bot.cli.data_directory import names_at, store_at
 from bot.cli.output import WIDTH
+from bot.domain.text.names import Names
 from bot.domain.text.sanitize import strip_hidden
 from bot.errors import InputError
 from bot.ports.collections import CLASSIFIED, JUDGEMENTS
-from handlers.names import Names
 
 COUNT: Final = 20
 NO_NAMES: Final = Names()
