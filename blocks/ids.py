@@ -54,6 +54,11 @@ RUN_SESSION: Final = "triage_run_session"
 
 OPEN_PLAYBOOK: Final = "triage_open_playbook"
 
+HAVE_IT: Final = "triage_have_it"
+HAND_TO: Final = "triage_hand_to"
+HAND_VIEW: Final = "triage_hand_view"
+PERSON: Final = "person"
+
 TRIAGE_THIS: Final = "triage_this"
 REMEMBER_THIS: Final = "remember_this"
 """The message shortcuts of manifest.yml."""
@@ -223,6 +228,11 @@ def proof_block_id(reply_id: str) -> str:
     return PROOF_MARK + reply_id
 
 
+def told_block_id(state: ThreadState) -> str:
+    """Return the block id of the line that says in direct messages who reads the draft first."""
+    return f"triage_told:{reply_id_of(state)}"
+
+
 def preview_block_id(thread_id: str, version: int, number: int) -> str:
     """Return the block id that marks one message of a draft in the thread of its card."""
     return f"triage_draft:{thread_id}:{version}:{number}"
@@ -232,6 +242,12 @@ def page_block_id(state: ThreadState, ring: int | None) -> str:
     """Return the block id that marks a ring of a question that pages, by its number; None: its escalation."""
     again = f"-{state.paging.times_raised}" if state.paging.times_raised else ""
     return f"triage_page:{reply_id_of(state)}:{'then' if ring is None else ring}{again}"
+
+
+def hand_over_block_id(state: ThreadState) -> str:
+    """Return the block id that marks what the assignee of a thread is told, once for each time it is handed over."""
+    given = f"{state.assignee} {state.handed.at.isoformat() if state.handed else ''}"
+    return f"triage_handed:{reply_id_of(state)}:{finding_digest(given)}"
 
 
 def encode_dialogue(click: DraftClick, *, from_home: bool) -> str:

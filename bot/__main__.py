@@ -54,11 +54,7 @@ _OWN = {
         "move all state into PostgreSQL and back, or to the form of an earlier release",
     ),
     "search": ("bot.cli.search:command", "rank the passages of a codebase for a text"),
-    "eval": (
-        "bot.cli.evaluation.command:command",
-        "how good drafts and checks are: questions, planted errors, history",
-    ),
-    "replay": ("bot.cli.replay:command", "apply today's rules to past events; nothing is posted"),
+    "backtest": ("bot.cli.backtest.command:command", "what it would have answered on a past channel, and was it right"),
     "classify": ("bot.cli.classify:command", "events or plain lines on stdin, classified events on stdout"),
 }
 """Where each command of the terminal alone stands, and what it does."""
@@ -68,7 +64,7 @@ COMMANDS = (*_FIRST, *_SHARED, *(name for name in _OWN if name not in _FIRST))
 """Every command in the order of lists; a module is imported when its command is typed."""
 
 _REMOVED_OPTIONS = {
-    "--calibrate": "drafts are not counted by kind any more",
+    "--judge": "the page of triage backtest marks messages, and --marks records its file",
     "--picture": "triage metrics --days 7 shows a week",
     "--rebuild": "triage metrics reads the journals of its days every time",
     "--teams": "several teams are a block of triage.yml",

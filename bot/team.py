@@ -151,7 +151,7 @@ class Team:
         table = build_job_table(
             self.questions.orchestrator,
             self.questions.alerts,
-            self.questions.mentions,
+            self.edge.follow_mention,
             self.questions.rebuilding,
             self.heartbeats.worker,
             self.heartbeats.threads,
@@ -223,6 +223,7 @@ class Team:
         every(CATCH_UP_EVERY_S, ours(questions.rounds.tick))
         every(TIDY_EVERY_S, ours(questions.reminders.tick))
         every(TIDY_EVERY_S, ours(questions.pages.tick))
+        every(TIDY_EVERY_S, ours(questions.hand_overs.tick))
         every(TIDY_EVERY_S, ours(questions.arming.tick))
         every(FLUSH_EVERY_S, ours(questions.auto_replies.tick))
         every(CATCH_UP_EVERY_S, ours(questions.feedback.tick))

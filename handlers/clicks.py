@@ -125,7 +125,7 @@ def text_of(view: Body, block: str) -> str | None:
     'so'
     """
     field = field_of(view, block) or {}
-    value = (field.get("selected_option") or field).get("value")
+    value = (field.get("selected_option") or field).get("value", field.get("selected_user"))
     return value if isinstance(value, str) else _shown_in(view, block)
 
 

@@ -403,7 +403,7 @@ class RecordingMessenger:
         card.shown.append(state)
         card.progress += [progress] if progress else []
         self._faults.point("messenger: after the card")
-        return self.ops_channel, card.ts
+        return state.card_channel or self.ops_channel, card.ts
 
     def card_digest(self, state: ThreadState) -> str:
         return state.model_dump_json(exclude={"version"})
@@ -518,6 +518,10 @@ class RecordingPages:
     def escalate(self, state: ThreadState, to: str, *, waited: timedelta) -> None:
         self._say(to, f"escalation of {state.question}", waited)
 
+    def hand_over(self, state: ThreadState) -> None:
+        assert state.handed is not None
+        self._say(str(state.assignee), f"{state.question}, from {state.handed.by}", timedelta())
+
     def _say(self, to: str, what: str, waited: timedelta) -> None:
         if to in self.refuses:
             raise self.refuses[to]
@@ -595,6 +599,23 @@ class RecordingAskerChat:
             raise self.refuse
 
 
+class RecordingDirectChat:
+    """Port DirectChat that remembers what was said, once for each thread, and what was shown."""
+
+    def __init__(self, faults: Faults | None = None) -> None:
+        self.told: dict[str, str] = {}
+        self.working: list[bool] = []
+        self._faults = faults or Faults()
+
+    def tell(self, state: ThreadState, text: str) -> None:
+        self._faults.point("direct: before a line")
+        self.told.setdefault(state.thread_id, text)
+        self._faults.point("direct: after a line")
+
+    def show_working(self, state: ThreadState, *, is_working: bool) -> None:
+        self.working.append(is_working)
+
+
 class FakeAttachments:
     """Port Attachments over dictionaries, by file id; what is not in them is refused."""
 
@@ -604,7 +625,7 @@ class FakeAttachments:
 
     def image(self, file_id: str) -> Image:
         if file_id not in self.images:
-            raise ProviderError("Slack could not read a file: file_not_found")
+            raise ProviderError("Slack could not read a file: file_not_found", code="file_not_found")
         return self.images[file_id]
 
     def text(self, file_id: str) -> str:
@@ -622,6 +643,7 @@ class FakeWorkspace:
         self.private: set[str] = {"C0OPS"}
         self.archived: set[str] = set()
         self.groups: dict[str, frozenset[str]] = {}
+        self.mails: dict[str, str] = {}
         self.unreadable: set[str] = set()
         self.asked: list[str] = []
         self.asked_fresh: list[str] = []
@@ -642,6 +664,17 @@ class FakeWorkspace:
         if chat_id in self.unreadable:
             raise ProviderError("Slack could not read the thread: channel_not_found")
         return list(self.threads.get((chat_id, thread_ts), []))
+
+    def thread_above(self, chat_id: str, message_id: str) -> str | None:
+        self._answer(chat_id)
+        roots = [ts for chat, ts in self.threads if chat == chat_id and float(ts) < float(message_id)]
+        return max(roots, key=float, default=None)
+
+    def user_groups(self) -> Sequence[tuple[str, str]]:
+        return [(one, one.lower()) for one in self.groups if one.startswith("S")]
+
+    def user_of(self, email: str) -> str | None:
+        return self.mails.get(email)
 
     def channel(self, chat_id: str) -> Channel:
         self._answer(chat_id)

@@ -24,25 +24,35 @@ from blocks.cards.draft_actions import (
     waiting_actions,
 )
 from blocks.cards.draft_context import (
-    alert_line,
     asked_by,
     candidate_blocks,
     earlier_lines,
     evidence_lines,
-    suspect_lines,
     twin_blocks,
 )
 from blocks.cards.draft_status import new_draft_line, objections, status_line
 from blocks.cards.fix_view import fix_blocks
+from blocks.cards.incoming_alert import alert_line, assignee_actions, assignee_line, owner_line, suspect_lines
 from blocks.cards.reply_cards import auto_line, reply_messages, reply_mrkdwn, reply_sections, votes_line
 from blocks.text.message_size import SHORT_CHARS, fit_message, without_middle
-from blocks.text.outgoing_text import context, escape, escape_text, mention, quote_block, quoted_line, section, verbatim
+from blocks.text.outgoing_text import (
+    context,
+    escape,
+    escape_text,
+    inline_code,
+    mention,
+    quote_block,
+    quoted_line,
+    section,
+    verbatim,
+)
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of, truncate
 from bot.casework.posting.reply_proof import ReplyProof, proof_of
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import wrote_in_thread
+from bot.domain.events import is_direct
 from bot.domain.fixes.fixes import NO_FIX, FixMark
-from bot.domain.questions.approval_basis import Basis, basis_of_thread
+from bot.domain.questions.approval_basis import OFFLINE, Basis, basis_of_thread
 from bot.domain.questions.draft_language import primary
 from bot.domain.questions.feedback import NO_VOTES, Votes
 from bot.domain.questions.rubrics import watch_line
@@ -64,11 +74,20 @@ PAGED = 10
 DRAFT_CHARS = 5_000
 """Of a draft that a card shows whole, as `chars_of` counts; half of what one message holds."""
 
+UNREAD_IMAGES = {
+    "missing_scope": ": the app lacks the scope `files:read`",
+    "foreign_file": ": it is kept elsewhere than at Slack",
+}
+"""Why the chat gives no image, by its own word."""
+
 NEW_DRAFT_CHARS = 2_500
 """Of a new draft that a card shows whole beside a human's text, counted in the same way."""
 
 BEGINNING_CHARS = 600
 """Shown on the card of a draft that stands in the card's thread."""
+
+SPOKEN_DRAFT_CHARS = 2_000
+SPOKEN_PLACE_CHARS = 120
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,10 +127,13 @@ def card_blocks(
         _question(state, facts.pages()),
         *map(context, _remarks_above(state, facts, refused)),
         *alert_line(state),
+        *assignee_line(state),
+        *map(context, _asked_since(state)),
         context(status_line(state, progress=progress)),
         *map(context, _remarks_below(state, facts)),
         *votes_line(facts.votes(state)),
         *earlier_lines(state),
+        *assignee_actions(state),
         *twin_blocks(state),
     ]
     kept = draft
@@ -135,12 +157,21 @@ def draft_fits(state: ThreadState, *, is_short: bool = False) -> bool:
 
 
 def card_text(state: ThreadState) -> str:
-    """Return the card's one line for notifications and screen readers."""
-    return truncate(f"{_page(state, ())}{status_line(state)}: {' '.join(escape_text(state.question).split())}", 300)
+    """Return the card for notifications and screen readers: status and question; then a waiting draft and its places.
+
+    Whoever hears no blocks can decide by it.
+    """
+    lead = truncate(f"{_page(state, ())}{status_line(state)}: {' '.join(escape_text(state.question).split())}", 300)
+    if not state.draft_pending or state.status is not ThreadStatus.PENDING_USER:
+        return lead
+    draft = truncate(reply_mrkdwn(draft_with_marks(state, state.draft_pending)), SPOKEN_DRAFT_CHARS)
+    refs = state.investigator_return.evidence_refs if state.investigator_return else ()
+    places = "; ".join(inline_code(ref.ref, SPOKEN_PLACE_CHARS) for ref in refs)
+    return "\n".join(filter(None, (lead, draft, places)))
 
 
 def _question(state: ThreadState, pages: Sequence[str]) -> Block:
-    where = f"<#{state.chat_id}>"
+    where = "a direct message" if is_direct(state.chat_id) else f"<#{state.chat_id}>"
     link = f" · <{state.permalink}|open thread>" if state.permalink else ""
     asked = truncate(without_middle(escape_text(state.question), QUESTION_CHARS), QUESTION_CHARS) or "(no text)"
     return SectionBlock(
@@ -175,6 +206,12 @@ def page_lead(pages: Sequence[str]) -> str:
     """Return the sign and the word of a page, then a mention of each person or group, ten at most."""
     named = "".join(f" {mention(one)}" for one in pages[:PAGED])
     return f"{SIGNS[Severity.PAGE]} *{WORDS[Severity.PAGE]}:*{named}"
+
+
+def _asked_since(state: ThreadState) -> list[str]:
+    """Return the latest question that came into an open thread, which the draft is about as well."""
+    asked = [said for said in state.followups if "?" in said.text and not said.waits] if state.is_open else []
+    return [f":speech_balloon: <@{said.sender_id}> asked since: “{_written(said.text)}”" for said in asked[-1:]]
 
 
 def _remarks_above(state: ThreadState, facts: CardFacts, refused: str | None) -> Iterator[str]:
@@ -284,7 +321,7 @@ def _waiting(state: ThreadState, facts: CardFacts) -> list[Block]:
         *evidence_lines(state, facts.link_to),
         *candidate_blocks(state, facts.link_to),
         *auto_line(state),
-        *(suspect_lines(ret.suspect_changes, state.started_at) if ret else []),
+        *([*suspect_lines(ret.suspect_changes, state.started_at), *owner_line(ret.owners)] if ret else []),
         *map(context, _unread(state)),
         *fix_blocks(state, facts.fixes(state), reinvestigate_button(state)),
         *objections(state),
@@ -295,16 +332,26 @@ def _waiting(state: ThreadState, facts: CardFacts) -> list[Block]:
 
 
 def _unread(state: ThreadState) -> Iterator[str]:
-    """Yield what the investigation did not read: images, files, and what changed since a codebase was fetched."""
+    """Yield what the investigation read of images, and what it did not: files, and what changed since a fetch."""
     ret = state.investigator_return
-    unread = len(state.images) - (ret.images_read if ret else 0)
-    if unread > 0:
-        yield unread_images(unread)
+    yield from _images(state)
     if ret is not None and ret.not_searched:
         then = "when it is, this is investigated again" if ret.index_unfinished else "`triage doctor` says what to do"
         yield f":mag: *Not searched:* {escape(redact(ret.not_searched))} · {then}"
     if ret is not None and ret.aged_clones:
         yield f":clock3: {escape('; '.join(one.words() for one in ret.aged_clones))}"
+
+
+def _images(state: ThreadState) -> Iterator[str]:
+    """Yield how many of the question's images were read, how many not, and why."""
+    ret = state.investigator_return
+    read, problem = (ret.images_read, ret.images_problem) if ret else (0, None)
+    unread = len(state.images) - read
+    why = ": no model was used" if state.investigator == OFFLINE else UNREAD_IMAGES.get(problem or "", "")
+    said = [f"read {counted(read, 'image')}"] if read else []
+    said += [f"{unread_images(unread)}{why}"] if unread > 0 else []
+    if said:
+        yield f"🖼️ {' · '.join(said)}"
 
 
 def _doubts(state: ThreadState) -> list[Block]:

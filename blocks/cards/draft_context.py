@@ -1,14 +1,13 @@
-"""What stands around a draft on its card: its alert, citations, twins, an earlier reply, suspect changes. Pure.
+"""What stands around a draft on its card: citations, twins, an earlier reply. Pure.
 
 Each citation stands there with its mark, its line and its claim. Twins are threads in which the same was asked; each
-has a way to take it out. Suspect changes are the newest commits of the lines that the question's stack trace leads
-to.
+has a way to take it out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC
 from textwrap import dedent
 from typing import Final
 
@@ -20,13 +19,12 @@ from blocks.text.outgoing_text import code_line, context, escape, fence, inline_
 from blocks.text.splitting import LINK_CHARS, shorten
 from bot.casework.checks.sources import place_of
 from bot.casework.decisions import DraftClick
-from bot.domain.alerts import AlertState
 from bot.domain.citations.citation_lines import path_in_codebase, shown_ref
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.drafts import offered_candidates
-from bot.domain.returns import EvidenceKind, EvidenceRef, SuspectChange, remark_on
+from bot.domain.returns import EvidenceKind, EvidenceRef, remark_on
 from bot.domain.secrets import redact
-from bot.domain.text.humanize import counted, duration
+from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import ThreadState, Twin
 
@@ -35,12 +33,6 @@ SHOWN: Final = 5
 
 EARLIER_CHARS: Final = 300
 NOT_SAME: Final = "Not the same"
-
-SHOWN_SUSPECTS: Final = 3
-PLACE_CHARS: Final = 100
-AUTHOR_CHARS: Final = 60
-SUBJECT_CHARS: Final = 120
-TITLE: Final = ":mag_right: *Suspect changes* where the stack trace leads; nobody has judged them"
 
 SHOWN_REFS = 8
 SHA_CHARS = 12
@@ -65,22 +57,6 @@ TOOL_NAMES: Final = {
 """Of alert tools that are not written as their ids are, with a capital."""
 
 _MARKS = {True: "✓", False: "✗", None: "?"}
-
-
-def alert_line(state: ThreadState) -> list[Block]:
-    """Return how the alert of a thread stands: its state, how often it fired, and when; one line however often."""
-    alert = state.alert
-    if alert is None:
-        return []
-    fired = f", {alert.count:,} times" if alert.count > 1 else ""
-    if alert.is_firing:
-        return [context(f":bell: *Firing*{fired}, {'last' if fired else 'since'} {local_time(alert.last_at)}")]
-    changed, before = local_time(alert.changed_at), f"; it fired{fired.removeprefix(',')}" if fired else ""
-    if alert.state is AlertState.RESOLVED:
-        lasted = duration(max(alert.changed_at - alert.first_at, timedelta()))
-        return [context(f":white_check_mark: *Resolved* {changed}, after {lasted}{before}")]
-    said = "Acknowledged in the alert tool" if alert.state is AlertState.ACKNOWLEDGED else "No longer an alert"
-    return [context(f"🔕 *{said}*, {changed}{before}")]
 
 
 def asked_by(state: ThreadState) -> str:
@@ -120,7 +96,8 @@ def earlier_lines(state: ThreadState) -> list[Block]:
     if earlier is None or not state.is_open:
         return []
     link = sibling_message_link(state.permalink, earlier.chat_id, earlier.message_id)
-    where = f"<{link}|Answered before>" if link else "Answered before"
+    said_when = "Answered before" if state.alert is None else f"As on {earlier.posted_at.astimezone(UTC):%A}"
+    where = f"<{link}|{said_when}>" if link else said_when
     by = f" by <@{earlier.approved_by}>" if earlier.approved_by else ""
     said = escape(plain(redact(earlier.text), EARLIER_CHARS))
     refs = ", ".join(inline_code(ref, 90) for ref in earlier.changed)
@@ -141,28 +118,6 @@ def _option_text(twin: Twin) -> str:
 
 def _value(twin: Twin) -> str:
     return ids.CLICK.encode(DraftClick(thread_id=twin.thread_id, version=0, draft_hash=""))
-
-
-def suspect_lines(suspects: Sequence[SuspectChange], asked_at: datetime) -> list[Block]:
-    """Return what lately changed, one line a commit, the newest first; nothing where there is nothing.
-
-    The age is that at `asked_at`, so that it stays true however late the card is read.
-    """
-    shown = suspects[:SHOWN_SUSPECTS]
-    earlier = [[other.ref for other in shown[:number]] for number in range(len(shown))]
-    lines = [_suspect_line(one, asked_at, is_again=one.ref in refs) for one, refs in zip(shown, earlier, strict=True)]
-    return [context(TITLE), *map(context, lines)] if lines else []
-
-
-def _suspect_line(one: SuspectChange, asked_at: datetime, *, is_again: bool) -> str:
-    place = inline_code(shown_ref(one.ref), PLACE_CHARS)
-    author = escape(plain(redact(one.author), AUTHOR_CHARS))
-    subject = escape(plain(redact(one.subject), SUBJECT_CHARS))
-    age = f"{duration(asked_at - one.changed_at)} before the question" if one.changed_at <= asked_at else "after it"
-    how = "before that" if is_again else "last changed" if one.is_latest else "changed"
-    by = f" by {author}" if author else ""
-    said = f": {subject}" if subject else ""
-    return f"{place} {how} {local_time(one.changed_at)} ({age}){by} in `{escape(one.commit[:7])}`{said}"
 
 
 def evidence_lines(state: ThreadState, link_to: LinkTo) -> list[Block]:

@@ -81,7 +81,7 @@ class Approvers:
         if not self.probably(user_id, team_id):
             return False
         try:
-            return not _never_may(self._workspace.person(user_id))
+            return not may_never_decide(self._workspace.person(user_id))
         except ProviderError:
             log.warning("cannot tell who may see drafts", extra={"action": "approvers_unknown"}, exc_info=True)
             return False
@@ -145,7 +145,7 @@ class Approvers:
     def _never(self, user_id: str) -> bool:
         """Whether a person is known never to decide; one the chat cannot tell of is not."""
         try:
-            return _never_may(self._workspace.person(user_id))
+            return may_never_decide(self._workspace.person(user_id))
         except ProviderError:
             return False
 
@@ -162,9 +162,9 @@ def is_member(person: Person, team_id: str, our_team_id: str) -> bool:
 
     A sister workspace of an Enterprise Grid is another team and the same company.
     """
-    return not _never_may(person) and (team_id == our_team_id or team_id in person.team_ids)
+    return not may_never_decide(person) and (team_id == our_team_id or team_id in person.team_ids)
 
 
-def _never_may(person: Person) -> bool:
+def may_never_decide(person: Person) -> bool:
     """Whether nobody of this kind decides anything, whatever list they stand on."""
     return is_stranger(person) or person.is_bot or person.is_deactivated

@@ -176,7 +176,7 @@ class QuestionPages:
             self._try_to_escalate(state.thread_id, now)
 
     def hear(self, event: Event, thread_id: str) -> None:
-        """Take what an approver, or who was told next, writes in the thread of a page as their acknowledgement.
+        """Take what an approver, the assignee or who was told next writes in a page's thread as their acknowledgement.
 
         The asker's own words are none, and neither is "me too" of anybody else.
         """
@@ -186,7 +186,7 @@ class QuestionPages:
         by, asked = event.sender.id, {state.original_message_id, state.opened_by_message_id}
         if event.message_id in asked or event.sender.type != "user" or by == state.original_sender_id:
             return
-        if self._is_approver(by, event.team_id) or was_told(self._service, state, by):
+        if by == state.assignee or self._is_approver(by, event.team_id) or was_told(self._service, state, by):
             acknowledge(self._service, thread_id, by=by)
 
     def _ring(self, due: Sequence[ThreadState], now: datetime) -> None:

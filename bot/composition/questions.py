@@ -10,6 +10,7 @@ from bot.casework.alerts import AlertThreads
 from bot.casework.decisions import Decisions
 from bot.casework.escalate.escalations import Escalations, EscalationWatch, LongRuns
 from bot.casework.escalate.long_run import run_environment
+from bot.casework.hand_overs import HandOvers
 from bot.casework.mentions import Mentions
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.posting.auto_replies import ArmingService, AutoReplies
@@ -50,6 +51,7 @@ class Questions:
     rounds: Rounds
     reminders: DraftReminders
     pages: QuestionPages
+    hand_overs: HandOvers
     briefs: BriefSchedule
     feedback: FeedbackVotes
     patches: PatchWork
@@ -77,7 +79,13 @@ def build_questions(process: Process, core: TeamCore) -> Questions:
     )
     audit = AuditCards(slack.poster, ops_channel=settings.ops_channel)
     auto_replies = AutoReplies(service, replies, still_stands, arming, core.collection(AUTO_REPLIES), audit)
-    pages = _pages(process, core)
+    pings = PagePosts(
+        slack.poster,
+        ops_channel=settings.ops_channel,
+        pages=lambda: core.approvers.paged,
+        members=slack.workspace.members,
+    )
+    pages = QuestionPages(service, pings, is_approver=core.approvers.probably, say=core.ops.say)
     rounds = Rounds(service, models.investigator, models.validator, models.runs, escalations, replies, auto_replies)
     orchestrator = Orchestrator(
         service,
@@ -117,6 +125,7 @@ def build_questions(process: Process, core: TeamCore) -> Questions:
         rounds=rounds,
         reminders=DraftReminders(service, storage.journal(REMINDERS), posts.remind, hours=hours),
         pages=pages,
+        hand_overs=HandOvers(service, pings),
         briefs=BriefSchedule(service, storage, brief, core.single(BRIEFS), say=posts.say, zone=zone, hours=hours),
         feedback=FeedbackVotes(service, core.feedback, FeedbackPosts(slack.poster), keep=settings.keep_runs_for),
         patches=build_patch_work(process, core),
@@ -134,16 +143,6 @@ def _models(process: Process, core: TeamCore) -> CaseworkModels:
         attachments=process.slack.attachments,
     )
     return CaseworkModels(inputs)
-
-
-def _pages(process: Process, core: TeamCore) -> QuestionPages:
-    posts = PagePosts(
-        process.slack.poster,
-        ops_channel=core.settings.ops_channel,
-        pages=lambda: core.approvers.paged,
-        members=process.slack.workspace.members,
-    )
-    return QuestionPages(core.service, posts, is_approver=core.approvers.probably, say=core.ops.say)
 
 
 def _long_runs(core: TeamCore, models: CaseworkModels) -> LongRuns:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import operator
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Final, Self
@@ -36,6 +37,7 @@ class Alert(FrozenValue):
         fingerprint: equal for messages about the same alert on the same thing, whatever their times, counts and
             measured values; other things have other fingerprints.
         severity: the tool's own field, else `act`.
+        service: what the tool's fields name as the service, project or repository; "" where they name none.
         text: everything a person can read in the message; not written to disk.
     """
 
@@ -44,6 +46,7 @@ class Alert(FrozenValue):
     name: str
     fingerprint: str
     severity: Severity = Severity.ACT
+    service: Annotated[str, Field(exclude_if=operator.not_)] = ""
     text: Annotated[str, Field(exclude=True)] = ""
 
     @property

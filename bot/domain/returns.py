@@ -153,10 +153,10 @@ class ProposedPatch(FrozenValue):
 
 
 class SuspectChange(FrozenValue):
-    """A commit that lately changed the lines a stack trace leads to: a lead, not a proof.
+    """A commit that lately changed what a stack trace or an alert's service leads to: a lead, not a proof.
 
-    `ref` is `path:start-end` at the commit the draft was made at; `author` and `subject` are empty where they may not
-    be shown. `is_latest`: whether no later commit changed these lines.
+    `ref` is `path:start-end` at the commit the draft was made at, or the path of the service's files; `author` and
+    `subject` are empty where they may not be shown. `is_latest`: whether no later commit changed these lines.
     """
 
     ref: str
@@ -165,6 +165,17 @@ class SuspectChange(FrozenValue):
     subject: str
     changed_at: AwareDatetime
     is_latest: bool = True
+
+
+class CodeOwner(FrozenValue):
+    """Whom code names for the files a question leads to; what may not be shown is left out.
+
+    `name` is as CODEOWNERS or git writes it; `email` is how Slack may know them; `by_rule`: CODEOWNERS says so.
+    """
+
+    name: str
+    email: str = ""
+    by_rule: bool = False
 
 
 class AgedClone(FrozenValue):
@@ -224,10 +235,14 @@ class InvestigatorReturn(FrozenValue):
     """Whether some of these were only not indexed yet, filled in by code."""
     images_read: int = 0
     """How many of the question's images the investigator saw, filled in by code."""
+    images_problem: Annotated[str | None, Field(exclude_if=operator.not_)] = None
+    """The chat's word for why an image could not be read, filled in by code."""
     track_record: Any = Field(default=None, exclude=True, repr=False)
     """Written by earlier releases: read, so that their returns are valid, and ignored."""
     suspect_changes: tuple[SuspectChange, ...] = ()
-    """What changed lately where the question's stack trace leads, filled in by code; the newest first."""
+    """What changed lately where a stack trace or an alert's service leads, filled in by code; the newest first."""
+    owners: Annotated[tuple[CodeOwner, ...], Field(exclude_if=operator.not_)] = ()
+    """Who owns the files that a stack trace or an alert's service leads to, filled in by code."""
     not_answered: tuple[str, ...] = ()
     """What was written in the thread that a draft made without a model may not answer, the newest first."""
 

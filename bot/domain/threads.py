@@ -152,12 +152,16 @@ class Round(FrozenValue):
 
 
 class Followup(FrozenValue):
-    """A message that came into the thread while it was open."""
+    """A message that came into the thread while it was open.
+
+    `waits`: it asks something that the run under way does not know of.
+    """
 
     message_id: str
     sender_id: str
     text: str
     at: AwareDatetime
+    waits: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
 
 class HumanContext(FrozenValue):
@@ -217,6 +221,14 @@ class EarlierReply(FrozenValue):
     """Its citations of files whose lines are no longer as they were."""
 
 
+class HandOver(FrozenValue):
+    """Who gave a thread to its assignee, and whether that person or group was told."""
+
+    by: str
+    at: AwareDatetime
+    is_told: bool = False
+
+
 class NewDraft(FrozenValue):
     """The investigator's draft that is shown beside a human's text; bot/domain/drafts.py decides between them."""
 
@@ -243,6 +255,10 @@ class ThreadState(FrozenValue):
     """The ids of the codebases it is about; none: those of its channel."""
     alert: ThreadAlert | None = None
     """What an alert bot reported, where that opened the thread."""
+    assignee: str | None = None
+    """Who has it: a Slack user or user group id."""
+    handed: Annotated[HandOver | None, Field(exclude_if=operator.not_)] = None
+    """How the assignee got it; None where they took it themselves."""
     permalink: str | None = None
     question_type: QuestionType = QuestionType.OTHER
     severity: Severity = Severity.ACT
@@ -348,7 +364,8 @@ class ThreadState(FrozenValue):
     @property
     def withdrawal(self) -> dict[str, Any]:
         """What `transition` takes where the investigator's draft is withdrawn; a human's text and its doubts stay."""
-        gone = {"investigator_round": 0, "draft_new": None, "draft_decided_by": None}
+        known = tuple(said.evolve(waits=False) for said in self.followups)
+        gone = {"investigator_round": 0, "draft_new": None, "draft_decided_by": None, "followups": known}
         if self.has_edited_draft:
             return {**gone, "doubts_settled": len(self.doubts)}
         return {**gone, "draft_pending": None, "draft_hash": None, "doubts": (), "stale_reasons": ()}
@@ -364,6 +381,12 @@ class ThreadState(FrozenValue):
     def _answers(self, said: Followup) -> bool:
         others = set(_MENTION.findall(said.text)) - {self.original_sender_id}
         return said.sender_id != self.original_sender_id and not others and not said.text.rstrip().endswith(("?", "？"))
+
+    @property
+    def is_asked_more(self) -> bool:
+        """Whether its draft waits and does not know of a question in the thread."""
+        may_reopen = self.status is ThreadStatus.PENDING_USER and self.post_intent is None
+        return may_reopen and any(said.waits for said in self.followups)
 
     @property
     def work_time(self) -> timedelta | None:

@@ -11,14 +11,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from bot.config.settings import WatcherSettings
 from bot.domain.alerts import Alert, AlertState
+from bot.domain.events import MessageType
 from bot.domain.secrets import redact
 from bot.domain.severity import Severity
 from bot.domain.table_files import load_table
 from bot.domain.text.linear_patterns import LinearPattern
 from bot.intake.alert_parts import AlertParts, fingerprint, normalise, take_apart
 from bot.intake.message_text import read_message
+from bot.intake.normalise import Incoming
 
+MAX_SERVICE_CHARS: Final = 80
 _TABLE: Final[dict[str, Any]] = load_table(__file__, "alerts.yml")
 
 
@@ -45,6 +49,7 @@ _STATES: Final = {word: AlertState(state) for word, state in (_OWN | _LOOSE | _P
 _SIGNS: Final = {sign: AlertState(state) for state, signs in _TABLE["signs"].items() for sign in signs.split()}
 _SEVERITIES: Final = {word: Severity(severity) for word, severity in _by_word(_TABLE["severities"]).items()}
 _TOOLS: Final = _by_word(_TABLE["tools"])
+_SERVICES: Final = frozenset(_TABLE["service_keys"])
 
 _WORD: Final = _word(_STATES)
 _NOUN: Final = _any(_TABLE["nouns"])
@@ -128,6 +133,15 @@ class _Title(NamedTuple):
     severity: Severity | None
 
 
+def alert_in(incoming: Incoming, watcher: WatcherSettings) -> Alert | None:
+    """Return the alert of a message from a listed bot; None for any other message, and for a deleted one."""
+    event = incoming.event
+    tool = watcher.tool_of(incoming.sender_ids) if event.sender.type == "bot" else None
+    if tool is None or event.msg_type is MessageType.DELETE:
+        return None
+    return read_alert(incoming.message, tool=tool or None)
+
+
 def read_alert(message: Mapping[str, Any], *, tool: str | None = None) -> Alert | None:
     """Return the alert that a message event is about; None for what a person wrote, and for an empty message.
 
@@ -163,6 +177,7 @@ def read_alert(message: Mapping[str, Any], *, tool: str | None = None) -> Alert 
         name=name,
         fingerprint=fingerprint([tool, stays, *_labels(parts, stays)]),
         severity=_severity(parts, titles),
+        service=_service(parts),
         text=text,
     )
 
@@ -247,6 +262,12 @@ def _labels(parts: AlertParts, name: str) -> list[str]:
     pairs = {(key, normalise(value)) for key, value in parts.fields if key in keys}
     count = Counter(key for key, _ in pairs)
     return sorted(f"{key}={value}" for key, value in pairs if count[key] == 1 and not held.issuperset(value.split()))
+
+
+def _service(parts: AlertParts) -> str:
+    """Return what the fields name as the service, by the surest key; of `org/repo` the repository."""
+    named = sorted((_TABLE["service_keys"].index(key), value) for key, value in parts.fields if key in _SERVICES)
+    return redact(named[0][1].rstrip("/").rpartition("/")[2])[:MAX_SERVICE_CHARS] if named else ""
 
 
 def _severity(parts: AlertParts, titles: list[_Title]) -> Severity:

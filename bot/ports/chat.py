@@ -102,11 +102,20 @@ class Workspace(Protocol):
     def thread(self, chat_id: str, thread_ts: str) -> Sequence[ChatMessage]:
         """Return the messages of a thread, its parent first; empty when the parent is gone."""
 
+    def thread_above(self, chat_id: str, message_id: str) -> str | None:
+        """Return the thread of the message above another one in a channel, None for none; raises ProviderError."""
+
     def channel(self, chat_id: str) -> Channel:
         """Return how a channel stands at this moment; raises ProviderError if the chat cannot say."""
 
     def members(self, place_id: str) -> frozenset[str]:
         """Return the user ids in a channel or a user group; raises ProviderError if the chat cannot say."""
+
+    def user_groups(self) -> Sequence[tuple[str, str]]:
+        """Return the id and the name of each user group; none where the chat cannot say."""
+
+    def user_of(self, email: str) -> str | None:
+        """Return the id of the user with an address; None where there is none, or the chat cannot say."""
 
 
 class Attachments(Protocol):
@@ -210,6 +219,9 @@ class PageChat(Protocol):
     def escalate(self, state: ThreadState, to: str, *, waited: timedelta) -> None:
         """Tell a user, each member of a user group, or a channel; of a group it was told if one of them was."""
 
+    def hand_over(self, state: ThreadState) -> None:
+        """Tell the assignee of a thread, or each member of their user group, in private who gave it to them."""
+
 
 class AskerChat(Protocol):
     """How who asked hears that their question is being looked into.
@@ -225,6 +237,16 @@ class AskerChat(Protocol):
 
     def tell_asker(self, state: ThreadState, text: str) -> None:
         """Say a line beside the question that only its asker sees."""
+
+
+class DirectChat(Protocol):
+    """Somebody's direct messages with the bot. Both raise ProviderError where the chat refuses for now."""
+
+    def tell(self, state: ThreadState, text: str) -> None:
+        """Say a line in the thread of a question, once, whatever died in between."""
+
+    def show_working(self, state: ThreadState, *, is_working: bool) -> None:
+        """Set or clear the native status of a thread, where the chat has one."""
 
 
 class AuditChat(Protocol):

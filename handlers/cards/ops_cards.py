@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 from slack_sdk.models.blocks import Block
@@ -25,6 +26,7 @@ from blocks.cards.alert_card import (
     rings_blocks,
     rings_text,
 )
+from blocks.cards.incoming_alert import hand_over_blocks, hand_over_text
 from blocks.cards.playbook_cards import suggestion_blocks, suggestion_text
 from blocks.cards.reply_cards import (
     audit_blocks,
@@ -173,6 +175,12 @@ class PagePosts:
         mark, text = ids.page_block_id(state, None), notice_text(state, waited)
         blocks = escalation_blocks(state, waited=waited)
         send_to_each(to, self._members, lambda one: self._post(self._poster.open_place(one), state, mark, text, blocks))
+
+    def hand_over(self, state: ThreadState) -> None:
+        """Tell the assignee, each member where that is a user group. Raises ProviderError."""
+        mark, text, blocks = ids.hand_over_block_id(state), hand_over_text(state), hand_over_blocks(state)
+        told = partial(self._post, state=state, mark=mark, text=text, blocks=blocks)
+        send_to_each(str(state.assignee), self._members, lambda one: told(self._poster.open_place(one)))
 
     def _post(self, channel: str, state: ThreadState, mark: str, text: str, blocks: Sequence[Block]) -> None:
         """Post a notice unless it stands in the channel."""

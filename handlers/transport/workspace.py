@@ -6,6 +6,7 @@ People are remembered for a minute unless asked afresh, memberships never; names
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -18,11 +19,17 @@ from bot.domain.text.sanitize import storable
 from bot.domain.threads import PROOF_MARK, REPLY_MARK
 from bot.errors import ProviderError
 from bot.intake.message_text import image_ids, read_message
+from bot.intake.normalise import WRITTEN
 from bot.ports import Channel, ChatMessage, Message, Person
 from handlers.names import NameBook
 from handlers.transport.slack_clients import translate_slack_errors
 
+log = logging.getLogger(__name__)
+
 PAGE = 200
+
+MESSAGES_ABOVE = 15
+"""Looked through for one that somebody wrote; the others say who joined."""
 
 CACHE_S = 60.0
 MAX_CACHED = 1_000
@@ -115,6 +122,19 @@ class SlackWorkspace:
         messages = _replies(self._client, chat_id, thread_ts)
         return [self._message(m) for m in messages if m.get("subtype") != "tombstone" and m.get("ts")]
 
+    def thread_above(self, chat_id: str, message_id: str) -> str | None:
+        """Return the thread of the message that somebody wrote above another one in a channel; None for none.
+
+        Those that mention the bot are left out: it has dealt with them. Raises ProviderError if Slack cannot say.
+        """
+        with translate_slack_errors("read the message above"):
+            page = self._client.conversations_history(channel=chat_id, latest=message_id, limit=MESSAGES_ABOVE)
+        above = [one for one in _messages_of(page) if float(one.get("ts") or "inf") < float(message_id)]
+        us = f"<@{self._bot_user_id}"
+        said = [one for one in above if one.get("subtype") in WRITTEN and us not in str(one.get("text"))]
+        newest = max(said, key=lambda one: float(one["ts"]), default=None)
+        return str(newest.get("thread_ts") or newest["ts"]) if newest else None
+
     def channel(self, chat_id: str) -> Channel:
         """Return how a channel stands; raises ProviderError if Slack cannot say."""
         with translate_slack_errors("look at the channel"):
@@ -132,6 +152,25 @@ class SlackWorkspace:
                 return frozenset(self._client.usergroups_users_list(usergroup=place_id)["users"])
             pages = self._client.conversations_members(channel=place_id, limit=PAGE)
             return frozenset(member for page in pages for member in page["members"])
+
+    def user_groups(self) -> Sequence[tuple[str, str]]:
+        """Return the id and the handle of each user group; none where Slack cannot say."""
+        try:
+            with translate_slack_errors("list the user groups"):
+                found = self._client.usergroups_list()["usergroups"]
+                return [(str(one["id"]), str(one["handle"])) for one in found]
+        except ProviderError:
+            log.info("no user groups are offered", extra={"action": "groups_unknown"}, exc_info=True)
+            return []
+
+    def user_of(self, email: str) -> str | None:
+        """Return the id of the user with an address (scope `users:read.email`); None where Slack names none."""
+        try:
+            with translate_slack_errors("look up an address"):
+                return str(self._client.users_lookupByEmail(email=email)["user"]["id"])
+        except ProviderError:
+            log.info("an owner of code is not known to Slack", extra={"action": "owner_unknown"}, exc_info=True)
+            return None
 
     def _message(self, message: Message) -> ChatMessage:
         is_ours = self._bot_user_id is not None and message.get("user") == self._bot_user_id

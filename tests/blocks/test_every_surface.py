@@ -49,9 +49,8 @@ from blocks.text.tables import without_tables
 from blocks.views.answers import answer_blocks, message_blocks
 from blocks.views.brief_view import brief_blocks, reminder_blocks
 from blocks.views.help_view import unknown_text
-from blocks.views.home_view import Notice, home_view
+from blocks.views.home_view import Notice, TeamHome, home_view
 from blocks.views.report_views import autonomy_blocks
-from blocks.views.teams_home_view import TeamHome, teams_home_view
 from bot.adapters.notify import TelegramSurface, WebhookSurface
 from bot.casework.checks.sources import Lines, Missing
 from bot.casework.reports.answers import open_answer, status_answer
@@ -186,8 +185,8 @@ def homes(text: str) -> Iterator[Any]:
     """Yield App Home of one team and of several."""
     home = replace(filled(answers._HOME, text), card=lambda state: card(state), drafts={})
     notice = Notice(text=text, at=NOW, about=text)
-    yield home_view(home, user="U2", may_approve=True, notice=notice)
-    yield teams_home_view([TeamHome(name="shop", home=home, may_approve=True)], user="U2", notice=notice)
+    for name in ("", "shop"):
+        yield home_view([TeamHome(name=name, home=home, may_approve=True)], user="U2", notice=notice)
 
 
 def sessions(text: str) -> Iterator[Any]:

@@ -58,7 +58,7 @@ LEGAL = {
 
 FIELDS = """
 thread_id team_id chat_id chat_name original_message_id opened_by_message_id original_sender_id
-original_sender_name question alert permalink
+original_sender_name question alert assignee permalink
 question_type status status_history pending_reason resolution rubric investigator_task_id investigator
 investigator_round investigator_return validator_task_id validator_return rounds is_escalated escalation_tmux_session
 escalation_transcript_path draft_pending draft_version draft_hash draft_edited_by draft_new card_channel card_ts

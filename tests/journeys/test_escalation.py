@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from demo.control import LIMIT_S, Control, Json, text_value
-from demo.headless import find_element, find_option, shown_text
+from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
 from tests import fork_server
 from tests.fork_server import ForkedProcess
+from tests.hands import LIMIT_S, Control, Json, find_option, text_value
 from tests.journeys.home_files import Journal
 from tests.journeys.office import environment_of, write_config
 from tests.journeys.shop import SESSIONS

@@ -18,12 +18,12 @@ import requests
 import yaml
 
 from blocks import ids
-from demo.control import Control, text_value
 from demo.headless import find_element, shown_text
 from demo.journey import Journey
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP
 from tests.gitrepo import git
+from tests.hands import Control, text_value
 from tests.journeys.hasty import HASTE
 from tests.journeys.home_files import list_files
 from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
@@ -402,7 +402,7 @@ def ask_with_image(slack: LocalSlack, text: str) -> str:
 
 
 def test_the_investigator_sees_the_image_of_a_question(open_office: Open, slack: LocalSlack) -> None:
-    """Its bytes as Slack keeps them, in the first message; nothing on disk holds them, and the card says nothing."""
+    """Its bytes as Slack keeps them, in the first message; nothing on disk holds them, and the card says how many."""
     office, server = open_office("pass")
     ts = ask_with_image(slack, SESSIONS)
     card = office.draft(ts)
@@ -411,7 +411,7 @@ def test_the_investigator_sees_the_image_of_a_question(open_office: Open, slack:
     assert [base64.b64decode(block["source"]["data"]) for block in shown] == [PIXEL]
     assert [block["type"] for block in contents["validator"]] == ["text"]
     assert "1 image beside the question; the investigator saw 1" in contents["validator"][0]["text"]
-    assert "not read" not in shown_text(card)
+    assert "read 1 image" in shown_text(card)
     state = office.state(ts)
     assert (len(state["images"]), state["investigator_return"]["images_read"]) == (1, 1)
     trace = json.loads((office.home / "runs" / state["investigator_task_id"] / "trace.json").read_text())

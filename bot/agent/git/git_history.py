@@ -21,12 +21,12 @@ _DIFF: Final = (
     *("diff-tree", "-r", "--root", "--no-commit-id", "--no-renames", "--diff-merges=first-parent"),
     *("--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"),
 )
-_FORMAT: Final = "%H%x00%cI%x00%aI%x00%an%x00%D%x00%s%x00%B"
+_FORMAT: Final = "%H%x00%cI%x00%aI%x00%an%x00%ae%x00%D%x00%s%x00%B"
 _LOG: Final = (
     *("log", "-z", "--no-show-signature", "--no-color", "--no-mailmap", "--decorate-refs=refs/tags/"),
     f"--format={_FORMAT}%x00",
 )
-_FIELDS: Final = 7
+_FIELDS: Final = 8
 _BLAMED: Final = re.compile(r"([0-9a-f]{40,64}) \d+ (\d+)")
 
 
@@ -40,6 +40,7 @@ class Commit(NamedTuple):
     committed_at: datetime
     authored_at: datetime
     author: str
+    email: str
     tags: str
     subject: str
     message: str
@@ -152,8 +153,8 @@ def _commits(parts: Iterable[bytes]) -> Iterator[Commit]:
         *whole, rest = (rest + part).split(b"\0")
         fields += (field.decode("utf-8", "replace") for field in whole)
         for start in range(0, len(fields) - _FIELDS, _FIELDS + 1):
-            sha, at, written, author, tags, subject, message = fields[start : start + _FIELDS]
-            yield Commit(sha, _moment(at), _moment(written), author, tags, subject, message.strip("\n"))
+            sha, at, written, author, email, tags, subject, message = fields[start : start + _FIELDS]
+            yield Commit(sha, _moment(at), _moment(written), author, email, tags, subject, message.strip("\n"))
         del fields[: len(fields) // (_FIELDS + 1) * (_FIELDS + 1)]
 
 

@@ -57,7 +57,7 @@ MAX_PLACES: Final = 20
 """What a verdict remembers of the lines that were opened; the ledger has all."""
 
 MAX_FIELD_CHARS: Final = 120
-_OF_CODE: Final = {"investigator_round", "index_unfinished", "images_read"}
+_OF_CODE: Final = {"investigator_round", "index_unfinished", "images_read", "images_problem", "owners"}
 _SHOWN_APART: Final = {"draft_reply", "claims", "evidence_refs", *_OF_CODE}
 """The claims are the draft, the citations have sections of their own, and code alone fills in the rest."""
 

@@ -8,7 +8,6 @@ on unread and are not counted.
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -39,8 +38,6 @@ Points = Mapping[QuestionType, Sequence[str]]
 
 NO_POINTS: Final[Points] = {}
 
-_ADDRESSED: Final = re.compile(r"\s*<@\w+>")
-
 
 class ThreadMessage(NamedTuple):
     """What somebody said, and who."""
@@ -58,8 +55,8 @@ class FollowUp(NamedTuple):
 
     @property
     def is_question(self) -> bool:
-        """Whether it asks something: the asker does, or anybody asks somebody by name."""
-        return "?" in self.text and (self.by_asker or _ADDRESSED.match(self.text) is not None)
+        """Whether it asks something, whoever wrote it."""
+        return "?" in self.text or "？" in self.text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +70,7 @@ class Assignment:
     the frames of a stack trace in the question stand in the codebase, and what changed there; `codebases` are the ids
     of those that the channel is about, none: all of the team's; `images` are the file ids of the question's images;
     `refreshed` are the ids of those codebases whose index was brought up to HEAD for this question, none: nobody has
-    tried, or none can be used.
+    tried, or none can be used; `service` is what the tool of an alert names, "" where it names none.
     """
 
     question: str
@@ -93,6 +90,7 @@ class Assignment:
     codebases: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
     refreshed: tuple[str, ...] = ()
+    service: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -175,6 +173,7 @@ def build_assignment(
         spent_usd=(state.usage.cost_usd if state.usage else None) or 0.0,
         codebases=service.codebases.picked(state),
         images=state.images,
+        service=state.alert.service if state.alert else "",
     )
     added = [said.text for said in context]
     found = [f"{hit.ref} {hit.title} {hit.excerpt}" for hit in hits]

@@ -20,12 +20,12 @@ from bot.agent.codebases import LIKELY, Codebase, Codebases, Likely
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
-from bot.casework.investigate.trace_places import find_suspects, search_text, trace_notes, trace_places
+from bot.casework.investigate.leads import find_leads
+from bot.casework.investigate.trace_places import is_report, search_text, trace_notes, trace_places
 from bot.domain.returns import EvidenceKind
 from bot.domain.search.files import path_weight
 from bot.domain.search.passages import Passage
 from bot.domain.search.questions import question_of
-from bot.domain.search.report_parts import parts_of
 from bot.domain.search.stack_frames import frames_in
 from bot.errors import CodebaseUnreadable, NotCloned, TriageError
 from bot.ports.code import Clones
@@ -113,7 +113,7 @@ def search_codebases(text: str, codebases: Codebases, *, limit: int) -> list[Pas
 
     A report is searched for in the codebase that it is about. Raises as `search_text` does.
     """
-    if parts_of(text).is_report or frames_in(text):
+    if is_report(text) or frames_in(text):
         one = choose_codebase(text, codebases)
         found = search_text(text, one.repo, one.index, limit=limit)
         return [replace(passage, path=one.prefix + passage.path) for passage in found]
@@ -183,9 +183,9 @@ class CodeFindings:
             raise looked[0].unreadable
         said = "\n\n".join((assignment.question, *(one.text for one in assignment.human_context)))
         commits = [(one, index.commit) for one, index in zip(members, looked, strict=True) if index.commit]
-        places, suspects = find_suspects(said, commits)
+        leads = find_leads(said, assignment.service, commits)
         refreshed = tuple(one.id for one, _ in commits)
-        told = replace(assignment, trace_notes=trace_notes(places, suspects), refreshed=refreshed)
+        told = replace(assignment, trace_notes=trace_notes(leads.places, leads.suspects), refreshed=refreshed)
         if self.across is not None:
             found = self.across.investigate(told, run_id=run_id, on_progress=on_progress)
         else:
@@ -197,7 +197,8 @@ class CodeFindings:
             "aged_clones": aged or found.ret.aged_clones,
             "not_searched": "; ".join(index.gaps for index in looked if index.gaps) or None,
             "index_unfinished": any(index.is_unfinished for index in looked),
-            "suspect_changes": suspects,
+            "suspect_changes": leads.suspects,
+            "owners": leads.owners,
         }
         return replace(found, ret=found.ret.model_copy(update=told_by_code))
 

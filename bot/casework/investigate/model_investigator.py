@@ -163,7 +163,7 @@ class ModelInvestigator:
         """
         ledger, repos = Ledger(), self._repos.about(assignment.codebases)
         heads = repos.heads()
-        images = [*self._images_of(assignment)]
+        images, problem = self._read_images(assignment)
         result = self._specialist.run(
             run_id,
             assignment.rubric,
@@ -178,7 +178,9 @@ class ModelInvestigator:
         assert isinstance(result.answer, InvestigatorAnswer)
         sources = Sources(repo=repos, ledger=ledger, notes=self._notes, known_secrets=self._secrets, heads=heads)
         return Investigation(
-            ret=return_of(result.answer, assignment.round, sources).evolve(images_read=result.images_shown),
+            ret=return_of(result.answer, assignment.round, sources).evolve(
+                images_read=result.images_shown, images_problem=problem
+            ),
             ledger=ledger,
             usage=result.usage,
             investigator=self._specialist.model,
@@ -186,17 +188,20 @@ class ModelInvestigator:
             images=tuple(f"{one.media_type}, {len(one.data)} bytes" for one in images[: result.images_shown]),
         )
 
-    def _images_of(self, assignment: Assignment) -> Iterator[Image]:
-        """Yield the first of the question's images, as far as they can be read; the log says why one cannot."""
+    def _read_images(self, assignment: Assignment) -> tuple[list[Image], str | None]:
+        """Return the first images of the question, and the chat's word for why one is not read; the log has all."""
+        images, problem = list[Image](), None
         if self._attachments is None:
-            return
+            return images, problem
         for number, file_id in enumerate(assignment.images, start=1):
             try:
                 if number > MAX_IMAGES:
                     raise ProviderError(f"at most {MAX_IMAGES} are read of a question")
-                yield self._attachments.image(file_id)
+                images.append(self._attachments.image(file_id))
             except ProviderError as error:
+                problem = problem or error.code
                 log.warning("an image was not read: %s", error, extra={"action": "image_unread", "file": file_id})
+        return images, problem
 
 
 def sections_of(given: Assignment, *, unread: int = 0) -> Iterator[PromptSection]:

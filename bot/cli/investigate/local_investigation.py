@@ -16,7 +16,7 @@ from bot.adapters.search.note_index import WordNoteIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.model_run import RunFailed
 from bot.casework.checks.sources import stale_citations
-from bot.casework.evaluation.question_run import QuestionRun, QuestionRunner, Say
+from bot.casework.investigate.question_run import QuestionRun, QuestionRunner, Say
 from bot.cli.arguments import Scope
 from bot.cli.data_directory import environment_at, settings_at
 from bot.cli.output import MARKS, WIDTH, index_progress, to_json, wrapped

@@ -56,7 +56,13 @@ def manual() -> Mapping[str, CommandSpec]:
 
 
 REMOVED: Final[Mapping[str, str]] = MappingProxyType(
-    {"autonomy": "metrics --autonomy", "files": "notes", "review": "metrics"}
+    {
+        "autonomy": "metrics --autonomy",
+        "eval": "backtest",
+        "files": "notes",
+        "replay": "backtest",
+        "review": "metrics",
+    }
 )
 """Commands of earlier releases, each with what to type instead."""
 

@@ -57,6 +57,7 @@ class FixCode(StrEnum):
     NOT_PUBLISHED = "not-published"
     CHECK_FAILED = "check-failed"
     TEST_PROVES_NOTHING = "test-proves-nothing"
+    """Written by earlier releases."""
     NOT_APPROVED = "not-approved"
     HOST = "host"
 

@@ -73,7 +73,7 @@ class SessionRow:
         session, last = self.session, self.last
         name, owner = session.name if session.name != session.id else "", "" if session.owner else "no owner"
         every = f"every {format_interval(session.beat.every)}"
-        about = [name, owner, every, self.hours, "master" if session.is_master else ""]
+        about = [name, owner, every, self.hours, "suggests shared checks" if session.is_master else ""]
         did = f"last check {time_ago(now, last.ts)}: {ending(last)}" if last else "no check yet"
         coming = f"next in {duration(self.next_at - now)}" if self.next_at else ""
         pages = f" ({counted(self.pages, 'page')})" if self.pages else ""

@@ -81,7 +81,7 @@ def test_every_state_makes_a_card_that_slack_takes(state: ThreadState) -> None:
     blocks = as_slack_takes_it(card(state))
     assert blocks[0]["block_id"] == ids.card_block_id(state.thread_id)
     assert state.question in shown(card(state))
-    assert 0 < len(card_text(state)) <= 320
+    assert 0 < len(card_text(state)) <= 3_400
 
 
 @each_row("number, kind", [*product(range(len(STATES)), SHORT), *product([NAMES.index("pending-user-approval")], FEW)])
@@ -151,12 +151,19 @@ MENU = ["Re-investigate", "Add context", "Escalate", "Show evidence", "Remember 
         (
             PendingReason.CONTEXT,
             "claude",
-            ["Add context", "Write reply", "Dismiss", "Same as…", *[one for one in MENU if one != "Add context"]],
+            [
+                "Add context",
+                "Write reply",
+                "Dismiss",
+                "Same as…",
+                *[one for one in MENU if one != "Add context"],
+                "Hand to…",
+            ],
         ),
         (
             PendingReason.FAILED,
             "claude",
-            ["Re-investigate", "Add context", "Write reply", "Dismiss", "Same as…", *MENU[2:]],
+            ["Re-investigate", "Add context", "Write reply", "Dismiss", "Same as…", *MENU[2:], "Hand to…"],
         ),
     ],
 )
@@ -683,17 +690,19 @@ def test_what_a_draft_may_not_answer_stands_on_its_card() -> None:
 
 
 @each_row(
-    "images, read, said",
+    "images, by, ret, said",
     [
-        (("F1",), 0, "1 image was not read"),
-        (("F1", "F2"), 0, "2 images were not read"),
-        (("F1", "F2"), 1, "1 image was not read"),
-        (("F1", "F2"), 2, None),
-        ((), 0, None),
+        (("F1",), "offline", {}, "1 image was not read: no model was used"),
+        (("F1", "F2"), "m", {"images_problem": "missing_scope"}, "2 images were not read: the app lacks the scope"),
+        (("F1", "F2"), "m", {"images_read": 1}, "read 1 image · 1 image was not read"),
+        (("F1",), "m", {"images_read": 1}, "read 1 image"),
+        ((), "m", {}, None),
     ],
 )
-def test_a_card_says_which_images_were_not_read(images: tuple[str, ...], read: int, said: str | None) -> None:
-    """A plain line; nothing where a model saw them all."""
-    state = in_status(ThreadStatus.PENDING_USER).evolve(images=images, investigator_return=a_return(images_read=read))
-    found = shown(card(state))
-    assert (said in found) if said else ("not read" not in found)
+def test_a_card_says_which_images_were_read_and_why_others_were_not(
+    images: tuple[str, ...], by: str, ret: dict[str, Any], said: str | None
+) -> None:
+    """A plain line; nothing where the question shows none."""
+    state = in_status(ThreadStatus.PENDING_USER).evolve(images=images, investigator_return=a_return(**ret))
+    found = shown(card(state.evolve(investigator=by)))
+    assert (said in found) if said else ("image" not in found)

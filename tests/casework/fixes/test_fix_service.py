@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from bot.adapters.codehost.github import GitHubClient
+from bot.adapters.code_host import CodeHostApi
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
@@ -51,7 +51,7 @@ class Files:
         self.shown.append((filename, text, said))
 
 
-class DyingClient(GitHubClient):
+class DyingClient(CodeHostApi):
     """GitHub, with a place to die before and after each call."""
 
     faults = Faults()
@@ -559,7 +559,7 @@ class Overtaken(Faults):
             self._desk.host.faults = [Fault(pattern="^POST .*/pulls", status=403)]
 
 
-class LimitedClient(GitHubClient):
+class LimitedClient(CodeHostApi):
     """GitHub, which wants to be left alone."""
 
     def look(self, number: int) -> PullRequest:

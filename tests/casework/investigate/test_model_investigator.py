@@ -224,6 +224,7 @@ def test_an_image_that_is_refused_fails_no_investigation(tmp_path: Path, caplog:
     desk.attachments.images = {"F1": Image(media_type="image/png", data=b"bytes")}
     found = desk.investigate(images=("F0", "F1"))
     assert (found.ret.images_read, len(found.images)) == (1, 1)
+    assert found.ret.images_problem == "file_not_found"
     assert "1 image was not read" in desk.runner.requests[0].prompt
     assert "an image was not read: Slack could not read a file: file_not_found" in caplog.messages
     desk.runner.takes_images = False

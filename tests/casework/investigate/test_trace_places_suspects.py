@@ -129,3 +129,27 @@ def test_changes_of_a_handbook_are_not_suspect(repo: GitRepo, tmp_path: Path) ->
     traced = CodeFindings(Codebases.named([("handbook", repo, index)], {"handbook"}), reader)
     assert traced.investigate(ASKED, run_id="r1").ret.suspect_changes == ()
     assert reader.given[0].trace_notes == ""
+
+
+def test_an_alert_without_a_trace_leads_to_the_files_of_its_service(tmp_path: Path) -> None:
+    """Their newest commits and owners; CODEOWNERS comes first, and a commit elsewhere is no suspect."""
+    rules = "* @all\n/services/pay_api/ @shop/pay pay@acme.example\n"
+    root = make_repo(tmp_path / "shop", {"services/pay_api/app.py": "a = 1\n", ".github/CODEOWNERS": rules})
+    commit_files(root, {"services/pay_api/app.py": "a = 2\n"}, "Charge twice")
+    commit_files(root, {"web/pay_api.css": "b {}\n"}, "Paint it")
+    asked = replace(ASKED, question="p99 is high", service="pay-api")
+    ret = investigated(GitRepo(root), tmp_path, asked)[0].ret
+    assert next((one.subject, one.ref) for one in ret.suspect_changes) == ("Charge twice", "services/pay_api/")
+    assert "Paint it" not in {one.subject for one in ret.suspect_changes}
+    assert [(one.name, one.email, one.by_rule) for one in ret.owners] == [
+        ("@shop/pay", "", True),
+        ("pay@acme.example", "pay@acme.example", True),
+        ("Test", "test@example.com", False),
+    ]
+    assert investigated(GitRepo(root), tmp_path, replace(asked, service="nowhere"))[0].ret.suspect_changes == ()
+
+
+def test_a_codebase_called_like_the_service_is_all_of_its_files(repo: GitRepo, tmp_path: Path) -> None:
+    """Its folder's name counts as well."""
+    ret = investigated(repo, tmp_path, replace(ASKED, question="p99 is high", service=repo.root.name))[0].ret
+    assert ret.suspect_changes[0].subject == "Add the last"
