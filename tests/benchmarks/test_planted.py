@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.planted import CODE, main, measure
+from benchmarks.planted import CODE, measure, table
 from benchmarks.planted_errors import BY_CODE, Kind
 from tests.gitrepo import commit_files, make_repo
 from tests.journeys.shop import SHOP
@@ -33,6 +33,7 @@ def test_code_catches_what_it_must_and_stops_no_sound_draft(shop: Path, tmp_path
     assert set(scores.judged[CODE]) == {*Kind, None}
     caught, of = scores.share(CODE, Kind)
     assert caught / of > 0.6
+    assert {len(line) for line in table(scores)} == {len(table(scores)[0])}
 
 
 @pytest.mark.full
@@ -46,9 +47,3 @@ def test_what_code_lets_through_goes_to_both_prompts(
         scores = measure([shop], tmp_path, 2, "claude-sonnet-5", 9.0)
     assert scores.judged["adversarial"].total() > 4
     assert scores.stopped["adversarial"].total() == 0
-
-
-def test_the_table_says_who_stopped_what(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With the exit code of a promise that is kept."""
-    assert main([str(shop), "--drafts", "4"]) == 0
-    assert "nothing (sound)" in capsys.readouterr().out

@@ -10,6 +10,7 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
@@ -34,7 +35,7 @@ from bot.composition.codebases import TeamCode
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.storage_engine import open_store
 from bot.domain.secrets import redact
-from bot.errors import TriageError
+from bot.errors import ProviderError, TriageError
 from bot.ports.collections import REPLIES
 
 FEW: Final = 12
@@ -146,7 +147,7 @@ def investigate_all(plan: Plan, tasks: Sequence[Task]) -> Iterator[PastDraft]:
     """Yield the row of each task, in their order, which should be that of their times.
 
     Raises:
-        TriageError: as `Plan.sources` and `PastCode` do.
+        TriageError: as `Plan.sources` and `PastCode` do, or a process ended.
     """
     jobs = max(1, min(os.cpu_count() or 1, MAX_JOBS, len(tasks) // FEW))
     with TemporaryDirectory(prefix="triage-backtest-") as folder:
@@ -155,8 +156,11 @@ def investigate_all(plan: Plan, tasks: Sequence[Task]) -> Iterator[PastDraft]:
             yield from map(worker.investigate, tasks)
             return
         part = replace(plan, max_usd=plan.max_usd and plan.max_usd / jobs)
-        with ProcessPoolExecutor(jobs, get_context("spawn"), _open_worker, (part, folder)) as pool:
-            yield from pool.map(_investigate, tasks)
+        try:
+            with ProcessPoolExecutor(jobs, get_context("spawn"), _open_worker, (part, folder)) as pool:
+                yield from pool.map(_investigate, tasks)
+        except BrokenProcessPool as error:
+            raise ProviderError("a process of the backtest ended; free memory or disk, and run it again") from error
 
 
 _WORKERS: Final[list[Worker]] = []
