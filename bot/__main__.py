@@ -29,16 +29,17 @@ from bot.release import program_version
 _SHARED = {
     "status": "bot.cli.health:command",
     "open": "bot.cli.reports.status:open_command",
-    "approve-list": "bot.cli.reports.status:approve_list_command",
     "investigate": "bot.cli.investigate.command:command",
-    "brief": "bot.cli.reports.status:brief_command",
+    "why": "bot.cli.investigate.why:command",
     "metrics": "bot.cli.reports.metrics:command",
+    "brief": "bot.cli.reports.status:brief_command",
     "pause": "bot.cli.pause:pause_command",
     "resume": "bot.cli.pause:resume_command",
+    "notes": "bot.cli.notes:command",
+    "approve-list": "bot.cli.reports.status:approve_list_command",
     "heartbeat": "bot.cli.sessions:heartbeat",
     "tiers": "bot.cli.sessions:tiers",
     "pollinate": "bot.cli.sessions:pollinate",
-    "notes": "bot.cli.notes:command",
 }
 """Where each command stands that Slack has too, in the order of its manual, which says what it does."""
 
@@ -47,7 +48,6 @@ _OWN = {
     "init": ("bot.cli.init.command:command", "ask five questions, then write triage.yml and .env"),
     "demo": ("demo.run:command", "try it: a temporary Slack, your code, one click"),
     "doctor": ("bot.cli.doctor.command:command", "check the installation; each problem comes with its fix"),
-    "why": ("bot.cli.investigate.why:command", "the history of one message, from the rules to the reply"),
     "verify": ("bot.cli.investigate.verify:command", "check every citation of a thread again, without a model"),
     "migrate": (
         "bot.cli.storage.migrate:command",

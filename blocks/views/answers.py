@@ -60,7 +60,7 @@ def line_text(line: Line) -> str:
 def _part(part: Part) -> list[Block]:
     title = [f"*{_plain(part.title)}*"] if part.title else []
     lines = [*title, *map(line_text, part.lines)]
-    quoted = [section(truncate(fence(part.quoted), ROOMY_SECTION_CHARS))] if part.quoted else []
+    quoted = [section(truncate(fence(text), ROOMY_SECTION_CHARS)) for text in (part.quoted, part.printed) if text]
     table = table_blocks(part.table) if part.table else []
     return [*([section(lines_that_fit(lines, len(lines)))] if lines else []), *table, *quoted]
 

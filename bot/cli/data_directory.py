@@ -6,12 +6,10 @@ does so beside a running bot and without one; what only looks changes nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
-from urllib.parse import parse_qs, urlsplit
 
 from bot.composition.storage_engine import open_files, open_replicas, open_store
 from bot.config.home import find_config, home_variable, process_home, team_home, variable
@@ -20,15 +18,12 @@ from bot.errors import ConfigError, InputError, StoreError
 if TYPE_CHECKING:  # reading triage.yml takes longer than a command may take to start
     from bot.config.environment import Environment
     from bot.config.settings import Settings
-    from bot.domain.threads import ThreadState
+    from bot.domain.text.names import Names
     from bot.ports import Store
     from bot.ports.replicas import Replicas
-    from handlers.names import Names
 
 Found = TypeVar("Found")
-_LINK: Final = re.compile(r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<seconds>[0-9]+)(?P<fraction>[0-9]{6})/?")
 _DOTENV: Final = Path(".env")
-_TS: Final = re.compile(r"[0-9]+\.[0-9]+")
 
 
 def home_of(home: Path | None) -> Path:
@@ -109,23 +104,6 @@ def names_at(home: Path) -> Names:
     return NameBook(store_at(home).documents).names()
 
 
-def find_thread(store: Store, asked: str) -> ThreadState:
-    """Return the thread with this id or link as it stands, else as it last ended.
-
-    Raises:
-        InputError: it is neither an id nor a link, or no such thread is on file.
-        StoreError: its file cannot be read.
-    """
-    from bot.ports.threads import Threads
-
-    threads, name = Threads(store.documents), name_pattern(asked)
-    matching = (each for each in threads.ids() if each.endswith(name[1:])) if name.startswith("*") else iter([name])
-    for thread_id in matching:
-        if (state := threads.latest(thread_id)) is not None:
-            return state
-    raise InputError(f"no thread {asked[:200]!r} in {store.files}; `triage status` lists the open ones")
-
-
 def in_its_team(teams: Mapping[str, Path], look: Callable[[Path], Found]) -> tuple[str, Path, Found]:
     """Return the team in whose data directory `look` finds what is asked for, that directory, and what it found.
 
@@ -139,20 +117,3 @@ def in_its_team(teams: Mapping[str, Path], look: Callable[[Path], Found]) -> tup
         except InputError as error:
             missing.append(str(error))
     raise InputError("\n".join(missing))
-
-
-def name_pattern(asked: str) -> str:
-    """Return the file name of a thread without its ending, as a glob where the team is not known.
-
-    >>> name_pattern("https://acme.slack.com/archives/C01/p1700000009000200?thread_ts=1700000000.000100&cid=C01")
-    '*.C01.1700000000.000100'
-    """
-    from bot.domain.threads import check_thread_id
-
-    parts = urlsplit(asked.strip().strip("<>"))
-    link = _LINK.fullmatch(parts.path) if parts.scheme in ("http", "https") else None
-    if link is None:
-        return check_thread_id(asked.strip())
-    parent = parse_qs(parts.query).get("thread_ts", [""])[0]
-    ts = parent if _TS.fullmatch(parent) else f"{link['seconds']}.{link['fraction']}"
-    return f"*.{link['channel']}.{ts}"

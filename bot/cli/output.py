@@ -21,9 +21,7 @@ MARKS: Final = {True: "✓", False: "✗", None: "?"}
 """What a check found: yes, no, cannot be told."""
 
 _COMMAND: Final = re.compile(r"`[^`\n]{1,300}`")
-_SLASH: Final = re.compile(
-    r"(?<![\w./])/triage(?= (?:heartbeat|tiers|pollinate|status|open|brief|metrics|investigate|pause|resume)\b)"
-)
+_SLASH: Final = re.compile(r"(?<![\w./])/triage(?= [a-z])")
 _KEPT_SPACE: Final = "\0"
 
 
@@ -60,6 +58,7 @@ def show(answer: Answer) -> str:
         shown += [row for line in part.lines for row in _rows(line, margin, mark, name)]
         shown += _table(part.table, margin) if part.table else []
         shown += [wrapped(one_line(line), lead="  | ", indent="  | ") for line in part.quoted.splitlines()]
+        shown += [part.printed] if part.printed else []
         shown += [] if place else undo
     shown += ["", f"Next: triage {answer.following}"] if answer.following else []
     return terminal_words("\n".join(shown).lstrip("\n"))

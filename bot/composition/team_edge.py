@@ -20,6 +20,7 @@ from bot.casework.posting.reply_proof import ProofReader
 from bot.casework.reports.journal_history import PastThreads
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics
+from bot.casework.reports.past_thread import why_answer
 from bot.casework.reports.status_overview import count_today, overview
 from bot.composition.heartbeats import Heartbeats
 from bot.composition.process import Process
@@ -51,6 +52,7 @@ from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.notes_command import notes_command
 from handlers.direct_messages import SessionQuestions
 from handlers.home import HomeTab, HomeTeam
+from handlers.names import NameBook
 from handlers.shortcuts import Shortcuts
 from handlers.team_router import TeamListeners, TeamRouter
 from handlers.transport.workspace import SlackHistory
@@ -106,6 +108,9 @@ def _commands(process: Process, core: TeamCore, questions: Questions, heartbeats
         pausing=core.pausing,
         show_cards=core.service.cards.show_all_again,
         ask=core.ops_questions.ask,
+        explain=lambda asked: why_answer(
+            storage, asked, core.rules, core.code.link_to, NameBook(process.storage.documents).names()
+        ),
         clock=clock,
     )
     return CommandDispatcher(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,13 +62,14 @@ class Table:
 class Part:
     """Lines that belong together, under a title if there is one, then a table.
 
-    `quoted` are somebody's lines as they stand.
+    `quoted` are somebody's lines as they stand; `printed` are ours, laid out for 80 columns of one width.
     """
 
     lines: tuple[Line, ...] = ()
     title: str = ""
     quoted: str = ""
     table: Table | None = None
+    printed: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,7 +83,7 @@ class Answer:
     following: str = ""
     undo: tuple[str, ...] = ()
     problem: str = ""
-    data: object = None
+    data: Any = None
 
 
 def lines_of(texts: Iterable[str]) -> tuple[Line, ...]:
@@ -90,6 +91,6 @@ def lines_of(texts: Iterable[str]) -> tuple[Line, ...]:
     return tuple(Line(text=text) for text in texts)
 
 
-def sentence(text: str, following: str = "", *, undo: tuple[str, ...] = (), data: object = None) -> Answer:
+def sentence(text: str, following: str = "", *, undo: tuple[str, ...] = (), data: Any = None) -> Answer:
     """Return an answer of one sentence or a few."""
     return Answer(parts=(Part(lines=lines_of([text])),), following=following, undo=undo, data=data)

@@ -22,6 +22,7 @@ from bot.casework.reports.answers import approvers_answer, metrics_answer, open_
 from bot.casework.reports.daily_brief import WINDOW, build_brief
 from bot.casework.reports.metrics_report import MetricsReport
 from bot.casework.reports.status_overview import overview
+from bot.domain.answers import Answer
 from bot.domain.questions.autonomy_record import AutonomyMode
 from bot.errors import InputError
 from bot.intake.classifier.own_words import is_only_emoji
@@ -43,7 +44,8 @@ _DASHES: Final = "-–—"
 class CaseworkCommands:
     """The commands of casework.
 
-    `show_cards` brings every open card in line, and `ask` asks in the ops channel.
+    `show_cards` brings every open card in line, `ask` asks in the ops channel, and `explain` tells what became of a
+    message.
     """
 
     store: Store
@@ -51,6 +53,7 @@ class CaseworkCommands:
     pausing: PauseSwitch
     show_cards: Callable[[], object]
     ask: Ask
+    explain: Callable[[str], Answer]
     clock: Clock
 
     def table(self) -> dict[str, Command]:
@@ -58,6 +61,7 @@ class CaseworkCommands:
         return {
             "open": self.open,
             "investigate": self.investigate,
+            "why": self.why,
             "brief": self.brief,
             "pause": self.pause,
             "resume": self.resume,
@@ -68,6 +72,13 @@ class CaseworkCommands:
         """List the drafts that wait."""
         now = self.clock.now()
         return answer_blocks(open_answer(overview(self.store, now), now, may_see_drafts=self._may(typed)))
+
+    def why(self, typed: TypedCommand) -> list[Block]:
+        """Tell what became of a message, step by step; it shows a draft, so it is for approvers."""
+        self._require(typed)
+        if len(typed.line.words) < 2:
+            raise InputError("Which message?", next_step="Type /triage why and its link: Copy link, in its menu.")
+        return answer_blocks(self.explain(typed.line.words[1]))
 
     def brief(self, typed: TypedCommand) -> list[Block]:
         """Sum up the last 24 hours."""

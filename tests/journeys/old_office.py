@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections.abc import Iterator
@@ -55,7 +56,8 @@ class Reopened(CompanyHands):
 
         def found() -> str | None:
             new = [one for one in self.control.messages(place.channel_id) if one["ts"] not in before]
-            answers = [shown_text(one) for one in new if one.get("ephemeral_to") == user]
+            mine = [one for one in new if one.get("ephemeral_to") == user]
+            answers = [f"{shown_text(one)} {json.dumps(one.get('blocks'), ensure_ascii=False)}" for one in mine]
             return next((one for one in answers if all(word in one for word in says)), None)
 
         return self.control.wait_for(found, f"{text!r} to say {says}", channel=place.channel_id)

@@ -96,7 +96,7 @@ def test_commands_answer_from_what_was_stored(old: Reopened) -> None:
     old.types("open", "payment gateway", place=PLAT_OPS, user=BEN.user_id)
     old.types("heartbeat list", "api", "web", "3d", "off")
     old.types("pollinate list", "df -h", "accepted", "rejected")
-    old.types("metrics", "2 dismissed", "1 not helpful", "long runs that can be watched: *1 of 1*", "2 judged messages")
+    old.types("metrics", "2 dismissed", "1 not helpful", "2 judged messages")
     for words in (QUEUED, ORDER):
         old.card_of(words, offering=ids.DISMISS)
     old.types("metrics", "messages 21, threads 18", "cost per reply $0.17")

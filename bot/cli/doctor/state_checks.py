@@ -111,4 +111,4 @@ def pause_check(store: Store) -> HealthCheck:
     pause = read_pause(store.documents)
     if pause is None:
         return well("not paused")
-    return HealthCheck(ok=True, says=f"{pause.words()}; questions wait", fix="to resume: /triage resume in Slack")
+    return HealthCheck(ok=True, says=f"{pause.words()}; questions wait", fix="to resume: `triage resume`")

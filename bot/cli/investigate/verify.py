@@ -17,12 +17,11 @@ from bot.agent.run_records import RunRecorder
 from bot.casework.checks.addresses import address_checks
 from bot.casework.checks.shown_evidence import found_or_why, printed_lines
 from bot.casework.checks.sources import Found, Lines, Sources
+from bot.casework.reports.past_thread import find_thread, name_pattern
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import (
     environment_at,
-    find_thread,
     in_its_team,
-    name_pattern,
     reading,
     settings_at,
     store_at,

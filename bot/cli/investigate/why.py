@@ -6,49 +6,32 @@ With `--run` it prints the record of one run, from a disk or a database.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import click
 
-from bot.casework.posting.feedback import read_feedback
-from bot.casework.reports.status_overview import overview
+from bot.casework.reports.past_thread import find_message, why_answer
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import (
     environment_at,
-    find_thread,
     in_its_team,
-    name_pattern,
     names_at,
     settings_at,
     store_at,
 )
-from bot.cli.investigate.timeline import render_timeline, render_unanswered
 from bot.cli.options import json_option
-from bot.cli.output import to_json
+from bot.cli.output import show, to_json
 from bot.composition.codebases import open_team_code
 from bot.domain.citations.links import LinkTo, code_links
-from bot.domain.questions.feedback import Feedback
 from bot.domain.text.sanitize import strip_hidden
-from bot.domain.threads import ThreadState
 from bot.errors import CodebaseUnreadable, ConfigError, InputError, ProviderError
 from bot.intake.classifier.rules import Rules
 from bot.ports import Store
-from bot.ports.collections import CLASSIFIED, REPLIES
 
 Record = dict[str, Any]
 MAX_NAMED = 8
 _LISTS = "`triage status` lists the open threads"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ThreadLocation:
-    """A message: its channel and its ts."""
-
-    chat_id: str
-    ts: str
 
 
 @click.command("why", help="From the message to the reply, step by step.")
@@ -70,21 +53,10 @@ def command(scope: Scope, thread: str | None, run: str | None, as_json: bool) ->
         print(record)
         return 0
     assert thread is not None
-    name, home, found_there = in_its_team(scope.teams(), lambda at: find_message(store_at(at), thread))
-    store, (events, state, replies) = store_at(home), found_there
-    votes = _feedback(store, state)
-    if as_json:
-        found = state.model_dump(mode="json") if state else None
-        said = [one.model_dump(mode="json") for one in votes]
-        print(to_json({"team": name, "events": events, "thread": found, "replies": replies, "feedback": said}))
-    else:
-        rules, links = _rules(home, scope.config), _links(home, scope.config)
-        names = names_at(home)
-        if state is None:
-            unreadable = _unreadable_thread(store, events)
-            print(render_unanswered(events, rules, unreadable=unreadable, names=names))
-        else:
-            print(render_timeline(state, events, replies, links, rules, names=names, feedback=votes))
+    name, home, _ = in_its_team(scope.teams(), lambda at: find_message(store_at(at), thread))
+    links = code_links(None) if as_json else _links(home, scope.config)
+    answer = why_answer(store_at(home), thread, _rules(home, scope.config), links, names_at(home))
+    print(to_json({"team": name, **dict(answer.data)}) if as_json else show(answer))
     return 0
 
 
@@ -102,17 +74,6 @@ def read_record(store: Store, run: str, *, as_json: bool) -> str:
     return text if as_json else strip_hidden(text)[0]
 
 
-def _feedback(store: Store, state: ThreadState | None) -> list[Feedback]:
-    return [one for one in read_feedback(store) if state and one.thread_id == state.thread_id]
-
-
-def _unreadable_thread(store: Store, said: list[Record]) -> str:
-    """Return the name of the thread's file where it is there and cannot be read."""
-    roots = {(one.get("chat_id"), one.get("thread_id") or one.get("message_id")) for one in said}
-    known = overview(store, datetime.now(UTC)).unreadable
-    return next((name for name in known if any(f".{chat}.{ts}." in name for chat, ts in roots)), "")
-
-
 def _rules(home: Path, config: Path | None) -> Rules:
     """Return the team's rules; the shipped ones where there is no config that can be read."""
     try:
@@ -128,57 +89,3 @@ def _links(home: Path, config: Path | None) -> LinkTo:
         return open_team_code(settings, environment_at(home)).link_to
     except (ConfigError, ProviderError, CodebaseUnreadable):
         return code_links(None)
-
-
-def find_message(store: Store, asked: str) -> tuple[list[Record], ThreadState | None, list[Record]]:
-    """Return the thread's messages as classified, its state if it has one, and its lines of the reply log.
-
-    Raises:
-        InputError: nothing was recorded.
-        StoreError: something cannot be read.
-    """
-    place = _place(asked)
-    said = _said(store, place)
-    if said and said[0].get("thread_id") and all(record.get("message_id") != record["thread_id"] for record in said):
-        root = ThreadLocation(
-            chat_id=place.chat_id, ts=str(said[0]["thread_id"])
-        )  # a link to a reply that names no thread
-        said = _said(store, root) if root != place else said
-        place = root
-    state = _state(store, asked, place, said)
-    if state is None and not said:
-        raise InputError(f"there is no record of {asked[:200]!r} in {store.files}; {_LISTS}")
-    thread_id = state.thread_id if state else None
-    replies = [
-        r
-        for r in store.journal(REPLIES).records(containing=thread_id or "")
-        if thread_id and r.get("thread_id") == thread_id
-    ]
-    return said, state, replies
-
-
-def _place(asked: str) -> ThreadLocation:
-    try:
-        _, chat_id, ts = name_pattern(asked).split(".", 2)
-    except InputError as error:
-        raise InputError(f"{error}, or is a link copied from Slack; {_LISTS}") from error
-    return ThreadLocation(chat_id=chat_id, ts=ts)
-
-
-def _said(store: Store, place: ThreadLocation) -> list[Record]:
-    """Return every message of a thread as the rules saw it, each once."""
-    found = {}
-    for record in store.journal(CLASSIFIED).records(containing=place.ts):
-        if record.get("chat_id") == place.chat_id and place.ts in (record.get("message_id"), record.get("thread_id")):
-            found[record.get("message_id"), record.get("msg_type")] = record
-    return list(found.values())
-
-
-def _state(store: Store, asked: str, place: ThreadLocation, said: list[Record]) -> ThreadState | None:
-    team = next((record.get("team_id") for record in said), None)
-    for name in (asked, f"{team}.{place.chat_id}.{place.ts}"):
-        try:
-            return find_thread(store, name)
-        except InputError:
-            continue
-    return None

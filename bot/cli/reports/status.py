@@ -11,7 +11,6 @@ from pathlib import Path
 
 import click
 
-from bot.casework.approvers import ApproverList
 from bot.casework.reports.answers import approvers_answer, open_answer, status_answer
 from bot.casework.reports.daily_brief import MAX_LINES, WINDOW, DailyBrief, brief_line, build_brief
 from bot.casework.reports.status_overview import ThreadLine, overview
@@ -63,6 +62,7 @@ def open_command(scope: Scope, as_json: bool) -> int:
 @scoped
 def approve_list_command(scope: Scope, as_json: bool) -> int:
     """Print who is named as an approver; who is in a group or a channel only Slack can say."""
+    from bot.casework.approvers import ApproverList  # here: the other commands of this module need no chat
 
     def report(of_team: Path) -> Answer:
         settings = scope.settings(of_team)

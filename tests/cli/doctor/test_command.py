@@ -69,7 +69,7 @@ def test_a_pause_is_named_and_nothing_is_wrong(tmp_path: Path) -> None:
     SingleDocument(FileDocuments(tmp_path), PAUSE).update(Pause(by="U1", name="ana", at=NOW).model_dump(mode="json"))
     found = pause_check(FileStore(tmp_path))
     assert (found.ok, found.says) == (True, "paused by @ana since 2026-11-20 09:00 UTC; questions wait")
-    assert "/triage resume" in found.fix
+    assert "triage resume" in found.fix
 
 
 def test_messages_that_are_not_sorted_are_noticed(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.run_records import RunRecorder
 from bot.casework.investigate.assignment import Assignment, Investigation
-from bot.cli.data_directory import name_pattern
+from bot.casework.reports.past_thread import name_pattern
 from bot.domain.returns import EvidenceKind, EvidenceRef, Usage
 from bot.domain.threads import PendingReason, QuestionType, Resolution, ThreadStatus
 from bot.errors import InputError

@@ -20,6 +20,7 @@ from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
 from bot.casework.reports.status_overview import ThreadLine
+from bot.domain.answers import sentence
 from bot.domain.commands.command_specs import manual
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import InputError, ProviderError, StoreError, TriageError
@@ -128,6 +129,7 @@ class Casework:
             pausing=self.pausing,
             show_cards=lambda: self.shown.append("all"),
             ask=self._ask,
+            explain=lambda asked: sentence(f"what became of {asked}"),
             clock=FakeClock(),
         )
         self.commands = CommandDispatcher(commands.table(), team_id="T1", patience_s=600)

@@ -15,6 +15,7 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore, NoteFiles
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
+from bot.domain.answers import sentence
 from bot.domain.commands.command_specs import NOTHING, manual
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
@@ -115,6 +116,7 @@ class Everything:
             approvers=self.approvers,
             pausing=self.pausing,
             show_cards=lambda: None,
+            explain=lambda asked: sentence(f"what became of {asked}"),
             ask=lambda question, _: self.asked.append(question) or "",
             clock=works.clock,
         )
@@ -181,6 +183,7 @@ def line_of(everything: Everything, path: str) -> str:
         "<id>": everything.suggestion.id,
         "<note>": "retries",
         "<question>": "Why five?",
+        "<thread>": "T1.C1.1795165200.000100",
     }.items():
         form = form.replace(name, word)
     return form.strip()

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from bot.casework.reports.answers import MARKS
 from bot.casework.reports.measures import dollars, seconds, time_of
 from bot.casework.reports.status_overview import unreadable_words
-from bot.cli.output import MARKS, WIDTH
 from bot.domain.alerts import ThreadAlert
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.events import Event
@@ -24,12 +24,13 @@ from bot.domain.questions.feedback import Feedback
 from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict, assumed_words
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, duration
+from bot.domain.text.names import Names
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution, Round, ThreadState
 from bot.intake.classifier.classification import explain
 from bot.intake.classifier.rules import Rules
-from handlers.names import Names
 
+WIDTH: Final = 80
 MAX_STEPS: Final = 12
 MAX_FAULTS: Final = 3
 MAX_REFS: Final = 8
@@ -78,7 +79,7 @@ def render_unanswered(events: Sequence[Record], rules: Rules | None, *, unreadab
     elif any(event.get("classification") == "actionable" for event in events):
         lines.append("It has no thread: its job may be waiting, or may have failed. Next: triage status")
     else:
-        lines.append("So nothing was done. Next: triage replay shows what today's rules do with it.")
+        lines.append("So nothing was done. Next: triage classify --why shows what today's rules do with it.")
     return "\n".join(lines)
 
 
