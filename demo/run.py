@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from slack_sdk import WebClient
 
 from bot.adapters.process.terminals import choose_terminal
 from bot.adapters.search.passage_index import SqlitePassageIndex
@@ -147,6 +148,9 @@ def _bot(args: DemoOptions, slack: LocalSlack, home: Path, codebase: GitRepo, sc
         _say(args, f"index     {counted(indexed.files, 'file')} at {indexed.commit[:12]}, {indexed.seconds:.1f} s")
         _say(args, f"drafts by {bot.team.questions.models.described}")
         bot.start()
+        client = WebClient(DEMO.bot_token, base_url=slack.api_url)
+        for person in DEMO.users:  # so that the page has a place to write to the bot alone
+            client.conversations_open(users=person.user_id)
         yield bot
     finally:
         bot.stop()

@@ -403,7 +403,7 @@ class RecordingMessenger:
         card.shown.append(state)
         card.progress += [progress] if progress else []
         self._faults.point("messenger: after the card")
-        return self.ops_channel, card.ts
+        return state.card_channel or self.ops_channel, card.ts
 
     def card_digest(self, state: ThreadState) -> str:
         return state.model_dump_json(exclude={"version"})
@@ -597,6 +597,23 @@ class RecordingAskerChat:
         self.calls.append(what)
         if self.refuse is not None:
             raise self.refuse
+
+
+class RecordingDirectChat:
+    """Port DirectChat that remembers what was said, once for each thread, and what was shown."""
+
+    def __init__(self, faults: Faults | None = None) -> None:
+        self.told: dict[str, str] = {}
+        self.working: list[bool] = []
+        self._faults = faults or Faults()
+
+    def tell(self, state: ThreadState, text: str) -> None:
+        self._faults.point("direct: before a line")
+        self.told.setdefault(state.thread_id, text)
+        self._faults.point("direct: after a line")
+
+    def show_working(self, state: ThreadState, *, is_working: bool) -> None:
+        self.working.append(is_working)
 
 
 class FakeAttachments:

@@ -84,7 +84,8 @@ class Mentions:
 
     def _card_of(self, event: Event) -> ThreadState | None:
         """Return the open thread under whose card a mention was written."""
-        if event.chat_id != self.service.settings.ops_channel or event.thread_id is None:
+        may_hold_cards = event.is_direct or event.chat_id == self.service.settings.ops_channel
+        if not may_hold_cards or event.thread_id is None:
             return None
         found = self.service.store.where("card_ts", event.thread_id)
         return next((one for one in found if one.is_open and one.card_channel == event.chat_id), None)

@@ -140,6 +140,7 @@ class Orchestrator:
             paging=Paging() if is_its_own or not is_page else _raised_by(event),
             rubric=rubric_for(kind, also=self._service.settings.rubrics.get(kind, ())).render(),
             draft_version=closed.draft_version + 2 if closed else 0,  # no old button fits, not even of a run
+            card_channel=self._service.direct.card_channel(event),
             started_at=event.create_time if thread_id in self._lost else self._service.clock.now(),
             last_event_at=event.create_time,
         )
@@ -180,6 +181,7 @@ class Orchestrator:
             return
         state = self._service.store.get(thread_id)
         if state is not None and state.is_open and state.card_ts is None:
+            self._service.direct.begin(state)
             self._service.cards.show_card(thread_id)  # nothing is looked into unseen
         if not self._waits(thread_id):
             self._rounds.run(thread_id)

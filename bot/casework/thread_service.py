@@ -18,9 +18,11 @@ from typing import Final
 
 from bot.agent.model_run import OnProgress, report_progress
 from bot.casework.acknowledgements import Acknowledgements, Turns
+from bot.casework.direct_messages import DirectMessages
 from bot.casework.ops_channel import OpsChannelGuard
 from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
+from bot.domain.events import is_direct
 from bot.domain.jobs import ContinueThread
 from bot.domain.threads import CardShown, ThreadState, ThreadStatus
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
@@ -100,6 +102,7 @@ class CardUpdates:
         if state is None:
             return
         self._service.asker.follow(state)
+        self._service.direct.follow(state)
         try:
             if state.twin_of is not None:  # it is shown on the card of the thread that is investigated for it
                 self._without_card(state)
@@ -138,7 +141,8 @@ class CardUpdates:
 
     def _stands_elsewhere(self, state: ThreadState) -> bool:
         """Whether an open thread's card stands in what was the ops channel once: others may read there now."""
-        return state.is_open and state.card_channel not in (None, self._ops_channel)
+        is_in_place = is_direct(state.chat_id) and state.card_channel == state.chat_id
+        return state.is_open and not is_in_place and state.card_channel not in (None, self._ops_channel)
 
     def progress_of(self, thread_id: str) -> AbstractContextManager[OnProgress]:
         """Return a context that yields what a run of the thread reports to; its card shows the latest."""
@@ -255,6 +259,7 @@ class ThreadService:
     codebases: ChannelCodebases
     clock: Clock
     asker: Acknowledgements
+    direct: DirectMessages
     shown: Collection[CardShown]
     leases: Leases | None = None
     """Where other replicas work on the same threads; None where no other process does."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,7 +26,7 @@ from bot.composition.process import Process
 from bot.composition.questions import Questions
 from bot.composition.sessions import Sessions
 from bot.composition.team_core import TeamCore
-from bot.domain.jobs import FollowUpArrived
+from bot.domain.jobs import FollowUpArrived, MentionInstruction
 from bot.domain.threads import ThreadStatus
 from bot.errors import InputError
 from bot.heartbeat.schedule.session_rows import rows
@@ -48,6 +49,7 @@ from handlers.buttons.reply_buttons import AuditButtons, FeedbackButtons, ProofB
 from handlers.commands.casework_commands import CaseworkCommands, metrics_command, status_command
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.notes_command import notes_command
+from handlers.direct_messages import SessionQuestions
 from handlers.home import HomeTab, HomeTeam
 from handlers.shortcuts import Shortcuts
 from handlers.team_router import TeamListeners, TeamRouter
@@ -62,6 +64,7 @@ class TeamEdge:
     backfilling: Duty
     backfill: Backfill
     listeners: TeamListeners
+    follow_mention: Callable[[MentionInstruction], None]
     home: HomeTeam
 
 
@@ -78,6 +81,7 @@ def build_team_edge(
         backfilling=backfilling,
         backfill=_backfill(process, core, watcher, router, backfilling, heartbeats),
         listeners=_listeners(process, core, questions, heartbeats, home, watcher, commands, router),
+        follow_mention=SessionQuestions(commands, process.slack.poster, questions.mentions).follow_instruction,
         home=HomeTeam(
             name=core.name,
             look=partial(_look, core, questions, sessions, process.clock),
@@ -132,6 +136,7 @@ def _listeners(
     say = say_beside(tell, ops_channel)
     answers = ClickReplies(tell, home, service.store, approvers, ops_channel=ops_channel)
     saving = Notes(service, address_prover(code.codebases, secrets))
+    handing = HandOverButtons(questions.hand_overs, approvers, say=answers.say)
     notes = NoteButtons(saving, approvers, say=answers.say, team=core.name)
     runs, kept = questions.models.runs, core.storage.notes
     reader = EvidenceReader(repo=code.codebases, known_secrets=secrets, runs=runs, notes=kept)
@@ -140,11 +145,16 @@ def _listeners(
     evidence = partial(draft_evidence, service.store, reader, code.link_to)
     buttons = (
         DraftButtons(
-            questions.decisions, approvers, service.store, evidence=evidence, answers=answers, more=notes.menu
+            questions.decisions,
+            approvers,
+            service.store,
+            evidence=evidence,
+            answers=answers,
+            more={**notes.menu, **handing.menu},
         ),
         FixButtons(questions.patches.fixes, approvers, say=answers.say, known_secrets=secrets),
         notes,
-        HandOverButtons(questions.hand_overs, approvers, say=answers.say),
+        handing,
         AuditButtons(questions.auto_replies, approvers, say=say),
         TrustButtons(questions.arming, approvers, say=answers.say),
         FeedbackButtons(questions.feedback, whisper),

@@ -78,16 +78,15 @@ class CodebaseSettings(SettingsBlock):
     )
     """What triage clones and keeps fresh, with git's own credentials."""
     branch: Branch | None = None
-    """The branch that pull requests lead to and, of a `url`, that is read; absent: the remote's default. Of a `path`
-    the checkout's own HEAD is read."""
+    """The branch that pull requests lead to and, of a `url`, that is read; absent: the remote's default."""
     refresh: Interval = REFRESH
-    """How old a clone may become before it is fetched again, of a `url` only."""
+    """How old a clone may become, of a `url` only."""
     kind: CodebaseKind = "code"
-    """`docs`: a handbook. Its pages are cited; stack frames and definitions are looked for elsewhere."""
+    """`docs`: a handbook, whose pages are cited."""
     code_host: CodeHost | None = None
     """As `code_host` at the top, for this one."""
     fixes: FixSettings = FixSettings()
-    """Draft pull requests of this codebase; what is left out is that of `fixes` at the top."""
+    """As `fixes` at the top, for this one."""
 
     @model_validator(mode="after")
     def _one_place(self) -> CodebaseSettings:

@@ -28,28 +28,16 @@ from bot.errors import ConfigError
 
 SLACK_API_URL: Final = "https://slack.com/api/"
 _URL: Final = re.compile(r"https?://[\w.:\[\]-]+(?:/[^\s?#]*)?", re.ASCII)
-_MORE: Final = "contains more than letters, digits and dashes, perhaps a blank or a line end"
 _TOKENS: Final = {
-    "SLACK_BOT_TOKEN": (
-        re.compile("xoxb-(?!your-)[A-Za-z0-9-]+"),
-        "xoxb-",
-        _MORE,
-        "copy the xoxb-... token from the app's page OAuth & Permissions into .env",
-    ),
-    "SLACK_APP_TOKEN": (
-        re.compile("xapp-(?!your-)[A-Za-z0-9-]+"),
-        "xapp-",
-        _MORE,
-        "copy the xapp-... token from the app's page Basic Information > App-Level Tokens into .env",
-    ),
+    "SLACK_BOT_TOKEN": (re.compile("xoxb-[A-Za-z0-9-]+"), "xoxb-... token", "OAuth & Permissions"),
+    "SLACK_APP_TOKEN": (re.compile("xapp-[A-Za-z0-9-]+"), "xapp-... token", "Basic Information > App-Level Tokens"),
     "SLACK_SIGNING_SECRET": (
         re.compile("[0-9A-Za-z]{16,128}"),
-        "",
-        "is not a signing secret, which has letters and digits only",
-        "copy it from the app's page Basic Information > App Credentials into .env, or set slack.mode to socket",
+        "secret of 16 letters and digits or more",
+        "Basic Information > App Credentials",
     ),
 }
-"""The form of each secret of Slack's, how it begins, what else is wrong with one, and where it is found.
+"""The form of each secret of Slack's, what it looks like, and on which of the app's pages it stands.
 
 Whoever knows or guesses the signing secret is Slack to us, so a short one is as bad as none.
 """
@@ -107,14 +95,14 @@ class Environment(BaseModel):
     telegram_bot_token: SecretStr | None = Field(None, alias="TELEGRAM_BOT_TOKEN")
     """Needed where a session delivers to Telegram."""
     github_token: SecretStr | None = Field(None, alias="TRIAGE_GITHUB_TOKEN")
-    """Draft pull requests on GitHub; it may write contents and pull requests of the codebase, and nothing else.
-    That of the codebase `shop-api` alone is `TRIAGE_GITHUB_TOKEN_SHOP_API`; the two below work in the same way."""
+    """Draft pull requests on GitHub: contents and pull requests, read and write. Of the codebase `shop-api` alone:
+    `TRIAGE_GITHUB_TOKEN_SHOP_API`; the two below in the same way."""
     gitlab_token: SecretStr | None = Field(None, alias="TRIAGE_GITLAB_TOKEN")
-    """Draft merge requests on GitLab; a project token with the scope `api` and the role Developer."""
+    """Draft merge requests on GitLab: scope `api`, role Developer."""
     gitea_token: SecretStr | None = Field(None, alias="TRIAGE_GITEA_TOKEN")
-    """Draft pull requests on Gitea or Forgejo; the scope `write:repository`."""
+    """Draft pull requests on Gitea or Forgejo: scope `write:repository`."""
     anthropic_api_key: SecretStr | None = Field(None, alias="ANTHROPIC_API_KEY")
-    """Models instead of the offline search; without it (and with `provider: anthropic`) no model is called."""
+    """Models instead of the offline search; without it no model is called."""
     anthropic_base_url: WebAddress | None = Field(None, alias="ANTHROPIC_BASE_URL")
     """Another address for the models; `base_url` in triage.yml goes over it. The key goes there."""
     stall_s: StallSeconds | None = Field(None, alias="TRIAGE_STALL_S")
@@ -224,13 +212,9 @@ def _required(**secrets: SecretStr | None) -> list[str]:
 
 def wrong_token(name: str, value: str) -> str | None:
     """Return what is wrong with the value of a secret of Slack's and what to do, without repeating it; else None."""
-    form, prefix, wrong, advice = _TOKENS[name]
-    if form.fullmatch(value):
+    whole, like, page = _TOKENS[name]
+    is_example = re.match("x[a-z]{3}-your-", value) is not None
+    if whole.fullmatch(value) and not is_example:
         return None
-    if not value:
-        wrong = "is not set"
-    elif not value.startswith(prefix):
-        wrong = f"does not start with {prefix}"
-    elif value.startswith(f"{prefix}your-"):
-        wrong = "is still the example's"
-    return f"{name} {wrong}; {advice}"
+    wrong = "is still the example's" if is_example else f"is no whole {like}" if value else "is not set"
+    return f"{name} {wrong}; copy it from the app's page {page} into .env"

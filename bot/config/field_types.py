@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import time
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, get_args
 
@@ -19,7 +18,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    PlainSerializer,
     ValidationInfo,
     WithJsonSchema,
     model_validator,
@@ -150,18 +148,11 @@ def zone_or(*words: str) -> BeforeValidator:
     return _refused_if(problem_of)
 
 
-def _clock_time_problem(value: object) -> str | None:
-    return None if isinstance(value, time) else clock_problem(value)
-
-
-def _format_clock(value: time) -> str:
-    """Return a time of day as it is typed; pydantic 2.14 on Python 3.13 refuses a built-in method here."""
-    return f"{value:%H:%M}"
-
-
-_AT_A_TIME: Final = described_as('time in quotes such as "08:00"', "^([01][0-9]|2[0-3]):[0-5][0-9]$")
-ClockTime = Annotated[time, _refused_if(_clock_time_problem), PlainSerializer(_format_clock), _AT_A_TIME]
-WindowStart = Annotated[str, _refused_if(clock_problem), _AT_A_TIME]
+ClockTime = Annotated[
+    str,
+    _refused_if(clock_problem),
+    described_as('time in quotes such as "08:00"', "^([01][0-9]|2[0-3]):[0-5][0-9]$"),
+]
 WindowEnd = Annotated[
     str,
     _refused_if(clock_problem),
@@ -179,13 +170,10 @@ def check_window(start: str, end: str) -> None:
 
 
 class WorkingHoursSettings(SettingsBlock):
-    """When people are at work: outside it no reminder of a waiting card and no scheduled brief is said.
+    """When people are at work: reminders and scheduled briefs wait for it; cards, alerts and answers do not."""
 
-    What falls outside is said once, at the next start. Cards, alerts and what somebody asks for know no hours.
-    """
-
-    start: WindowStart | None = None
-    """The first minute of work; without `start` and `end`, reminders and briefs are said at any hour."""
+    start: ClockTime | None = None
+    """The first minute of work; without `start` and `end`: any hour."""
     end: WindowEnd | None = None
     """The first minute after it; before `start`, the window goes over midnight."""
     timezone: LocalZone = "local"

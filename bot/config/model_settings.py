@@ -48,11 +48,11 @@ class InvestigatorSettings(SettingsBlock):
     model: ModelId = DEFAULT_MODEL
     """Who drafts."""
     max_rounds: Annotated[int, Field(ge=1, le=2)] = 2
-    """1: a bounced draft goes to the human at once. 2: it is corrected once first."""
+    """1: a bounced draft goes to the human at once. 2: it is corrected once."""
     hard_cap_runtime_min: Annotated[float, Field(gt=0, le=60)] = 5
-    """Minutes one run may take; then it is escalated, or the human is told."""
+    """Minutes one run may take."""
     stall_s: StallSeconds | None = DEFAULT_STALL_S
-    """Seconds a request may be silent; null: no such limit; absent: TRIAGE_STALL_S, then 60."""
+    """Seconds a request may be silent; null: for ever; absent: TRIAGE_STALL_S, then 60."""
 
 
 class ValidatorSettings(SettingsBlock):
@@ -61,7 +61,7 @@ class ValidatorSettings(SettingsBlock):
     model: ModelId | None = None
     """Who attacks the draft; null: the investigator's model."""
     max_rounds: Annotated[int, Field(ge=1, le=2)] = 1
-    """1 and 2 mean the same: a bounced draft is corrected once. `investigator.max_rounds: 1` switches that off."""
+    """Changes nothing: a bounced draft is corrected once, unless `investigator.max_rounds` is 1."""
 
 
 class TokenPrices(SettingsBlock):

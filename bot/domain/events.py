@@ -39,6 +39,15 @@ class Sender(KeepsUnknownFields):
     type: Literal["user", "bot"] = "user"
 
 
+def is_direct(chat_id: str) -> bool:
+    """Whether a chat is a person's direct messages with the bot.
+
+    >>> is_direct("D0ANA"), is_direct("C0HELP")
+    (True, False)
+    """
+    return chat_id.startswith("D")
+
+
 class Event(KeepsUnknownFields):
     """One normalised chat message.
 
@@ -66,6 +75,11 @@ class Event(KeepsUnknownFields):
     edited_ts: str | None = None
     images: tuple[str, ...] = ()
     alert: Alert | None = None
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether it was written to the bot alone."""
+        return is_direct(self.chat_id)
 
     @property
     def alert_state(self) -> str | None:

@@ -227,7 +227,14 @@ class Watcher:
             return None
         event, alert = incoming.event, alert_in(incoming, self._settings.watcher)
         known = {"chat_name": self._names.get(event.chat_id), "alert": alert}
-        return replace(incoming, event=event.model_copy(update=known))
+        event = event.model_copy(update=known)
+        if self._is_for_us(event) and self._me.user_id not in event.mentions:
+            event = event.model_copy(update={"mentions": (*event.mentions, self._me.user_id)})
+        return replace(incoming, event=event)
+
+    def _is_for_us(self, event: Event) -> bool:
+        """Whether it is new in somebody's direct messages with the bot, which is as good as a mention of it."""
+        return event.is_direct and event.msg_type not in _CHANGES and not self.is_under_alert(event)
 
     def _counts(self, incoming: Incoming) -> bool:
         """Whether the settings want this message at all; of a bot, alerts alone, and what becomes of a question."""
@@ -238,7 +245,7 @@ class Watcher:
             return state is not None and state.is_open and state.original_message_id == event.message_id
         if incoming.is_foreign and not watch.allow_external:
             return False
-        if event.chat_id in self._names or self.is_under_alert(event):
+        if event.chat_id in self._names or self.is_under_alert(event) or self._is_for_us(event):
             return True
         may_mention = watch.mentions_anywhere or event.chat_id == self._settings.ops_channel
         if may_mention and self._me.user_id in event.mentions and not is_change:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Channel,
         ChatHistory,
         ChatMessage,
+        DirectChat,
         FeedbackChat,
         Image,
         Message,

@@ -239,6 +239,16 @@ class AskerChat(Protocol):
         """Say a line beside the question that only its asker sees."""
 
 
+class DirectChat(Protocol):
+    """Somebody's direct messages with the bot. Both raise ProviderError where the chat refuses for now."""
+
+    def tell(self, state: ThreadState, text: str) -> None:
+        """Say a line in the thread of a question, once, whatever died in between."""
+
+    def show_working(self, state: ThreadState, *, is_working: bool) -> None:
+        """Set or clear the native status of a thread, where the chat has one."""
+
+
 class AuditChat(Protocol):
     """Where people see what was sent without them. Every method raises ProviderError."""
 

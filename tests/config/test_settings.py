@@ -529,11 +529,11 @@ def test_every_key_is_a_secret_and_hidden(folder: Path) -> None:
     "tail, words",
     [
         ("your-token", "is still the example's"),
-        ("secret\nxoxb", "contains more than letters, digits and dashes"),
-        ("secret\n", "contains more than letters, digits and dashes"),
-        ("secret  # mine", "contains more than letters, digits and dashes"),
-        ("secret…", "contains more than letters, digits and dashes"),
-        ("", "contains more than letters, digits and dashes"),
+        ("secret\nxoxb", "is no whole "),
+        ("secret\n", "is no whole "),
+        ("secret  # mine", "is no whole "),
+        ("secret…", "is no whole "),
+        ("", "is no whole "),
     ],
 )
 def test_what_is_no_whole_token_is_refused_and_never_shown(tail: str, words: str) -> None:

@@ -50,6 +50,11 @@ def open_page(browser: Browser, url: str, *, size: ViewportSize = _SIZE) -> Iter
     context.close()
 
 
+def spoken(label: str) -> re.Pattern[str]:
+    """Return what matches a button's name for screen readers: its label, and what it is about."""
+    return re.compile(rf"^{re.escape(label)}(:|$)")
+
+
 class SlackPage:
     """What a person sees and does; a missing thing fails with Playwright's account of what was there."""
 
@@ -101,7 +106,7 @@ class SlackPage:
 
     def click(self, message: Locator, label: str) -> None:
         """Click a button of a card."""
-        message.get_by_role("button", name=label, exact=True).click()
+        message.get_by_role("button", name=spoken(label)).click()
 
     def choose(self, message: Locator, option: str) -> None:
         """Choose from the card's overflow menu, which this page draws as a drop-down list."""
