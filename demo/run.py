@@ -97,16 +97,10 @@ def command(**options: Any) -> int:
     log_to_stderr(verbose=args.verbose, secrets=read_environment().secrets(), steps=False)
     for name in _PROXIES:  # the demo talks to this machine only, and Slack's SDK ignores NO_PROXY
         os.environ.pop(name, None)
-    override = os.environ.get("TRIAGE_LOCAL_SLACK")
-    binary = ensure_binary(
-        cache_folder(os.environ),
-        override=Path(override) if override else None,
-        on_fetch=lambda package: _say(args, f"fetching  {package} from npm, once: the demo's Slack"),
-    )
     with ExitStack() as stack:
         home = stack.enter_context(home_of(args.home))
         repo = _open(args, home)
-        slack = stack.enter_context(LocalSlack(binary, DEMO, env=os.environ))
+        slack = stack.enter_context(LocalSlack(_binary(args), DEMO, env=os.environ))
         page = stack.enter_context(PageServer(slack.url, actor=ANA.user_id, channel=OPS.channel_id, port=args.port))
         control = stack.enter_context(Control(slack.url))
         model = stack.enter_context(example.ScriptedModel(0 if args.headless else example.PAUSE_S))
@@ -116,6 +110,15 @@ def command(**options: Any) -> int:
         if args.headless:
             return _headless(args, control, home, questions)
         return _interactive(args, control, page.url, home, questions)
+
+
+def _binary(args: DemoOptions) -> Path:
+    override = os.environ.get("TRIAGE_LOCAL_SLACK")
+    return ensure_binary(
+        cache_folder(os.environ),
+        override=Path(override) if override else None,
+        on_fetch=lambda package: _say(args, f"fetching  {package} from npm, once: the demo's Slack"),
+    )
 
 
 def _open(args: DemoOptions, home: Path) -> GitRepo:

@@ -85,7 +85,7 @@ class TeamCore:
             pages=lambda: self.approvers.paged,
             fixes=FixMarks(self.fixes, self.patched, self.hosts.client),
             votes=FeedbackCounts(self.feedback),
-            can_escalate=runs_long(settings, self.environment),
+            can_escalate=settings.escalation.enabled and runs_long(settings, self.environment),
             proof=partial(posted_proof, threads, slack.workspace),
         )
         messenger = SlackMessenger(

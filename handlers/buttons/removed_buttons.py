@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 from slack_bolt import Ack, Respond
@@ -23,43 +22,40 @@ from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
-_PROPOSALS: Final = (
-    "Changes of HEARTBEAT.md are no longer proposed in a chat; nothing was changed. Type "
-    "`/triage tiers <session> add <tier> <task>`, or `remove <n>` or `move <n> <tier>`."
-)
-_TIERS: Final = (
-    "Tiers are no longer edited in a dialogue; nothing was changed. Type "
-    "`/triage tiers <session> add <tier> <task>`, or `remove <n>` or `move <n> <tier>`."
-)
-_FIXES: Final = (
-    "Alerts no longer offer to propose a fix; nothing was started. Click Investigate, or type "
-    "`/triage investigate <what fails>, please propose a fix`."
-)
-_NOTES: Final = (
-    "Notes whose cited lines changed are no longer asked about; nothing was changed. Such a note says so itself "
-    "wherever it is found. If it is still true, delete `cites:` with its lines from the head of `memory/<name>.md`. "
-    "To put it away, type `/triage notes retire <name>`."
-)
-_READING: Final = (
-    "Quarantined suggestions are no longer read in a dialogue; nothing was changed. The card shows the line. Type "
-    "`/triage pollinate accept <id>` to add it."
+_ADD_OR_MOVE: Final = "Type `/triage tiers <session> add <tier> <task>`, or `remove <n>` or `move <n> <tier>`."
+_GONE: Final = (
+    (
+        (ids.ACCEPT_PROPOSAL, ids.REJECT_PROPOSAL, ids.CHOOSE_SESSION),
+        f"Changes of HEARTBEAT.md are no longer proposed in a chat; nothing was changed. {_ADD_OR_MOVE}",
+    ),
+    (
+        tuple(f"{ids.EDIT_TIER}:{tier}" for tier in Tier),
+        f"Checks are no longer edited in a dialogue; nothing was changed. {_ADD_OR_MOVE}",
+    ),
+    (
+        (ids.PROPOSE_FIX,),
+        "Alerts no longer offer to propose a fix; nothing was started. Click Investigate, or type "
+        "`/triage investigate <what fails>, please propose a fix`.",
+    ),
+    (
+        (ids.STILL_TRUE, ids.RETIRE),
+        "Notes whose cited lines changed are no longer asked about; nothing was changed. Such a note says so itself "
+        "wherever it is found. To put it away, type `/triage notes retire <name>`.",
+    ),
+    (
+        (ids.READ_SUGGESTION,),
+        "Shared checks are no longer read in a dialogue; nothing was changed. The card shows the line. Type "
+        "`/triage pollinate accept <id>` to add it.",
+    ),
 )
 
-REMOVED_BUTTONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        ids.ACCEPT_PROPOSAL: _PROPOSALS,
-        ids.REJECT_PROPOSAL: _PROPOSALS,
-        ids.CHOOSE_SESSION: _PROPOSALS,
-        **{f"{ids.EDIT_TIER}:{tier}": _TIERS for tier in Tier},
-        ids.PROPOSE_FIX: _FIXES,
-        ids.STILL_TRUE: _NOTES,
-        ids.RETIRE: _NOTES,
-        ids.READ_SUGGESTION: _READING,
-    }
-)
+REMOVED_BUTTONS: Final[Mapping[str, str]] = {name: said for names, said in _GONE for name in names}
 """What is told to whoever clicks, by action id."""
 
-REMOVED_VIEWS: Final[Mapping[str, str]] = MappingProxyType({ids.TIER_VIEW: _TIERS, ids.READ_VIEW: _READING})
+REMOVED_VIEWS: Final[Mapping[str, str]] = {
+    ids.TIER_VIEW: REMOVED_BUTTONS[f"{ids.EDIT_TIER}:{Tier.QUICK}"],
+    ids.READ_VIEW: REMOVED_BUTTONS[ids.READ_SUGGESTION],
+}
 """What is told, with the text given back, to whoever submits a dialogue that was open during the update."""
 
 

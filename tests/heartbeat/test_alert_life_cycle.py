@@ -137,7 +137,7 @@ def test_an_alert_that_is_refused_while_the_model_is_away_is_told_with_its_own_r
     watch.room.surface.refuses = ProviderError("user_disabled")
     watch.beat(1, "A")
     watch.beat(1, "A")
-    assert watch.room.ops == ["An alert of shop reached nobody: user_disabled. Each beat tries to send it again."]
+    assert watch.room.ops == ["An alert of shop reached nobody: user_disabled. Each check tries to send it again."]
 
 
 @each_row("later", [report_by_code, report()])
