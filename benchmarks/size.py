@@ -196,10 +196,19 @@ def _collected() -> int:
     return int(found[1])
 
 
+COPIES: Final = {
+    "teams.<name>.": "",
+    "codebases.<name>.": "",
+    "heartbeat.": "pages.",
+    "pricing.<name>.long.": "pricing.<name>.",
+}
+"""Which blocks hold keys of others once more, and those."""
+
+
 def _settings() -> set[str]:
-    """Return the paths of triage.yml that take a value; without the copies in a team's block."""
+    """Return the paths of triage.yml that take a value; without copies, which inherit from another path."""
     keys = {key.path for block in blocks() for key in block.keys if "](#" not in key.kind}
-    return {key for key in keys if not (key.startswith("teams.<name>.") and key.split(".", 2)[2] in keys)}
+    return {key for key in keys if not any(key.replace(copy, of, 1) in keys - {key} for copy, of in COPIES.items())}
 
 
 def table(size: Size, parts: tuple[Part, ...]) -> Iterator[str]:

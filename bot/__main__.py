@@ -29,6 +29,7 @@ from bot.release import program_version
 _SHARED = {
     "status": "bot.cli.health:command",
     "open": "bot.cli.reports.status:open_command",
+    "approve-list": "bot.cli.reports.status:approve_list_command",
     "investigate": "bot.cli.investigate.command:command",
     "brief": "bot.cli.reports.status:brief_command",
     "metrics": "bot.cli.reports.metrics:command",

@@ -19,6 +19,7 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
+from blocks.cards.incoming_alert import hand_over_click
 from blocks.elements import (
     MAX_OPTIONS,
     OPTION_CHARS,
@@ -40,6 +41,9 @@ from bot.domain.text.humanize import duration
 from bot.domain.threads import NewDraft, PendingReason, ThreadState
 
 REASON_CHARS = 500
+MENU_ENTRIES = 5
+"""Slack's limit."""
+
 _DESPITE_OBJECTIONS = confirmation(
     "Post despite the objections?",
     "The checks did not pass this draft. Post it anyway?",
@@ -151,7 +155,10 @@ def waiting_actions(state: ThreadState, *, can_approve: bool, can_escalate: bool
     same_as = button("Same as…", ids.SAME_AS, _click(state))
     names = _menu_names(state, can_escalate=can_escalate)
     left = {action: name for action, name in names.items() if action not in {one.action_id for one in offered}}
-    return _row(state, [*offered, _dismiss(state), same_as, _menu(left, click_of(state))])
+    hand_to = Option(text="Hand to…", value=ids.encode_option(ids.HAND_TO, hand_over_click(state)))
+    has_room = len(left) < MENU_ENTRIES and not state.is_alert  # an alert has a button for it
+    menu = _menu(left, click_of(state), *([hand_to] if has_room else []))
+    return _row(state, [*offered, _dismiss(state), same_as, menu])
 
 
 def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveElement]:
@@ -213,7 +220,7 @@ def _dismiss(state: ThreadState) -> ButtonElement:
 
 
 def _menu_names(state: ThreadState, *, can_escalate: bool) -> Mapping[str, str]:
-    """Return the entries of the menu; Slack takes five."""
+    """Return the entries of the menu, five at most."""
     ret = state.investigator_return
     is_note_offered = ret and ret.proposed_triage_file and not state.triage_file_path
     return {
@@ -231,10 +238,10 @@ def closed_actions(state: ThreadState) -> ActionsBlock:
     return _row(state, [_menu({**shows, ids.REMEMBER: "Remember this"}, click_of(state))])
 
 
-def _menu(names: Mapping[str, str], click: DraftClick) -> OverflowMenuElement:
+def _menu(names: Mapping[str, str], click: DraftClick, *more: Option) -> OverflowMenuElement:
     return OverflowMenuElement(
         action_id=ids.MORE,
-        options=[Option(text=name, value=ids.encode_option(action, click)) for action, name in names.items()],
+        options=[*(Option(text=name, value=ids.encode_option(action, click)) for action, name in names.items()), *more],
     )
 
 

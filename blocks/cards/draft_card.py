@@ -127,8 +127,8 @@ def card_blocks(
         _question(state, facts.pages()),
         *map(context, _remarks_above(state, facts, refused)),
         *alert_line(state),
-        *map(context, _asked_since(state)),
         *assignee_line(state),
+        *map(context, _asked_since(state)),
         context(status_line(state, progress=progress)),
         *map(context, _remarks_below(state, facts)),
         *votes_line(facts.votes(state)),
@@ -321,8 +321,7 @@ def _waiting(state: ThreadState, facts: CardFacts) -> list[Block]:
         *evidence_lines(state, facts.link_to),
         *candidate_blocks(state, facts.link_to),
         *auto_line(state),
-        *(suspect_lines(ret.suspect_changes, state.started_at) if ret else []),
-        *(owner_line(ret.owners) if ret else []),
+        *([*suspect_lines(ret.suspect_changes, state.started_at), *owner_line(ret.owners)] if ret else []),
         *map(context, _unread(state)),
         *fix_blocks(state, facts.fixes(state), reinvestigate_button(state)),
         *objections(state),
@@ -333,7 +332,7 @@ def _waiting(state: ThreadState, facts: CardFacts) -> list[Block]:
 
 
 def _unread(state: ThreadState) -> Iterator[str]:
-    """Yield what the investigation did not read: images, files, and what changed since a codebase was fetched."""
+    """Yield what the investigation read of images, and what it did not: files, and what changed since a fetch."""
     ret = state.investigator_return
     yield from _images(state)
     if ret is not None and ret.not_searched:
@@ -346,8 +345,8 @@ def _unread(state: ThreadState) -> Iterator[str]:
 def _images(state: ThreadState) -> Iterator[str]:
     """Yield how many of the question's images were read, how many not, and why."""
     ret = state.investigator_return
-    read = ret.images_read if ret else 0
-    unread, problem = len(state.images) - read, ret.images_problem if ret else None
+    read, problem = (ret.images_read, ret.images_problem) if ret else (0, None)
+    unread = len(state.images) - read
     why = ": no model was used" if state.investigator == OFFLINE else UNREAD_IMAGES.get(problem or "", "")
     said = [f"read {counted(read, 'image')}"] if read else []
     said += [f"{unread_images(unread)}{why}"] if unread > 0 else []

@@ -1,4 +1,4 @@
-"""The brief, the end-of-day report, `/triage open` and reminders: what waits, what happened, what it cost. Pure.
+"""The brief, the end-of-day report and reminders: what waits, what happened, what it cost. Pure.
 
 Who may not approve gets counts: no questions, findings or remarks.
 """
@@ -15,8 +15,7 @@ from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, mention, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, lines_that_fit, truncate
 from bot.casework.reports.daily_brief import MAX_LINES, BriefKind, DailyBrief, brief_cost_line, period
-from bot.casework.reports.status_overview import FindingLine, Overview, ThreadLine, count_findings
-from bot.domain.citations.links import sibling_message_link
+from bot.casework.reports.status_overview import FindingLine, ThreadLine, count_findings
 from bot.domain.paging import Paging
 from bot.domain.severity import SIGNS, WORDS, Severity
 from bot.domain.text.humanize import counted, duration, time_ago, utc_text
@@ -33,21 +32,6 @@ _ENDINGS: Final = {
     Resolution.WITHDRAWN: "deleted by the asker",
     Resolution.EXPIRED: "closed because nobody decided",
 }
-
-
-def open_blocks(seen: Overview, now: datetime, *, may_see_drafts: bool) -> list[Block]:
-    """Return the answer to `/triage open`."""
-    count = len(seen.drafts)
-    if not count:
-        return [section("No draft waits. Next: `/triage status`")]
-    title = f"*{count}* draft{'s' * (count > 1)} wait{'s' * (count == 1)} for a decision"
-    if not may_see_drafts:
-        return [section(f"{title}. Only approvers can see them: `/triage approve-list`")]
-    return [
-        section(f"{title}, pages first, then the oldest"),
-        section(draft_lines(seen.drafts, now)),
-        context(_next(seen)),
-    ]
 
 
 def reminder_line(waiting: Sequence[ThreadLine]) -> str:
@@ -70,13 +54,8 @@ def draft_lines(drafts: Sequence[ThreadLine], now: datetime, *, at_most: int = M
     return lines_that_fit([_line(draft, now) for draft in drafts], at_most)
 
 
-def card_link(draft: ThreadLine) -> str | None:
-    """Return the address of a thread's card, if it has one and links can be made."""
-    return sibling_message_link(draft.permalink, *draft.card) if draft.card else None
-
-
 def _line(draft: ThreadLine, now: datetime) -> str:
-    link = card_link(draft)
+    link = draft.card_link
     card = f"<{link}|card>" if link else f"card in <#{draft.card[0]}>" if draft.card else "no card yet"
     page = f"{_page(draft.paging)} · " if draft.severity is Severity.PAGE else ""
     return f"• {page}{card} · {time_ago(now, draft.started_at)} · {draft.standing} · {quoted_line(draft.question)}"
@@ -88,11 +67,6 @@ def _page(paging: Paging) -> str:
     told = f"escalated to {mention(paging.escalated_to)}" if paging.escalated_to else ""
     now = f"<@{paging.acknowledged_by}> acknowledged it" if paging.acknowledged_by else told
     return " · ".join(filter(None, (f"{SIGNS[Severity.PAGE]} *{WORDS[Severity.PAGE]}*", rang, now)))
-
-
-def _next(seen: Overview) -> str:
-    others = f"{seen.running} more being investigated. " if seen.running else ""
-    return f"{others}Next: open a card and decide, or `/triage status`"
 
 
 def brief_blocks(brief: DailyBrief, title: str, *, may_see_drafts: bool) -> list[Block]:
@@ -153,7 +127,7 @@ def _answered(brief: DailyBrief) -> str:
 
 
 def _answer(line: ThreadLine) -> str:
-    link = card_link(line)
+    link = line.card_link
     card = f"<{link}|card>" if link else f"card in <#{line.card[0]}>" if line.card else "no card"
     waits = "the draft still waits: dismiss or post it" if line.is_waiting else "closed"
     return f"{card} · <@{line.answered_by}> answered · {waits} · {quoted_line(line.question)}"

@@ -23,7 +23,7 @@ from blocks.text.message_size import fair_shares
 from blocks.text.outgoing_text import answer_text, context, escape, local_time, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of, split, truncate
 from blocks.views.answers import line_text
-from blocks.views.brief_view import card_link, draft_lines
+from blocks.views.brief_view import draft_lines
 from blocks.views.trust_view import trust_blocks
 from bot.casework.reports.autonomy_metrics import AutonomyCase
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
@@ -174,7 +174,7 @@ class _Part:
         """Return how many repositories there are, and how many of them are shown."""
         count, shown = len(self.home.sessions), len(self.sessions)
         if not count:
-            return [context("No repository is watched: add one under `sessions:` in triage.yml")]
+            return [DividerBlock(), context("No repository is watched: add one under `sessions:` in triage.yml")]
         name = f"{self.team.name} " if self.team.name else ""
         more = "" if shown == count else f", {shown} of them here; all: `/triage {name}heartbeat list`"
         return [DividerBlock(), context(f"*{count} watched repositor{'y' if count == 1 else 'ies'}*{more}")]
@@ -231,7 +231,7 @@ def _drafts_whole(home: HomeData, room: _Room) -> list[Block]:
 
 
 def _draft(place: int, line: ThreadLine, state: ThreadState, home: HomeData) -> list[Block]:
-    link = card_link(line)
+    link = line.card_link
     card = f" · <{link}|card>" if link else ""
     return [
         DividerBlock(),

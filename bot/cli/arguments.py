@@ -14,12 +14,13 @@ import click
 
 from bot.cli.data_directory import home_of, names_at, settings_at
 from bot.cli.options import config_option, home_option, team_option
-from bot.cli.output import to_json
+from bot.cli.output import show, to_json
 from bot.config.home import DEFAULT_TEAM, TEAMS, find_config, process_home, team_home
 from bot.errors import ConfigError, InputError
 
 if TYPE_CHECKING:  # reading triage.yml takes longer than a command may take to start
     from bot.config.settings import Settings
+    from bot.domain.answers import Answer
     from bot.domain.commands.command_specs import CommandSpec
 
 
@@ -73,6 +74,26 @@ class Scope:
     def settings(self, of_team: Path) -> Settings:
         """Return the settings of a team; raises ConfigError."""
         return settings_at(self.config, of_team)
+
+    def answer_each(
+        self, answer_of: Callable[[Path], Answer], *, of_team: Path | None = None, as_json: bool = False
+    ) -> int:
+        """Print what each team or one is answered; returns the exit code 0.
+
+        Raises:
+            InputError: nothing was done; it is raised below what is shown instead.
+        """
+        problems = []
+
+        def report(home: Path) -> str:
+            answer = answer_of(home)
+            problems.append(answer.problem)
+            return to_json(answer.data) if as_json else show(answer)
+
+        code = self.print_each(report, of_team=of_team, as_json=as_json)
+        if any(problems):
+            raise InputError(problems[0])
+        return code
 
     def print_each(self, report: Callable[[Path], str], *, of_team: Path | None = None, as_json: bool = False) -> int:
         """Print a report of each team or of one, made of its data directory, under its name; returns the exit code 0.

@@ -136,6 +136,7 @@ def _listeners(
     say = say_beside(tell, ops_channel)
     answers = ClickReplies(tell, home, service.store, approvers, ops_channel=ops_channel)
     saving = Notes(service, address_prover(code.codebases, secrets))
+    handing = HandOverButtons(questions.hand_overs, approvers, say=answers.say)
     notes = NoteButtons(saving, approvers, say=answers.say, team=core.name)
     runs, kept = questions.models.runs, core.storage.notes
     reader = EvidenceReader(repo=code.codebases, known_secrets=secrets, runs=runs, notes=kept)
@@ -144,11 +145,16 @@ def _listeners(
     evidence = partial(draft_evidence, service.store, reader, code.link_to)
     buttons = (
         DraftButtons(
-            questions.decisions, approvers, service.store, evidence=evidence, answers=answers, more=notes.menu
+            questions.decisions,
+            approvers,
+            service.store,
+            evidence=evidence,
+            answers=answers,
+            more={**notes.menu, **handing.menu},
         ),
         FixButtons(questions.patches.fixes, approvers, say=answers.say, known_secrets=secrets),
         notes,
-        HandOverButtons(questions.hand_overs, approvers, say=answers.say),
+        handing,
         AuditButtons(questions.auto_replies, approvers, say=say),
         TrustButtons(questions.arming, approvers, say=answers.say),
         FeedbackButtons(questions.feedback, whisper),

@@ -18,6 +18,7 @@ MAX_BYTES: Final = 3_000_000
 """GitHub reads no larger file."""
 
 MAX_OWNERS: Final = 5
+MAX_PATTERN_CHARS: Final = 200
 _PIECE: Final = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|\\?[^*?]")
 _WILD: Final = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*")
@@ -34,7 +35,7 @@ def owners_of(codeowners: str, path: str) -> tuple[str, ...]:
     owners: tuple[str, ...] = ()
     for line in codeowners.splitlines():
         pattern, *named = _FIELD.findall(_COMMENT.sub("", line)) or [""]
-        if pattern and not pattern.startswith(("!", "[")) and _matches(pattern, path):
+        if 0 < len(pattern) <= MAX_PATTERN_CHARS and not pattern.startswith(("!", "[")) and _matches(pattern, path):
             owners = tuple(one for one in named if "@" in one)
     return owners[:MAX_OWNERS]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -45,7 +46,7 @@ class SlackExport:
             if not ids:
                 raise InputError(f"{self._path} is not a Slack export: it has no channels.json beside channel folders")
             found = [event for name, chat_id in ids.items() for event in self._channel(name, chat_id)]
-        except (OSError, zipfile.BadZipFile) as error:
+        except (OSError, zipfile.BadZipFile, RuntimeError, zlib.error) as error:  # RuntimeError: it has a password
             why = getattr(error, "strerror", None) or error
             raise InputError(
                 f"cannot read {self._path}: {why}; give the zip of a Slack export or its folder"

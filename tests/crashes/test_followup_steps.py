@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from demo.control import Control, Json
 from demo.slack_server import LocalSlack
 from demo.workspace import BEN, HELP
 from tests.crashes.life import Life
@@ -16,6 +15,7 @@ from tests.crashes.moments import after, before
 from tests.crashes.proxy import withholding_proxy
 from tests.crashes.steps import SAVED, Step, met
 from tests.gitrepo import make_repo
+from tests.hands import Control, Json
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS, SHOP
 

@@ -41,5 +41,5 @@ def test_the_last_rule_counts_and_may_name_nobody() -> None:
 def test_a_hostile_file_takes_no_time() -> None:
     """Stars without end, against a long path."""
     begun = time.monotonic()
-    assert owners_of("\n".join(["*a" * 2_000 + "x @a"] * 50), "a" * 4_000) == ()
+    assert owners_of("\n".join(["*a" * 99 + "x @a"] * 50 + ["*" * 9_000 + "x @a"]), "a" * 4_000) == ()
     assert time.monotonic() - begun < 10

@@ -12,11 +12,12 @@ from slack_sdk.models.blocks import Block
 
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.views.answers import answer_blocks
-from blocks.views.brief_view import brief_blocks, open_blocks, reminder_blocks
+from blocks.views.brief_view import brief_blocks, reminder_blocks
 from blocks.views.help_view import entry_blocks, help_blocks
 from blocks.views.home_view import HomeData, Notice, TeamHome, home_view
-from blocks.views.report_views import approver_blocks, autonomy_blocks, metrics_blocks, status_blocks
+from blocks.views.report_views import autonomy_blocks
 from bot.casework.approvers import ApproverList
+from bot.casework.reports.answers import approvers_answer, metrics_answer, open_answer, status_answer
 from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, TypeRecord
 from bot.casework.reports.daily_brief import BriefKind, DailyBrief
 from bot.casework.reports.metrics_report import build_metrics
@@ -189,7 +190,7 @@ def _metrics() -> list[Block]:
         replies=[reply(n) for n in range(24) if endings[n % 4] is not Resolution.DISMISSED],
         recorded_since=NOW - timedelta(days=30),
     )
-    return metrics_blocks(build_metrics(past, baseline_reply_s=2_400))
+    return answer_blocks(metrics_answer(build_metrics(past, baseline_reply_s=2_400)))
 
 
 def _brief(title: str, *, may_see_drafts: bool = True, **changes: Any) -> list[Block]:
@@ -221,6 +222,12 @@ _HOME = HomeData(
     trust=_CASE,
     team="default",
 )
+
+
+def _broken() -> Overview:
+    return _overview(paused="paused by @ana since 2026-11-20 09:12 UTC", failed=2, unreadable=("state/x.json",))
+
+
 _ANSWER = Notice(
     text=f"Already closed: approved by <@{BEN.user_id}> at 2026-11-20 08:59 UTC. Your click changed nothing.", at=NOW
 )
@@ -250,24 +257,21 @@ ANSWERS = Chapter(
             name="status",
             title="/triage status",
             meaning="What waits, what runs, and whether Slack is heard.",
-            shows=status_blocks(_overview(), may_see_drafts=True),
+            shows=answer_blocks(status_answer(_overview(), NOW, may_see_drafts=True)),
             private=True,
         ),
         Scene(
             name="status-paused",
             title="/triage status, paused, and something is broken",
             meaning="Who paused it, and what cannot be read.",
-            shows=status_blocks(
-                _overview(paused="paused by @ana since 2026-11-20 09:12 UTC", failed=2, unreadable=("state/x.json",)),
-                may_see_drafts=False,
-            ),
+            shows=answer_blocks(status_answer(_broken(), NOW, may_see_drafts=False)),
             private=True,
         ),
         Scene(
             name="open",
             title="/triage open",
             meaning="The drafts that wait, oldest first, each with the way to its card.",
-            shows=open_blocks(_overview(), NOW, may_see_drafts=True),
+            shows=answer_blocks(open_answer(_overview(), NOW, may_see_drafts=True)),
             private=True,
         ),
         Scene(
@@ -290,7 +294,7 @@ ANSWERS = Chapter(
             name="approve-list",
             title="/triage approve-list",
             meaning="Who may approve, and where that is written.",
-            shows=approver_blocks(_ROLL, is_one=True),
+            shows=answer_blocks(approvers_answer(_ROLL, is_one=True)),
             private=True,
         ),
         Scene(

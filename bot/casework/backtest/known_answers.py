@@ -57,12 +57,13 @@ class FixHistory:
     def __init__(self, repo: GitRepo, head: str) -> None:
         self.repo, self.head = repo, head
         self._by_pull: dict[str, str] = {}
-        self._by_thread: dict[str, list[str]] = {}
+        self.by_thread: dict[str, list[str]] = {}
+        """The commits whose message links a thread, by its ts."""
         for commit in GitHistory(repo).each_commit(head, since=None, limit=MAX_COMMITS):
             for found in _MERGED.findall(commit.message):
                 self._by_pull["".join(found)] = commit.sha  # the oldest: later ones may revert it
             for seconds, fraction in _THREAD.findall(commit.message):
-                self._by_thread.setdefault(f"{seconds}.{fraction}", []).append(commit.sha)
+                self.by_thread.setdefault(f"{seconds}.{fraction}", []).append(commit.sha)
 
     def linked(self, text: str) -> Iterator[str]:
         """Yield the commits that a message names, by id or by pull request."""
@@ -72,10 +73,6 @@ class FixHistory:
         for pull in _PULL.findall(text):
             if sha := self._by_pull.get("".join(pull)):
                 yield sha
-
-    def naming(self, ts: str) -> Sequence[str]:
-        """Return the commits whose message links a thread."""
-        return self._by_thread.get(ts, ())
 
     def touched(self, sha: str) -> list[str]:
         """Return the files a commit changed; none where it changed too many, or git cannot tell."""
@@ -128,7 +125,7 @@ def _fixes(question: PastQuestion, fixes: FixHistory) -> Iterator[tuple[str, str
     for said in question.answers:
         yield from ((sha, f"{said.sender.id} links commit {sha[:9]}") for sha in fixes.linked(said.content))
     for ts in dict.fromkeys((question.event.message_id, question.event.thread_id or "")):
-        yield from ((sha, f"commit {sha[:9]} links the thread") for sha in fixes.naming(ts))
+        yield from ((sha, f"commit {sha[:9]} links the thread") for sha in fixes.by_thread.get(ts, ()))
 
 
 def _named(codebase: Codebase, text: str, asked: Question) -> Iterator[str]:

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 from bot.agent.git.git_process import GitProcess
 from bot.agent.git.git_repo import GitRepo
-
-_REF: Final = "HEAD"
 
 
 class PastCode:
@@ -28,7 +25,7 @@ class PastCode:
         (folder / "objects" / "info" / "alternates").write_text(f"{shared / 'objects'}\n", "utf-8")
         if source.is_shallow():
             (folder / "shallow").write_bytes((shared / "shallow").read_bytes())
-        git.run("update-ref", "--no-deref", _REF, self.head)
+        git.run("update-ref", "--no-deref", "HEAD", self.head)
         self.repo = GitRepo(folder)
         listed = self.repo.process.run("rev-list", "--first-parent", "--timestamp", self.head).split()
         self._timeline = [(int(at), sha.decode()) for at, sha in zip(listed[::2], listed[1::2], strict=True)]
@@ -39,4 +36,4 @@ class PastCode:
 
     def move_to(self, commit: str) -> None:
         """Make a commit HEAD; raises ProviderError where git fails."""
-        self.repo.process.run("update-ref", "--no-deref", _REF, commit)
+        self.repo.process.run("update-ref", "--no-deref", "HEAD", commit)

@@ -6,6 +6,7 @@ Pure, except that `own_history` reads the bot's own threads and reply log.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -68,6 +69,14 @@ def hear(events: Iterable[Event], rules: Rules) -> list[HeardMessage]:
         under_way.update([key] if is_question else ())
         heard.append(HeardMessage(event, found, rule, is_question))
     return heard
+
+
+def likely_bot_id(records: Iterable[Mapping[str, Any]]) -> str | None:
+    """Return who was mentioned most in messages recorded as mentions of the bot; None where there is no such record."""
+    named = Counter(
+        user for one in records if one.get("is_bot_mention") is True for user in one.get("mentions") or () if user
+    )
+    return named.most_common(1)[0][0] if named else None
 
 
 def questions_in(heard: Iterable[HeardMessage], *, since: datetime | None = None) -> list[PastQuestion]:

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import median
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
+
+from pydantic import ValidationError
 
 from bot.casework.backtest.known_answers import Standing
 from bot.casework.backtest.past_threads import HeardMessage, OwnRecord
@@ -51,18 +53,23 @@ class PastDraft(FrozenValue):
     problem: str = ""
     is_spent: bool = False
 
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> Self | None:
+        """Return a line of the journal; None for what is none of this release."""
+        try:
+            return cls.model_validate(record)
+        except ValidationError:
+            return None
+
     @property
     def has_draft(self) -> bool:
         """Whether there is anything to post."""
         return bool(self.draft.strip())
 
     @property
-    def merit(self) -> tuple[int, int, int]:
-        """What the best and the worst are sorted by: right before wrong, both the surer they looked."""
-        sure = (int(self.passed), _CONFIDENCE.index(self.confidence) if self.confidence in _CONFIDENCE else 0)
-        if self.standing is Standing.RIGHT:
-            return (1, *sure)
-        return (0, 1, 0) if self.standing is Standing.MISSED else (0, -sure[0], -sure[1])
+    def surety(self) -> tuple[bool, int]:
+        """How sure the draft looks: whether all checks passed, and its confidence."""
+        return self.passed, _CONFIDENCE.index(self.confidence) if self.confidence in _CONFIDENCE else 0
 
 
 class Share(NamedTuple):
@@ -141,13 +148,15 @@ class Backtest:
 
     def best(self) -> list[PastDraft]:
         """Return the surest right drafts."""
-        right = [one for one in self.drafts if one.standing is Standing.RIGHT]
-        return sorted(right, key=lambda one: one.merit, reverse=True)[:SHOWN]
+        return self._surest(Standing.RIGHT)
 
     def worst(self) -> list[PastDraft]:
         """Return the surest wrong drafts, then what was missed."""
-        bad = [one for one in self.drafts if one.standing in (Standing.WRONG, Standing.MISSED)]
-        return sorted(bad, key=lambda one: one.merit)[:SHOWN]
+        return [*self._surest(Standing.WRONG), *self._surest(Standing.MISSED)][:SHOWN]
+
+    def _surest(self, standing: Standing) -> list[PastDraft]:
+        found = [one for one in self.drafts if one.standing is standing]
+        return sorted(found, key=lambda one: one.surety, reverse=True)[:SHOWN]
 
     def as_json(self) -> dict[str, Any]:
         """Return the figures and every row."""

@@ -17,6 +17,7 @@ from bot.casework.pause import read_pause
 from bot.casework.reports.code_standings import clone_lines, read_index_standing
 from bot.casework.reports.measures import known_cost, measure_total, recent_records, time_of
 from bot.domain.alerts import AlertState
+from bot.domain.citations.links import sibling_message_link
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.paging import Paging
 from bot.domain.questions.approval_basis import basis_of_thread, standing_words
@@ -140,6 +141,11 @@ class ThreadLine:
         if self.reason is PendingReason.APPROVAL:
             return self.passed or "waits"
         return _WAITS.get(self.reason or "", "waits")
+
+    @property
+    def card_link(self) -> str | None:
+        """The address of its card, if it has one and links can be made."""
+        return sibling_message_link(self.permalink, *self.card) if self.card else None
 
     @property
     def is_waiting(self) -> bool:

@@ -18,7 +18,7 @@ import click
 from pydantic import ValidationError
 
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.casework.backtest.past_threads import OwnRecord, PastQuestion, hear, own_history, questions_in
+from bot.casework.backtest.past_threads import OwnRecord, PastQuestion, hear, likely_bot_id, own_history, questions_in
 from bot.casework.backtest.results import Backtest, PastDraft, marks_of
 from bot.cli.arguments import Scope, scoped
 from bot.cli.backtest.page import write_page
@@ -28,6 +28,7 @@ from bot.cli.data_directory import store_at
 from bot.cli.options import FILE, json_option
 from bot.cli.output import to_json
 from bot.cli.reports.samples import marks_in
+from bot.composition.investigators import InvestigationInputs
 from bot.composition.model_access import uses_models
 from bot.config.settings import Settings
 from bot.domain.events import Event, record_key
@@ -35,17 +36,17 @@ from bot.errors import ConfigError, InputError
 from bot.intake.classifier.rules import Rules
 from bot.intake.slack_export import SlackExport
 from bot.ports import Journal
-from bot.ports.collections import EVENTS
+from bot.ports.collections import CLASSIFIED
 
 OFFLINE: Final = "search and code checks, no model"
-FORMS: Final = "give a Slack export, an events.ndjson or a data directory"
 
 
 class _Source(NamedTuple):
-    """Past messages, how many could not be read, names of people, and what became of the bot's own drafts."""
+    """Past messages, how many could not be read, who the bot was, names of people, and the data directory it is."""
 
     events: Sequence[Event]
     unreadable: int
+    bot_id: str | None = None
     names: Mapping[str, str] = {}
     home: Path | None = None
 
@@ -83,27 +84,21 @@ def command(
         StoreError: the journal cannot be written.
     """
     plan = Plan(scope=scope, codebase=codebase, model=model, max_usd=max_usd)
-    sources = plan.sources()
-    if (model is None) != (max_usd is None):
-        raise ConfigError("--model and --max-usd go together: name the model, and what all of it may cost")
-    if model and not uses_models(sources.settings, sources.environment):
-        raise ConfigError("no model is configured; set ANTHROPIC_API_KEY, or leave out --model")
+    sources = _usable(plan)
     past = _read(file, sources.settings)
-    if not past.events:
-        raise InputError(f"there is no message in {file}; {FORMS}")
-    rules = replace(Rules(**sources.settings.classifier.model_dump()), bot_id=sources.settings.classifier.bot_id)
+    rules = _rules(sources.settings, past.bot_id)
     heard = hear(past.events, rules)
     questions = questions_in(heard, since=since and since.replace(tzinfo=UTC))[-limit if limit else 0 :]
     own = own_history(store_at(past.home), {one.thread_id for one in questions}) if past.home else {}
     heads = [one.repo.head() for one in sources.code.codebases]
     tasks = [Task(_key(one, own, heads, plan), one, own.get(one.thread_id)) for one in questions]
-    kept = NdjsonJournal(html.with_suffix(".ndjson") if html else _journal_in(sources.environment.home, file))
+    kept = html or sources.environment.home / "backtest" / file.resolve().name
     done = Backtest(
         title=file.name,
         investigator=model or OFFLINE,
         unreadable=past.unreadable,
         heard=heard,
-        drafts=list(_drafts(plan, tasks, kept)),
+        drafts=list(_drafts(plan, tasks, NdjsonJournal(kept.with_suffix(".backtest.ndjson")))),
         own=own,
         marks=marks_of(heard, marks_in(marks) if marks else ()),
     )
@@ -113,33 +108,45 @@ def command(
     return 0
 
 
+def _usable(plan: Plan) -> InvestigationInputs:
+    """Return codebases and settings; raises ConfigError where a model is asked that cannot be."""
+    if (plan.model is None) != (plan.max_usd is None):
+        raise ConfigError("--model and --max-usd go together: name the model, and what all of it may cost")
+    sources = plan.sources()
+    if plan.model and not uses_models(sources.settings, sources.environment):
+        raise ConfigError("no model is configured; set ANTHROPIC_API_KEY, or leave out --model")
+    return sources
+
+
+def _rules(settings: Settings, bot_id: str | None) -> Rules:
+    given = settings.classifier.model_dump()
+    return Rules(**{**given, "bot_id": given["bot_id"] or bot_id})
+
+
 def _read(path: Path, settings: Settings) -> _Source:
-    """Return what a file holds; which form it is, its content says."""
-    if path.is_dir() and not (path / "channels.json").is_file() and not (path / "groups.json").is_file():
-        return _Source(*_events_of(store_at(path).journal(EVENTS)), home=path)
-    if path.is_dir() or path.suffix == ".zip":
+    """Return what a file holds, whose form its name and content say; raises InputError where there is no message."""
+    if path.is_dir() and not (path / "channels.json").is_file():
+        found = _events_of(store_at(path).journal(CLASSIFIED))._replace(home=path)
+    elif path.is_dir() or path.suffix == ".zip":
         export = SlackExport(path, bot_id=settings.classifier.bot_id, watcher=settings.watcher)
-        events = export.events()
-        return _Source(events, export.bad, export.names())
-    if not path.is_file():
-        raise InputError(f"there is no {path}; {FORMS}")
-    return _Source(*_events_of(NdjsonJournal(path)))
+        found = _Source(export.events(), export.bad, names=export.names())
+    else:
+        found = _events_of(NdjsonJournal(path))
+    if not found.events:
+        raise InputError(f"there is no message in {path}; give a Slack export, an events.ndjson or a data directory")
+    return found
 
 
-def _events_of(journal: Journal) -> tuple[list[Event], int]:
-    """Return the messages of a journal, each once and in the order of their times, and how many lines were none."""
-    found, bad = dict[object, Event](), 0
-    for record in journal.records():
+def _events_of(journal: Journal) -> _Source:
+    """Return the messages of a journal, each once and in the order of their times."""
+    records, found, bad = list(journal.records()), dict[object, Event](), 0
+    for record in records:
         try:
             found.setdefault(record_key(record)[:4], Event.model_validate(record))
         except ValidationError:
             bad += 1
-    return sorted(found.values(), key=lambda one: one.create_time), bad + journal.bad_lines
-
-
-def _journal_in(home: Path, file: Path) -> Path:
-    """Return where results are kept that no page is made of."""
-    return home / "backtest" / f"{hashlib.sha256(bytes(file.resolve())).hexdigest()[:12]}.ndjson"
+    events = sorted(found.values(), key=lambda one: one.create_time)
+    return _Source(events, bad + journal.bad_lines, likely_bot_id(records))
 
 
 def _key(question: PastQuestion, own: Mapping[str, OwnRecord], heads: Sequence[str], plan: Plan) -> str:
@@ -151,11 +158,11 @@ def _key(question: PastQuestion, own: Mapping[str, OwnRecord], heads: Sequence[s
 
 def _drafts(plan: Plan, tasks: Sequence[Task], kept: Journal) -> Iterator[PastDraft]:
     """Yield the result of each task, those of an earlier run first; ends where the money is spent."""
-    known = {str(one.get("key")): one for one in kept.records()}
+    known = {one.key: one for one in map(PastDraft.read, kept.records()) if one is not None}
     rest = [one for one in tasks if one.key not in known]
     if len(rest) < len(tasks):
         _tell(f"going on: {len(tasks) - len(rest)} of {len(tasks)} questions are done")
-    before = [PastDraft.model_validate(known[one.key]) for one in tasks if one.key in known]
+    before = [known[one.key] for one in tasks if one.key in known]
     yield from before
     spent = sum(one.cost_usd or 0.0 for one in before)
     left = plan.max_usd and max(plan.max_usd - spent, 0.0)

@@ -1,7 +1,7 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const marks = new Map(Object.entries(data.marks));
-const STEP = 100;
+const STEP = 100, ANSWERS = 6;
 let shown = STEP;
 
 const byId = (id) => document.getElementById(id);
@@ -53,6 +53,13 @@ function head() {
   if (said.length) byId("own").textContent = `The bot's own drafts of then: ${said.join(", ")}.`;
 }
 
+function laterIn(message) {
+  const made = make("ul", undefined, "soft");
+  const later = data.heard.filter((m) => m.chat === message.chat && m.thread === message.thread && Number(m.id) > Number(message.id));
+  made.append(...later.slice(0, ANSWERS).map((m) => make("li", `${who(m.who)}: ${named(m.text)}`)));
+  return made;
+}
+
 function draftOf(row) {
   const made = make("div"), found = make("p", "Cites: ");
   made.append(make("pre", row.draft || row.problem || "(no draft)"));
@@ -94,7 +101,7 @@ function messageCard(message, isOpen) {
   if (row && message.asks) {
     const more = make("details"), what = row.draft ? (row.passed ? "Draft, passed all checks" : "Draft, with objections") : "No draft";
     more.open = isOpen;
-    more.append(make("summary", what), draftOf(row));
+    more.append(make("summary", what), draftOf(row), laterIn(message));
     card.append(more);
   }
   return card;

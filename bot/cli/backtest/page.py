@@ -68,7 +68,7 @@ def _message(one: HeardMessage) -> dict[str, Any]:
         "class": one.classification,
         "rule": one.rule,
         "asks": one.is_question,
-        "reply": event.thread_id is not None,
+        "thread": event.thread_id or event.message_id,
     }
 
 

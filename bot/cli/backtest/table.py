@@ -24,12 +24,7 @@ _WHAT: Final = {
     "wrongly_ignored": "marked: wrongly left alone",
     "wrongly_heard": "marked: wrongly taken for work",
 }
-_RECORD: Final = {
-    "approved": "approved unchanged",
-    "edited": "edited",
-    "auto": "sent by itself",
-    "dismissed": "dismissed",
-}
+_DECISIONS: Final = ("approved", "edited", "auto", "dismissed")
 
 
 def render(done: Backtest, html: Path | None) -> str:
@@ -63,12 +58,10 @@ def _figure(what: str, share: Share) -> str:
 def _own(done: Backtest) -> Iterator[str]:
     """Yield what people made of the bot's own drafts of then."""
     counts = done.own_counts()
-    for name, words in _RECORD.items():
-        if name in counts:
-            share = f", {percent(counts['edited_share'])} of the words at the median" if name == "edited" else ""
-            yield f"  {'its own drafts: ' + words:<42}{counts[name]:>6,}{share}"
-    for reason, count in counts["dismissed_because"].items():
-        yield cut(f"    {count:,} × {one_line(reason, 80)}")
+    yield from (f"  {f'its own drafts: {name}':<42}{counts[name]:>6,}" for name in _DECISIONS if name in counts)
+    if counts["edited_share"] is not None:
+        yield f"  {'words changed by an edit, the median':<42}{percent(counts['edited_share']):>6}"
+    yield from (cut(f"    {count:,} × {one_line(why, 80)}") for why, count in counts["dismissed_because"].items())
 
 
 def _list(title: str, drafts: Sequence[PastDraft], done: Backtest) -> Iterator[str]:

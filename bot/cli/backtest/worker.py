@@ -10,6 +10,7 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
@@ -34,7 +35,7 @@ from bot.composition.codebases import TeamCode
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.storage_engine import open_store
 from bot.domain.secrets import redact
-from bot.errors import TriageError
+from bot.errors import ProviderError, TriageError
 from bot.ports.collections import REPLIES
 
 FEW: Final = 12
@@ -61,6 +62,7 @@ class Plan:
         changes = {
             "investigator": own.investigator.model_copy(update=chosen),
             "validator": own.validator.model_copy(update=chosen),
+            # so that whatever limit is reached, the money is spent
             "budget": own.budget.model_copy(update={"per_day_usd": self.max_usd, "per_thread_usd": None}),
         }
         return replace(found, settings=own.model_copy(update=changes))
@@ -87,10 +89,11 @@ class Worker:
             index = SqlitePassageIndex(past.repo, folder / f"{number}.sqlite", sources.environment.secrets())
             codebase = replace(one, repo=past.repo, index=index)
             self._code.append((codebase, past, FixHistory(past.repo, past.head)))
-        code = TeamCode(codebases=Codebases(one for one, *_ in self._code), ids=set(), link_to=self._link_to)
+        self._codebases = Codebases(one for one, *_ in self._code)
+        code = TeamCode(codebases=self._codebases, ids=set(), link_to=self._link_to)
         environment = sources.environment.model_copy(update={"home": folder, "database_url": None})
         storage = open_store(environment)
-        memory = WordNoteIndex(storage.notes, storage.journal(REPLIES), partial(stale_citations, code.codebases))
+        memory = WordNoteIndex(storage.notes, storage.journal(REPLIES), partial(stale_citations, self._codebases))
         own = replace(sources, environment=environment, code=code, storage=storage, memory=memory)
         self._runner = question_runner(CaseworkModels(own), own)
 
@@ -113,7 +116,7 @@ class Worker:
         run = self._runner.run(redact(question.event.content), say=lambda _: None, earlier=earlier)
         ret, verdict = run.found.ret, run.validation.ret
         own = task.own.refs if task.own else ()
-        known = known_places(question, [(one, fixes) for one, _, fixes in self._code], own)
+        known = known_places(question, [(one, fixes) for one, _, fixes in self._code if one.id in commits], own)
         return row.evolve(
             commits=commits,
             draft=ret.draft_reply,
@@ -127,14 +130,16 @@ class Worker:
         )
 
     def _move_to(self, question: PastQuestion) -> dict[str, str]:
-        """Bring every codebase to its last commit before the question; empty where none is that old."""
-        found = {}
+        """Bring the codebases to their last commit before the question; those that are younger are left out."""
+        found, members = dict[str, str](), []
         for one, past, _ in self._code:
             commit = past.commit_before(question.event.create_time)
             if commit is not None:
                 past.move_to(commit)
                 one.index.refresh()
                 found[one.id] = commit
+                members.append(one)
+        self._codebases.replace(Codebases(members))
         return found
 
 
@@ -142,7 +147,7 @@ def investigate_all(plan: Plan, tasks: Sequence[Task]) -> Iterator[PastDraft]:
     """Yield the row of each task, in their order, which should be that of their times.
 
     Raises:
-        TriageError: as `Plan.sources` and `PastCode` do.
+        TriageError: as `Plan.sources` and `PastCode` do, or a process ended.
     """
     jobs = max(1, min(os.cpu_count() or 1, MAX_JOBS, len(tasks) // FEW))
     with TemporaryDirectory(prefix="triage-backtest-") as folder:
@@ -151,8 +156,11 @@ def investigate_all(plan: Plan, tasks: Sequence[Task]) -> Iterator[PastDraft]:
             yield from map(worker.investigate, tasks)
             return
         part = replace(plan, max_usd=plan.max_usd and plan.max_usd / jobs)
-        with ProcessPoolExecutor(jobs, get_context("spawn"), _open_worker, (part, folder)) as pool:
-            yield from pool.map(_investigate, tasks)
+        try:
+            with ProcessPoolExecutor(jobs, get_context("spawn"), _open_worker, (part, folder)) as pool:
+                yield from pool.map(_investigate, tasks)
+        except BrokenProcessPool as error:
+            raise ProviderError("a process of the backtest ended; free memory or disk, and run it again") from error
 
 
 _WORKERS: Final[list[Worker]] = []

@@ -151,12 +151,19 @@ MENU = ["Re-investigate", "Add context", "Escalate", "Show evidence", "Remember 
         (
             PendingReason.CONTEXT,
             "claude",
-            ["Add context", "Write reply", "Dismiss", "Same as…", *[one for one in MENU if one != "Add context"]],
+            [
+                "Add context",
+                "Write reply",
+                "Dismiss",
+                "Same as…",
+                *[one for one in MENU if one != "Add context"],
+                "Hand to…",
+            ],
         ),
         (
             PendingReason.FAILED,
             "claude",
-            ["Re-investigate", "Add context", "Write reply", "Dismiss", "Same as…", *MENU[2:]],
+            ["Re-investigate", "Add context", "Write reply", "Dismiss", "Same as…", *MENU[2:], "Hand to…"],
         ),
     ],
 )

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.casework.backtest.past_threads import OwnRecord, hear, own_history, questions_in
+from bot.casework.backtest.past_threads import OwnRecord, hear, likely_bot_id, own_history, questions_in
 from bot.domain.events import MessageType, Sender
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.intake.classifier.rules import Rules
@@ -33,6 +33,13 @@ def test_the_first_question_of_a_thread_opens_it() -> None:
     assert [one.content for one in found.earlier] == ["deploying"]
     assert [one.content for one in found.answers] == ["and why?", "in retry.py"]
     assert questions_in(heard, since=found.event.create_time + timedelta(seconds=1)) == []
+
+
+def test_the_bot_is_whom_recorded_mentions_name_most() -> None:
+    """An export of the journal alone does not say who it was."""
+    records = [{"is_bot_mention": True, "mentions": ["UBOT", "UANA"]}, {"is_bot_mention": True, "mentions": ["UBOT"]}]
+    assert likely_bot_id([*records, {"mentions": ["UANA"] * 3}, {"is_bot_mention": True}]) == "UBOT"
+    assert likely_bot_id([]) is None
 
 
 def test_what_people_decided_on_the_bot_s_own_drafts_is_read(tmp_path: Path) -> None:

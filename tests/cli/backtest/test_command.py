@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
+from tests.builders import an_event
 from tests.cli.backtest.channel import make_channel
 from tests.cli.typed import Said, typed
 from tests.model_server import ModelServer, load_script
@@ -61,15 +63,31 @@ def test_the_figures_of_our_own_channel_do_not_fall(terminal: Terminal) -> None:
 def test_a_second_run_goes_on_and_its_page_counts_marks(terminal: Terminal) -> None:
     """What is done is taken from the journal beside the page; a mark is read as the page saved it."""
     assert terminal.type("--html", "out.html", "--limit", "3").returncode == 0
-    before = (terminal.folder / "out.ndjson").read_bytes()
+    before = (terminal.folder / "out.backtest.ndjson").read_bytes()
     mark = {"chat_id": "C0HELP", "message_id": "1769817600.000100", "classification": "ambient", "right": False}
     (terminal.folder / "marks.ndjson").write_text(json.dumps(mark) + "\n")
     done = terminal.type("--html", "out.html", "--limit", "4", "--marks", "marks.ndjson")
     assert "going on: 3 of 4 questions are done" in done.stderr
-    assert (terminal.folder / "out.ndjson").read_bytes().startswith(before)
+    assert (terminal.folder / "out.backtest.ndjson").read_bytes().startswith(before)
     assert (terminal.folder / "out.html").stat().st_mode & 0o777 == 0o600
     assert "right, of questions whose answer is known" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@pytest.mark.full
+def test_many_questions_are_shared_out_and_come_back_in_order(terminal: Terminal) -> None:
+    """Read from an events.ndjson; every process has its own copy of the code."""
+    journal = NdjsonJournal(terminal.folder / "events.ndjson")
+    for number in range(30):
+        event = an_event(f"what is MAX_ATTEMPTS, part {number}?", ts=f"{1_768_000_000 + 60_000 * number}.000100")
+        journal.append(event.model_dump(mode="json"))
+    done = typed(["backtest", "events.ndjson", "--codebase", "shop", "--json"], terminal.folder, terminal.env)
+    drafts = json.loads(done.stdout)["drafts"]
+    assert [one["message_id"] for one in drafts] == [
+        f"{1_768_000_000 + 60_000 * number}.000100" for number in range(30)
+    ]
+    assert ["MAX_ATTEMPTS = 3" in one["draft"] for one in (drafts[0], drafts[-1])] == [True, False]
+    assert all("MAX_ATTEMPTS = " in one["draft"] for one in drafts)
 
 
 @pytest.mark.full

@@ -45,7 +45,7 @@ def test_the_report_fits_a_terminal(home: Path, capsys: pytest.CaptureFixture[st
     assert main(["metrics"]) == 0
     out = capsys.readouterr().out
     assert "actionable messages" in out
-    assert re.search(r"actionable messages +25 % .* n 20 ", out)
+    assert re.search(r"actionable messages +25 % .* 20 ", out)
     assert "not enough data: 0.0 of 7 days were recorded" in out
     assert max(map(len, out.splitlines())) <= 80
     assert "\x1b" not in out
@@ -103,7 +103,7 @@ def test_marks_of_a_file_count(home: Path, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out.count("ambient, C1") == 13
     assert main(["metrics"]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"wrongly ignored +50 % .* n 2 ", out)
+    assert re.search(r"wrongly ignored +50 % .* 2 ", out)
     assert "50 % of 2 judged messages taken for work deserved none" in " ".join(out.split())
 
 
