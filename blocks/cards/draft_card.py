@@ -210,7 +210,8 @@ def page_lead(pages: Sequence[str]) -> str:
 
 def _asked_since(state: ThreadState) -> list[str]:
     """Return the latest question that came into an open thread, which the draft is about as well."""
-    asked = [said for said in state.followups if "?" in said.text and not said.waits] if state.is_open else []
+    later = [said for said in state.followups if said.message_id != state.opened_by_message_id and not said.waits]
+    asked = [said for said in later if "?" in said.text] if state.is_open else []
     return [f":speech_balloon: <@{said.sender_id}> asked since: “{_written(said.text)}”" for said in asked[-1:]]
 
 

@@ -172,7 +172,7 @@ def test_only_what_a_person_says_to_the_bot_is_an_order(text: str, changes: dict
         ("false alarm", False, FollowUpArrived),
         ("ok", False, FollowUpArrived),
         ("is it back?", True, FollowUpArrived),
-        ("<@U0BOT> why is it down?", False, QuestionAsked),
+        ("<@U0BOT> why is it down?", False, MentionInstruction),
     ],
 )
 def test_what_is_written_below_a_heartbeats_alert_is_no_question_unless_it_calls_the_bot(
