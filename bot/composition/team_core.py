@@ -43,6 +43,7 @@ from bot.ports.collections import (
 )
 from bot.ports.threads import Threads
 from handlers.answers import SlackAskerChat
+from handlers.cards.live_work import SlackLiveWork
 from handlers.cards.messenger import SlackMessenger
 from handlers.ops_channel import OpsQuestions
 from handlers.transport.slack_clients import patiently
@@ -115,6 +116,7 @@ class TeamCore:
             clock=clock,
             asker=asker,
             shown=self.collection(CARDS_SHOWN),
+            live=SlackLiveWork(slack.posting, slack.poster),
             leases=process.engine.leases(self.environment.home) if process.engine.is_shared else None,
             known_secrets=self.environment.secrets(),
             chat_ahead=slack.clock.ahead,

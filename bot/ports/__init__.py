@@ -13,6 +13,8 @@ from bot.ports.chat import (
     ChatMessage,
     FeedbackChat,
     Image,
+    LiveRun,
+    LiveWork,
     Message,
     Messenger,
     PageChat,
