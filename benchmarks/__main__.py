@@ -24,6 +24,7 @@ BENCHMARKS = (
     "walk",
     "growth",
     "fixes",
+    "planted",
     "codebases",
     "postgres",
     "scale",

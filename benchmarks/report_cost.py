@@ -20,10 +20,11 @@ sys.path.insert(0, str(Path.cwd()))
 from slack_sdk.models.blocks import Block
 
 from blocks.cards.draft_card import CardFacts, card_blocks
+from blocks.views.answers import answer_blocks
 from blocks.views.home_view import HomeData, home_view
-from blocks.views.report_views import metrics_blocks, status_blocks
 from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.file_engine import FileStore
+from bot.casework.reports.answers import metrics_answer, status_answer
 from bot.casework.reports.autonomy_metrics import read_case
 from bot.casework.reports.journal_history import PastThreads
 from bot.casework.reports.measures import Window
@@ -56,8 +57,10 @@ def _reports(home: Path) -> dict[str, Callable[[], object]]:
         return home_view(data, user="U0ANA", may_approve=True)
 
     return {
-        "/triage metrics": lambda: metrics_blocks(measure()),
-        "/triage status": lambda: status_blocks(overview(files, clock.now(), ()), may_see_drafts=True),
+        "/triage metrics": lambda: answer_blocks(metrics_answer(measure())),
+        "/triage status": lambda: answer_blocks(
+            status_answer(overview(files, clock.now(), ()), clock.now(), may_see_drafts=True)
+        ),
         "App Home": page,
     }
 

@@ -25,7 +25,7 @@ import yaml
 
 from bot.__main__ import COMMANDS
 from bot.config.environment import VARIABLES
-from bot.domain.commands.command_specs import MANUAL
+from bot.domain.commands.command_specs import manual
 from reference.settings import blocks
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -156,7 +156,7 @@ def measure() -> Size:
         settings=len(_settings()),
         variables=len(VARIABLES),
         terminal_commands=len(COMMANDS),
-        slash_commands=len(MANUAL),
+        slash_commands=len(manual()),
         doc_words=sum(len((ROOT / page).read_text(encoding="utf-8").split()) for page in pages),
         decision_pages=sum(page.startswith("docs/decisions/") and not page.endswith("README.md") for page in pages),
         readme_lines=len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()),
@@ -196,10 +196,19 @@ def _collected() -> int:
     return int(found[1])
 
 
+COPIES: Final = {
+    "teams.<name>.": "",
+    "codebases.<name>.": "",
+    "heartbeat.": "pages.",
+    "pricing.<name>.long.": "pricing.<name>.",
+}
+"""Which blocks hold keys of others once more, and those."""
+
+
 def _settings() -> set[str]:
-    """Return the paths of triage.yml that take a value; without the copies in a team's block."""
+    """Return the paths of triage.yml that take a value; without copies, which inherit from another path."""
     keys = {key.path for block in blocks() for key in block.keys if "](#" not in key.kind}
-    return {key for key in keys if not (key.startswith("teams.<name>.") and key.split(".", 2)[2] in keys)}
+    return {key for key in keys if not any(key.replace(copy, of, 1) in keys - {key} for copy, of in COPIES.items())}
 
 
 def table(size: Size, parts: tuple[Part, ...]) -> Iterator[str]:

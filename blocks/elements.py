@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from slack_sdk.models.blocks import (
     ActionsBlock,
@@ -14,6 +16,7 @@ from slack_sdk.models.blocks import (
     MarkdownTextObject,
     Option,
     PlainTextInputElement,
+    SectionBlock,
     StaticSelectElement,
 )
 from slack_sdk.models.views import View
@@ -23,11 +26,17 @@ from blocks.text.outgoing_text import plain
 from blocks.text.splitting import INPUT_CHARS
 from bot.domain.text.marks import without_marks
 
+_SIGNS: Final = re.compile(r":[a-z0-9_+-]{1,40}:|<[^>|]{0,300}\|?|&[a-z]{2,4};|[>*_~`]")
+"""What a section's mrkdwn has besides words."""
+
 TITLE_CHARS = 24
 """Slack's limit."""
 
 MAX_OPTIONS = 100
 """Of a menu.  Source: https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element"""
+
+SPOKEN_CHARS = 75
+"""Of a button's name for screen readers.  Source: https://docs.slack.dev/reference/block-kit/block-elements/button-element"""
 
 OPTION_CHARS = 75
 """Of an option's text.  Source: https://docs.slack.dev/reference/block-kit/composition-objects/option-object"""
@@ -38,6 +47,24 @@ def button(
 ) -> ButtonElement:
     """Return a button."""
     return ButtonElement(text=label, action_id=action, value=value, style=style, confirm=confirm)
+
+
+def with_spoken_names(blocks: Sequence[Block], *, by_part: bool = False) -> Sequence[Block]:
+    """Return blocks whose buttons have a name for screen readers that tells one card's from another's.
+
+    A button beside a text is named with that text; one in a row with the message's first text, or `by_part` with the
+    text above it.
+    """
+    about = ""
+    for block in blocks:
+        said = block.text.text if isinstance(block, SectionBlock) and block.text else ""
+        about = said if said and (by_part or not about) else about
+        beside = [block.accessory] if isinstance(block, SectionBlock) else []
+        for element in block.elements if isinstance(block, ActionsBlock) else beside:
+            if isinstance(element, ButtonElement) and element.text is not None:
+                spoken = f"{element.text.text}: {_SIGNS.sub(' ', said or about)}"
+                element.accessibility_label = plain(spoken, SPOKEN_CHARS)
+    return blocks
 
 
 def menu(action: str, placeholder: str, choices: Iterable[tuple[str, str]]) -> StaticSelectElement:

@@ -229,6 +229,11 @@ def proof_block_id(reply_id: str) -> str:
     return PROOF_MARK + reply_id
 
 
+def told_block_id(state: ThreadState) -> str:
+    """Return the block id of the line that says in direct messages who reads the draft first."""
+    return f"triage_told:{reply_id_of(state)}"
+
+
 def preview_block_id(thread_id: str, version: int, number: int) -> str:
     """Return the block id that marks one message of a draft in the thread of its card."""
     return f"triage_draft:{thread_id}:{version}:{number}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import gc
 import os
@@ -28,6 +29,7 @@ from bot.release import program_version
 _SHARED = {
     "status": "bot.cli.health:command",
     "open": "bot.cli.reports.status:open_command",
+    "approve-list": "bot.cli.reports.status:approve_list_command",
     "investigate": "bot.cli.investigate.command:command",
     "brief": "bot.cli.reports.status:brief_command",
     "metrics": "bot.cli.reports.metrics:command",
@@ -52,11 +54,7 @@ _OWN = {
         "move all state into PostgreSQL and back, or to the form of an earlier release",
     ),
     "search": ("bot.cli.search:command", "rank the passages of a codebase for a text"),
-    "eval": (
-        "bot.cli.evaluation.command:command",
-        "how good drafts and checks are: questions, planted errors, history",
-    ),
-    "replay": ("bot.cli.replay:command", "apply today's rules to past events; nothing is posted"),
+    "backtest": ("bot.cli.backtest.command:command", "what it would have answered on a past channel, and was it right"),
     "classify": ("bot.cli.classify:command", "events or plain lines on stdin, classified events on stdout"),
 }
 """Where each command of the terminal alone stands, and what it does."""
@@ -66,7 +64,7 @@ COMMANDS = (*_FIRST, *_SHARED, *(name for name in _OWN if name not in _FIRST))
 """Every command in the order of lists; a module is imported when its command is typed."""
 
 _REMOVED_OPTIONS = {
-    "--calibrate": "drafts are not counted by kind any more",
+    "--judge": "the page of triage backtest marks messages, and --marks records its file",
     "--picture": "triage metrics --days 7 shows a week",
     "--rebuild": "triage metrics reads the journals of its days every time",
     "--teams": "several teams are a block of triage.yml",
@@ -74,6 +72,9 @@ _REMOVED_OPTIONS = {
     "--weeks": "triage metrics --days 7 shows a week",
 }
 """Options of earlier releases, each with what is so instead."""
+
+GARBAGE_AFTER = 50_000
+"""After so many new objects Python looks for garbage; its own 2,000 cost a tenth of the start."""
 
 _READER_LEFT = 141
 """The exit code of a program that SIGPIPE ended, as shells know it."""
@@ -110,6 +111,9 @@ def main(argv: list[str] | None = None) -> int:
     if argv is None:
         sys.excepthook = _crashed
         threading.excepthook = _thread_crashed
+        gc.set_threshold(GARBAGE_AFTER)
+        atexit.register(gc.freeze)  # looking for garbage at the end takes as long as reading the state
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for some takes a tenth of the start
         _open_streams()
         if sys.argv[1:2] == ["run"]:
             os.umask(0o077)  # also what libraries and child processes of the bot write is for the owner's eyes only
@@ -221,21 +225,16 @@ def purpose_of(name: str) -> str:
     """Return what a command does; of one that Slack has too as its manual says it."""
     if name in _OWN:
         return _OWN[name][1]
-    from bot.domain.commands.command_specs import MANUAL  # here: only lists of commands wait for it
+    from bot.domain.commands.command_specs import manual  # here: only lists of commands wait for it
 
-    return MANUAL[name].does
+    return manual()[name].does
 
 
 def command_of(name: str) -> click.Command:
     """Return a command; imports its module."""
     place = _SHARED[name] if name in _SHARED else _OWN[name][0]
     module, _, attribute = place.partition(":")
-    gc.disable()  # what a module makes stays: looking through it for garbage is a tenth of the start
-    try:
-        found: click.Command = getattr(import_module(module), attribute)
-        gc.freeze()
-    finally:
-        gc.enable()
+    found: click.Command = getattr(import_module(module), attribute)
     return found
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 DISTRIBUTION: Final = "triage-bot"
+_PROJECT: Final = re.compile(rf'(?m)^name = "{DISTRIBUTION}"\nversion = "(?P<version>[^"\n]+)"$')
 _PYPROJECT: Final = Path(__file__).parents[1] / "pyproject.toml"
 
 
@@ -16,15 +19,11 @@ def program_version() -> str:
 
     In a checkout its pyproject.toml is read: what pip noted there is as old as the last `pip install`.
     """
-    import tomllib  # here, for every command would load them
+    with suppress(OSError):
+        if found := _PROJECT.search(_PYPROJECT.read_text(encoding="utf-8")):
+            return found["version"]
     from importlib.metadata import PackageNotFoundError, version
 
-    try:
-        project = tomllib.loads(_PYPROJECT.read_text(encoding="utf-8"))["project"]
-        if project["name"] == DISTRIBUTION:
-            return str(project["version"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
     try:
         return version(DISTRIBUTION)
     except PackageNotFoundError:

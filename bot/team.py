@@ -151,7 +151,7 @@ class Team:
         table = build_job_table(
             self.questions.orchestrator,
             self.questions.alerts,
-            self.questions.mentions,
+            self.edge.follow_mention,
             self.questions.rebuilding,
             self.heartbeats.worker,
             self.heartbeats.threads,

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
 from typing import Any, Final
 
 from blocks import ids
-from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.errors import ProviderError
 from demo.control import Control, Json
 from demo.headless import Transcript, find_element, shown_text
-from demo.watched import SESSION
 from demo.workspace import ANA
 
 ALERT_LIMIT_S: Final = 120.0
@@ -22,9 +19,8 @@ CARD_LIMIT_S: Final = 120.0
 class AlertJourney:
     """Ana waits for what the heartbeat of the watched repository has to say."""
 
-    def __init__(self, control: Control, home: Path, transcript: Transcript, *, limit_s: float = ALERT_LIMIT_S) -> None:
+    def __init__(self, control: Control, transcript: Transcript, *, limit_s: float = ALERT_LIMIT_S) -> None:
         self._control, self._transcript, self._limit_s = control, transcript, limit_s
-        self._beats = NdjsonJournal(home / "heartbeats.ndjson")
 
     def acknowledge(self) -> dict[str, Any] | None:
         """Wait for the alert, click, see the card change; `heartbeat` of `triage demo --json`, None without alert.
@@ -47,21 +43,12 @@ class AlertJourney:
         return {**facts, "acknowledged": True}
 
     def _alert(self) -> Json:
-        """Return the first card; raises ProviderError if none comes, or the beat ended without one."""
+        """Return the first card; raises ProviderError if none comes."""
 
         def found() -> Json | None:
-            offering = [card for card in self._messages() if find_element(card, ids.ACKNOWLEDGE)]
-            if not offering:
-                self._refuse_silence()
-            return offering[0] if offering else None
+            return next((card for card in self._messages() if find_element(card, ids.ACKNOWLEDGE)), None)
 
         return self._control.wait_for(found, f"an alert to {ANA.name}", timeout_s=self._limit_s)
-
-    def _refuse_silence(self) -> None:
-        """Raise ProviderError once the first beat has ended without a word: no alert will come of it."""
-        first = next((beat for beat in self._beats.records() if beat.get("session_id") == SESSION), None)
-        if first is not None and first["silent"]:
-            raise ProviderError(f"the heartbeat sent nothing: {first['error'] or first['why'] or first['result']}")
 
     def _click(self, card: Json) -> None:
         button = find_element(card, ids.ACKNOWLEDGE)

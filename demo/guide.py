@@ -15,8 +15,7 @@ from bot.domain.heartbeats.beats import Wake
 from bot.heartbeat.session_registry import WakeBox
 from demo.control import Control
 from demo.headless import find_element
-from demo.home import MASTER, WORKER
-from demo.watched import FAULTY, REPAIRED, SESSION, break_config
+from demo.watched import FAULTY, MASTER, REPAIRED, SESSION, WORKER, break_config
 from demo.workspace import ANA, BEN, OPS
 
 _ALERT: Final = (

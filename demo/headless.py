@@ -8,13 +8,11 @@ from __future__ import annotations
 import html
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TextIO
+from typing import Any, TextIO
 
 Json = dict[str, Any]
-
-_ENOUGH_OF_A_QUESTION: Final = 60
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,19 +76,9 @@ def shown_text(message: Json) -> str:
     return " ".join(" ".join(lines).split())
 
 
-def find_card(messages: Sequence[Json], marker: str) -> Json | None:
-    """Return the newest message with a block whose id is `marker`, or that shows the question which starts so."""
-    start = " ".join(marker.split())[:_ENOUGH_OF_A_QUESTION]
-    for message in reversed(messages):
-        blocks = _named_blocks(message)
-        if any(block["block_id"] == marker for block in blocks) or (blocks and start in shown_text(message)):
-            return message
-    return None
-
-
 def find_element(message: Json, action_id: str) -> Element | None:
     """Return the button with `action_id`, or None while the card does not offer it."""
-    for block, element in _elements(message):
+    for block, element in elements_of(message):
         if element.get("action_id") == action_id:
             return Element(
                 action_id=action_id,
@@ -102,32 +90,20 @@ def find_element(message: Json, action_id: str) -> Element | None:
     return None
 
 
-def find_option(message: Json, label: str) -> Element | None:
-    """Return the menu option with this label, or None."""
-    for block, element in _elements(message):
-        for option in element.get("options") or []:
-            if option["text"]["text"] == label:
-                return Element(
-                    action_id=element["action_id"],
-                    block_id=block["block_id"],
-                    type=element["type"],
-                    selected_option=option,
-                )
-    return None
-
-
 def find_replies(messages: Iterable[Json], thread_ts: str, sender_id: str) -> list[Json]:
     """Return what `sender_id` said in a thread for all to see, oldest first."""
     said = (m for m in messages if m.get("thread_ts") == thread_ts and m["ts"] != thread_ts)
     return [m for m in said if m.get("user") == sender_id and m.get("subtype") != "ephemeral"]
 
 
-def _named_blocks(message: Json) -> list[Json]:
+def named_blocks(message: Json) -> list[Json]:
+    """Return the blocks of a message that have an id."""
     return [block for block in message.get("blocks") or [] if block.get("block_id")]
 
 
-def _elements(message: Json) -> Iterator[tuple[Json, Json]]:
-    for block in _named_blocks(message):
+def elements_of(message: Json) -> Iterator[tuple[Json, Json]]:
+    """Yield each button and menu of a message with its block."""
+    for block in named_blocks(message):
         for element in [*(block.get("elements") or []), block.get("accessory")]:
             if element:
                 yield block, element

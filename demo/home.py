@@ -1,7 +1,6 @@
-"""The demo's data directory: thrown away or kept, an ordinary triage.yml, a repository to watch, two sessions.
+"""The demo's data directory: thrown away or kept, with an ordinary triage.yml.
 
-One of these lacks a check of the watched repository's, and the other, the master, suggests it. What an earlier demo
-left in a kept directory of its heartbeat is removed: its cards stood in a Slack that is gone.
+What an earlier demo left in a kept directory of its heartbeats is removed: its cards stood in a Slack that is gone.
 """
 
 from __future__ import annotations
@@ -21,51 +20,12 @@ import yaml
 from bot.config.environment import Environment, read_environment
 from bot.errors import ConfigError
 from demo.slack_server import LocalSlack
-from demo.watched import COMMANDS, FILES, commit, git, watched
-from demo.workspace import ANA, DEMO, ENG, HELP, OPS
-
-WORKER: Final = "payments"
-MASTER: Final = "platform"
-
-_PLAYBOOKS: Final = {
-    WORKER: "- Urgent flags: `triage flags`\n- Production config: `python3 scripts/check_config.py`\n",
-    MASTER: """# Heartbeat of platform
-
-## Timestamps
-
-- Last quick: (never)
-- Last hourly: (never)
-- Last daily: (never)
-
-## Daily Tasks
-
-- [ ] Cross-pollinate: tasks of one session that would help another, as suggestions
-""",
-}
+from demo.watched import neighbours, watched
+from demo.workspace import DEMO, ENG, HELP, OPS
 
 _PASSED_ON: Final = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "TRIAGE_STALL_S")
 """With a key in it the demo's bot uses models, as any bot does."""
 _OURS: Final = "# Written by `triage demo`, which writes it anew each time.\n"
-
-
-def neighbours(folder: Path) -> dict[str, Any]:
-    """Make a repository with a playbook for each in `folder`, and return their part of triage.yml.
-
-    Raises:
-        ConfigError: git cannot make one.
-        OSError: the folder cannot be written.
-    """
-    found = {}
-    for name, playbook in _PLAYBOOKS.items():
-        cwd = folder / name
-        cwd.mkdir(parents=True)
-        git(cwd, "init", "--quiet")
-        commit(cwd, FILES, "The service", days_ago=30)
-        (cwd / "HEARTBEAT.md").write_text(playbook, encoding="utf-8")
-        hours = {"start": "00:00", "end": "24:00", "timezone": "UTC"}
-        beat = {"every": "7d", "active_hours": hours, "commands": COMMANDS}  # checked only when the guide asks
-        found[name] = {"cwd": str(cwd), "owner": ANA.user_id, "master": name == MASTER, "heartbeat": beat}
-    return found
 
 
 @contextmanager

@@ -12,11 +12,11 @@ import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
+from slack_sdk import WebClient
 
 from bot.adapters.process.terminals import choose_terminal
 from bot.adapters.search.passage_index import SqlitePassageIndex
@@ -26,9 +26,7 @@ from bot.cli.options import FILE
 from bot.cli.run import log_to_stderr
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
-from bot.domain.events import Event, Sender
 from bot.domain.text.humanize import counted
-from bot.intake.classifier import Rules, classify
 from demo import example
 from demo.alert import ALERT_LIMIT_S, MODEL_ALERT_LIMIT_S, AlertJourney
 from demo.binary import cache_folder, ensure_binary
@@ -42,7 +40,6 @@ from demo.signals import kept_signals, leave, on_end, wait_for_end
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
 
-MAX_PORT = 65_535
 NOTHING_TO_ASK = (
     "this codebase defines nothing that a question of the demo's own could be about; "
     "name one with --question, such as: where is `name` defined?"
@@ -73,17 +70,6 @@ class DemoOptions:
             context.fail("--question is empty; give a question, or leave it out to get one that fits the codebase")
 
 
-class _Port(click.ParamType[int]):
-    name = "port"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number of a port."""
-        if str(value).isdecimal() and int(str(value)) <= MAX_PORT:
-            return int(str(value))
-        self.fail(f"{value!r} is not a port; give 1 to {MAX_PORT}, or 0 for a free one", param, ctx)
-        return None
-
-
 @click.command("demo", help="Try triage in a throw-away Slack.")
 @click.option("--codebase", type=FILE, metavar="DIR", default=Path(), help="a git checkout (default: this one)")
 @click.option("--example", is_flag=True, help="a small shop, with a script in place of models")
@@ -91,7 +77,9 @@ class _Port(click.ParamType[int]):
 @click.option("--headless", is_flag=True, help="ask, approve and check without a browser")
 @click.option("--json", is_flag=True, help="with --headless: one JSON object on stdout")
 @click.option("--no-browser", is_flag=True, help="print the address, open nothing")
-@click.option("--port", type=_Port(), default=0, metavar="PORT", help="port of the page (default: a free one)")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), default=0, metavar="PORT", help="port of the page (default: a free one)"
+)
 @click.option("--home", type=FILE, metavar="DIR", help="keep the data directory here (default: thrown away)")
 @click.option("--verbose", is_flag=True, help="log every step")
 def command(**options: Any) -> int:
@@ -157,6 +145,9 @@ def _bot(args: DemoOptions, slack: LocalSlack, home: Path, codebase: GitRepo, sc
         _say(args, f"index     {counted(indexed.files, 'file')} at {indexed.commit[:12]}, {indexed.seconds:.1f} s")
         _say(args, f"drafts by {bot.team.questions.models.described}")
         bot.start()
+        client = WebClient(DEMO.bot_token, base_url=slack.api_url)
+        for person in DEMO.users:  # so that the page has a place to write to the bot alone
+            client.conversations_open(users=person.user_id)
         yield bot
     finally:
         bot.stop()
@@ -176,7 +167,7 @@ def _headless(args: DemoOptions, control: Control, home: Path, questions: Sequen
     if result["ok"] and not args.example:
         Guide(control, home).alert()
         limit_s = MODEL_ALERT_LIMIT_S if with_models else ALERT_LIMIT_S
-        result["heartbeat"] = AlertJourney(control, home, journey.transcript, limit_s=limit_s).acknowledge()
+        result["heartbeat"] = AlertJourney(control, journey.transcript, limit_s=limit_s).acknowledge()
         result["ok"] = with_models or bool(result["heartbeat"] and result["heartbeat"]["acknowledged"])
     if args.json:
         print(json.dumps({**result, "question": questions[0]}, ensure_ascii=False))
@@ -184,17 +175,8 @@ def _headless(args: DemoOptions, control: Control, home: Path, questions: Sequen
 
 
 def _addressed(question: str) -> str:
-    """Return the question, put to the bot by name where the rules would not take it for one."""
-    event = Event(
-        team_id=DEMO.team_id,
-        chat_id=HELP.channel_id,
-        message_id="0.0",
-        create_time=datetime.now(UTC),
-        sender=Sender(id=CHLOE.user_id),
-        content=question,
-    )
-    taken = classify(event, Rules(), inflight=False).classification == "actionable"
-    return question if taken else f"<@{DEMO.bot_id}> {question}"
+    """Return the question, put to the bot by name where it is a statement."""
+    return question if question.rstrip().endswith("?") else f"<@{DEMO.bot_id}> {question}"
 
 
 def _interactive(args: DemoOptions, control: Control, url: str, home: Path, questions: Sequence[str]) -> int:

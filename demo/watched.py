@@ -1,6 +1,8 @@
-"""The repository the demo's heartbeat watches: a checkout and its origin, a stale branch, a check that can be broken.
+"""The repositories that the demo's heartbeats watch, with their part of triage.yml.
 
-Everything is real git on this disk; the playbook names git and one committed script, so nothing else need be installed.
+The storefront is a checkout with its origin and a stale branch; a check of it can be broken. The worker lacks a check
+of the storefront's, and the master suggests it. Everything is real git on this disk, made of watched.yml; the playbooks
+name git and one committed script, so nothing else need be installed.
 """
 
 from __future__ import annotations
@@ -9,75 +11,37 @@ import os
 import subprocess
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from importlib import resources
 from pathlib import Path
 from typing import Any, Final
+
+import yaml
 
 from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS
 from bot.errors import ConfigError
 from demo.workspace import ANA
 
 SESSION: Final = "storefront"
+WORKER: Final = "payments"
+MASTER: Final = "platform"
 FAULTY: Final = "config/production.json"
 REPAIRED: Final = '"query_timeout_s": 5'
 
-COMMANDS: Final = [
-    ["python3", "scripts/check_config.py"],
-    *map(list, DEFAULT_COMMANDS),
-    ["git", "log", "--oneline", "--max-count=20", "{branch}"],
-]
-"""What its checks may run."""
-
+_MADE_OF: Final = yaml.safe_load((resources.files("demo") / "watched.yml").read_text(encoding="utf-8"))
+_FILES: Final[Mapping[str, str]] = _MADE_OF["files"]
 _STALE_DAYS: Final = 12
-
-_CONFIG: Final = '{{\n  "pool_size": 20,\n  "query_timeout_s": {timeout}\n}}\n'
-FILES: Final = {
-    "README.md": "# storefront\n\nThe shop's front end. `scripts/check_config.py` says whether a deploy would work.\n",
-    FAULTY: _CONFIG.format(timeout=5),
-    "scripts/check_config.py": '''"""Says whether production could start with its config; exit code 1 if not."""
-
-import json
-import sys
-from pathlib import Path
-
-config = json.loads(Path("config/production.json").read_text())
-if config["query_timeout_s"] <= 0:
-    sys.exit("config/production.json: query_timeout_s is 0, so every query fails at once")
-print("config/production.json: fine")
-''',
+_BEAT: Final = {
+    "active_hours": {"start": "00:00", "end": "24:00", "timezone": "UTC"},
+    "commands": [
+        ["python3", "scripts/check_config.py"],
+        *map(list, DEFAULT_COMMANDS),
+        ["git", "log", "--oneline", "--max-count=20", "{branch}"],
+    ],
 }
-_PLAYBOOK: Final = """# Heartbeat of storefront
-
-## Timestamps
-
-- Last quick: (never)
-- Last hourly: (never)
-- Last daily: (never)
-
-## Urgent Flags
-
-(none)
-
-## Quick Tasks (every heartbeat)
-
-- [ ] Production config: `python3 scripts/check_config.py`
-- [ ] Working-tree status: `git status --porcelain=v1 --branch`
-
-## Hourly Tasks
-
-- [ ] Fetch: `git fetch --prune --quiet origin`
-- [ ] New commits on main: `git log --oneline --max-count=20 origin/main`
-
-## Daily Tasks
-
-- [ ] Stale branches: `git for-each-ref --sort=committerdate \
-'--format=%(committerdate:short)%09%(refname:short)' refs/remotes/origin`
-
-## Notes
-"""
 
 
 def watched(folder: Path) -> dict[str, Any]:
-    """Make the repository in `folder`, which must not exist, and return the session's part of triage.yml.
+    """Make the storefront in `folder`, which must not exist, and return its part of triage.yml.
 
     Raises:
         ConfigError: git cannot make it.
@@ -87,32 +51,37 @@ def watched(folder: Path) -> dict[str, Any]:
     origin, cwd = folder / "origin.git", folder / SESSION
     git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(origin))
     git(folder, "clone", "--quiet", str(origin), str(cwd))
-    commit(cwd, FILES, "The storefront", days_ago=30)
+    commit(cwd, _FILES, "The storefront", days_ago=30)
     git(cwd, "switch", "--quiet", "--create", "feature/gift-cards")
     commit(cwd, {"GIFT_CARDS.md": "Half done.\n"}, "Gift cards, half done", days_ago=_STALE_DAYS)
     git(cwd, "switch", "--quiet", "main")
     git(cwd, "push", "--quiet", "origin", "main", "feature/gift-cards")
-    (cwd / ".git" / "info" / "exclude").write_text("HEARTBEAT.md\n")
-    (cwd / "HEARTBEAT.md").write_text(_PLAYBOOK)
-    return {SESSION: _session(cwd)}
+    return {SESSION: _session(cwd, every="1m")}
+
+
+def neighbours(folder: Path) -> dict[str, Any]:
+    """Make the worker and the master in `folder`, and return their part of triage.yml; raises as `watched`."""
+    found = {}
+    for name in (WORKER, MASTER):
+        cwd = folder / name
+        cwd.mkdir(parents=True)
+        git(cwd, "init", "--quiet", "--initial-branch=main")
+        commit(cwd, _FILES, "The service", days_ago=30)
+        found[name] = _session(cwd, every="7d") | {"master": name == MASTER}  # checked only when the guide asks
+    return found
 
 
 def break_config(cwd: Path) -> None:
     """Have the check of the config fail; raises ConfigError and OSError."""
-    commit(cwd, {FAULTY: _CONFIG.format(timeout=0)}, "Fail fast when the database is slow", days_ago=0)
+    broken = _FILES[FAULTY].replace(REPAIRED, '"query_timeout_s": 0')
+    commit(cwd, {FAULTY: broken}, "Fail fast when the database is slow", days_ago=0)
 
 
-def _session(cwd: Path) -> dict[str, Any]:
-    return {
-        "name": "Storefront",
-        "cwd": str(cwd),
-        "owner": ANA.user_id,
-        "heartbeat": {
-            "every": "1m",
-            "active_hours": {"start": "00:00", "end": "24:00", "timezone": "UTC"},
-            "commands": COMMANDS,
-        },
-    }
+def _session(cwd: Path, *, every: str) -> dict[str, Any]:
+    """Give a repository its playbook, which git does not track, and return its part of triage.yml."""
+    (cwd / ".git" / "info" / "exclude").write_text("HEARTBEAT.md\n")
+    (cwd / "HEARTBEAT.md").write_text(_MADE_OF["playbooks"][cwd.name])
+    return {"name": cwd.name.title(), "cwd": str(cwd), "owner": ANA.user_id, "heartbeat": {"every": every, **_BEAT}}
 
 
 def commit(cwd: Path, files: Mapping[str, str], message: str, *, days_ago: int) -> None:

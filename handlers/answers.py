@@ -9,14 +9,17 @@ Source: https://docs.slack.dev/reference/methods/reactions.add (Tier 3) and reac
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 from slack_bolt import Respond
 from slack_sdk import WebClient
+from slack_sdk.models.blocks import Block
 
+from blocks.text.message_size import REFUSED_CONTENT
 from blocks.text.outgoing_text import with_local_times
+from blocks.text.tables import ListedTable, without_tables
 from bot.domain.acknowledgement import Reaction
 from bot.domain.threads import ThreadState
 from bot.errors import ProviderError, Unavailable
@@ -70,8 +73,8 @@ def answer(tell: Callable[..., None], *said: str | None) -> None:
         log.exception("could not answer a click", extra={"action": "answer_failed"})
 
 
-def respond_privately(respond: Respond, text: str, **said: Any) -> None:
-    """Say something more to the one who typed, at their command's response_url.
+def respond_privately(respond: Respond, text: str, **said: Any) -> str:
+    """Say something more to the one who typed, at their command's response_url; return why Slack refused, or "".
 
     Slack takes five of these within 30 minutes, and then only the log hears.
     Source: https://docs.slack.dev/interactivity/implementing-slash-commands
@@ -81,10 +84,36 @@ def respond_privately(respond: Respond, text: str, **said: Any) -> None:
             answer = respond(text=with_local_times(text), response_type="ephemeral", replace_original=False, **said)
     except ProviderError:
         log.warning("an answer could not be given", extra={"action": "answer_failed"}, exc_info=True)
-    else:
-        status = getattr(answer, "status_code", HTTPStatus.OK)
-        if status != HTTPStatus.OK:
-            log.warning("an answer was refused with status %s", status, extra={"action": "answer_failed"})
+        return ""
+    status, body = getattr(answer, "status_code", HTTPStatus.OK), str(getattr(answer, "body", ""))
+    if status == HTTPStatus.OK and not any(code in body for code in REFUSED_CONTENT):
+        return ""
+    log.warning("an answer was refused with status %s: %s", status, body[:80], extra={"action": "answer_failed"})
+    return body or str(status)
+
+
+class TableAnswers:
+    """Answers with table blocks until Slack refuses one; from then on, for the life of the process, with their text."""
+
+    def __init__(self) -> None:
+        self._are_refused = False
+
+    def wanted_for(self, blocks: Sequence[Block]) -> bool:
+        """Whether an answer has a table that Slack may take."""
+        return not self._are_refused and any(isinstance(block, ListedTable) for block in blocks)
+
+    def respond(self, respond: Respond, text: str, blocks: Sequence[Block]) -> None:
+        """Send an answer with its tables; where Slack refuses it, send the same without."""
+        refused = respond_privately(respond, text, blocks=[block.to_dict() for block in blocks])
+        if not refused:
+            return
+        self._are_refused = True
+        log.info("Slack takes no tables; lists are sent as text", extra={"action": "tables_refused"})
+        respond_privately(respond, text, blocks=[block.to_dict() for block in without_tables(blocks)])
+
+
+TABLES: Final = TableAnswers()
+"""Of this process: what one workspace refused is sent as text to every other, too."""
 
 
 class SlackAskerChat:

@@ -18,13 +18,14 @@ from typing import Any, Final
 from slack_bolt import Ack
 from slack_sdk import WebClient
 
-from blocks.views.home_view import HomeData, Notice, home_view
-from blocks.views.teams_home_view import TeamHome, teams_home_view
+from blocks.elements import with_spoken_names
+from blocks.views.home_view import HomeData, Notice, TeamHome, home_view
 from bot.casework.approvers import Approvers
 from bot.errors import StoreError, TriageError, Unavailable
 from bot.ports import Clock
 from bot.ports.collections import SingleDocument
 from handlers.clicks import Click, team_of
+from handlers.direct_messages import PROMPTS, NativeSigns
 from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
@@ -79,6 +80,7 @@ class HomeTab:
 
     def __init__(self, client: WebClient, clock: Clock, *, team_id: str, pages: SingleDocument | None = None) -> None:
         self._client, self._clock, self._team_id, self._marks = client, clock, team_id, _Marks(pages)
+        self._signs = NativeSigns(client)
         self._teams: dict[str, HomeTeam] = {}
         self._pages: OrderedDict[str, _Page] = OrderedDict()
         self._lock, self._turning = threading.Lock(), threading.Lock()
@@ -105,15 +107,21 @@ class HomeTab:
 
     def opened(self, body: Body, event: Body) -> None:
         """Publish the page for whoever opened it, of our own workspace."""
-        user = event.get("user")
-        if event.get("tab", "home") != "home" or not isinstance(user, str):
+        user, tab = event.get("user"), event.get("tab", "home")
+        if tab not in ("home", "messages") or not isinstance(user, str) or not self._knows(user, team_of(body)):
             return
-        if not self._knows(user, team_of(body)):
+        if tab == "messages":
+            self._suggest(user, str(event.get("channel")))
             return
         for team in self._teams_of(user):
             team.approvers.allow(user, self._team_id)  # asked in full: the page shows whole drafts
         self._turn_to(user, None)
         self.refresh()
+
+    def _suggest(self, user: str, channel: str) -> None:
+        """Offer prompts in somebody's direct messages, those for their own sessions first."""
+        owned = sorted(name for team in self._teams.values() for name in team.owned(user))
+        self._signs.suggest(channel, (*((f"How is {name}?", f"how is {name}?") for name in owned), *PROMPTS))
 
     def run_now(self, ack: Ack, body: Body, action: Body) -> None:
         """Ask for a beat of a session."""
@@ -199,21 +207,20 @@ class HomeTab:
 
     def _publish(self, user: str, page: _Page, homes: _Homes, now: datetime) -> None:
         notice = page.notice if page.notice and now - page.notice.at < NOTICE_KEPT else None
+        is_alone = len(self._teams) == 1
         seen = [
             TeamHome(
-                name=team.name,
+                name="" if is_alone else team.name,
                 home=homes.of(team),
                 may_approve=team.approvers.may_see(user, self._team_id),
-                only=None if len(self._teams) == 1 or self._is_of(team, user) else team.owned(user),
+                only=None if is_alone or self._is_of(team, user) else team.owned(user),
             )
             for team in self._teams_of(user)
         ]
-        if len(self._teams) > 1:
-            view = teams_home_view(seen, user=user, notice=notice)
-        elif seen[0].home is not None:
-            view = home_view(seen[0].home, user=user, may_approve=seen[0].may_approve, notice=notice)
-        else:
+        if is_alone and seen[0].home is None:
             return
+        view = home_view(seen, user=user, notice=notice)
+        with_spoken_names(view.blocks or [], by_part=True)
         text = json.dumps(view.to_dict(), sort_keys=True)
         if text == page.shown:
             return

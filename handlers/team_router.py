@@ -16,7 +16,7 @@ from typing import Any, Final
 from slack_bolt.kwargs_injection.args import Args
 
 from bot.casework.approvers import Approvers
-from bot.domain.events import thread_key
+from bot.domain.events import is_direct, thread_key
 from bot.intake.normalise import Identity, normalise
 from bot.intake.watcher import Watcher
 from handlers.buttons.decision_handler import Listener, Say
@@ -89,9 +89,25 @@ class TeamRouter:
         return next(watching, None) or next((one for one in teams if one.ops_channel == channel), None)
 
     def of_message(self, body: Mapping[str, Any]) -> TeamListeners:
-        """Return who gets a message: who has it, who works on its thread, whose channel it is, else the first team."""
+        """Return who gets a message: who has it, who works on its thread, whose channel it is, else as of the person.
+
+        A person's own team counts in direct messages alone.
+        """
         teams = self.all()
-        return teams[0] if len(teams) == 1 else self._of_place(body) or teams[0]
+        if len(teams) == 1:
+            return teams[0]
+        event = body.get("event") or {}
+        if (placed := self._of_place(body)) is not None or not is_direct(str(event.get("channel") or "")):
+            return placed or teams[0]
+        return self._of_person(str(event.get("user") or ""), self.team_id)
+
+    def _of_person(self, user: str, workspace: str) -> TeamListeners:
+        """Return the only team that somebody belongs to, or who owns a session; the first where there is no such."""
+        teams = self.all()
+        theirs = [one for one in teams if one.approvers.belongs(user, workspace)] or [
+            one for one in teams if one.owned(user)
+        ]
+        return theirs[0] if len(theirs) == 1 else teams[0]
 
     def of_shortcut(self, body: Body) -> TeamListeners:
         """Return who gets a message that somebody wants worked on: as `of_message`, else the only team they are of."""
@@ -102,9 +118,7 @@ class TeamRouter:
         event = {**message, "type": "message", "channel": channel.get("id")}
         if (placed := self._of_place({"team_id": self.team_id, "event": event})) is not None:
             return placed
-        user, workspace = clicking_person(body)
-        theirs = [one for one in teams if one.approvers.belongs(user, workspace)]
-        return theirs[0] if len(theirs) == 1 else teams[0]
+        return self._of_person(*clicking_person(body))
 
     def _of_place(self, body: Mapping[str, Any]) -> TeamListeners | None:
         """Return who works on a message's thread, else whose channel it is in."""
@@ -117,10 +131,12 @@ class TeamRouter:
         teams, event = self.all(), incoming.event
         if (heard := next((one for one in teams if one.watcher.has_heard(event)), None)) is not None:
             return heard  # delivered again, or read back: a channel may have changed hands meanwhile
-        key, under = thread_key(event), event.thread_id
-        working = (one for one in teams if one.watcher.has_open(key) or one.watcher.is_under_alert(event))
+        under = event.thread_id
+        working = (one for one in teams if one.watcher.has_open(thread_key(event)) or one.watcher.is_under_alert(event))
         carded = (one for one in teams if under and one.ops_channel == event.chat_id and one.has_card(under))
-        return next(working, None) or next(carded, None) or self.of_channel(event.chat_id)
+        answered = (one for one in teams if one.watcher.follows(event))
+        placed = next(working, None) or next(carded, None) or self.of_channel(event.chat_id)
+        return placed or next(answered, None)
 
     def of_click(self, body: Body) -> TeamListeners:
         """Return whose a button or a dialogue is: whose what it names is, else whose channel it was clicked in."""

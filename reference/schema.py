@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -18,7 +22,19 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 class _AsWritten(GenerateJsonSchema):
-    """Writes defaults as a person writes them in YAML, and titles only where a kind of value has a name."""
+    """Writes defaults as a person writes them in YAML, and titles only where a kind of value has a name.
+
+    What a field says of itself is its docstring, which only this program reads: every command would wait for it.
+    """
+
+    def model_schema(self, schema: Any) -> dict[str, Any]:
+        written = super().model_schema(schema)
+        said = {name: text for each in reversed(schema["cls"].__mro__) for name, text in _docstrings(each).items()}
+        for name, field in schema["cls"].model_fields.items():
+            key = field.alias or name
+            if name in said and key in written["properties"]:
+                written["properties"][key].setdefault("description", said[name])
+        return written
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's signature
         return False
@@ -29,6 +45,20 @@ class _AsWritten(GenerateJsonSchema):
         if isinstance(dft, BaseModel):
             return {name: self.encode_default(getattr(dft, name)) for name in type(dft).model_fields}
         return super().encode_default(dft)
+
+
+def _docstrings(model: type) -> dict[str, str]:
+    """Return the docstring below each field of a class."""
+    if not (issubclass(model, BaseModel) and model is not BaseModel):
+        return {}
+    body = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    return {
+        field.target.id: inspect.cleandoc(said.value.value)
+        for field, said in pairwise(body.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(said, ast.Expr) and isinstance(said.value, ast.Constant) and isinstance(said.value.value, str)
+    }
 
 
 def schema_of(model: type[BaseModel]) -> Schema:

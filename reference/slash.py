@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bot.domain.commands.command_specs import MANUAL, OF_TEAMS
+from bot.domain.commands.command_specs import OF_TEAMS, manual
 from reference.markdown import code, plain
 
 
 def slash_part() -> str:
     """Return every command and subcommand with who may type it, and what several teams make of them."""
     lines = [
-        f"- {code(f'/triage {entry.form}')}: {plain(entry.does)} ({plain(entry.who)})" for entry in MANUAL.values()
+        f"- {code(f'/triage {entry.form}')}: {plain(entry.does)} ({plain(entry.who)})" for entry in manual().values()
     ]
     return "\n".join([*lines, "", OF_TEAMS])
 
@@ -21,16 +21,16 @@ def slash_problem(words: list[str]) -> str | None:
     (None, 'there is no `/triage tiers … ad`')
     """
     words = words[1:] if words[0] == "<team>" and len(words) > 1 else words
-    if words[0] not in MANUAL:
+    if words[0] not in manual():
         return f"there is no `/triage {words[0]}`"
     place = _place_of_verb(words[0])
     named = words[place].split("|") if place is not None and len(words) > place else []
-    verbs = [path.partition(" ")[2] for path in MANUAL if path.startswith(f"{words[0]} ")]
+    verbs = [path.partition(" ")[2] for path in manual() if path.startswith(f"{words[0]} ")]
     wrong = next((word for word in named if word.isascii() and word.isalpha() and word not in (*verbs, "help")), None)
     return f"there is no `/triage {words[0]} {'… ' * (place == 2)}{wrong}`" if wrong else None
 
 
 def _place_of_verb(command: str) -> int | None:
     """Return which word names the subcommand: of `tiers <session> add` the third."""
-    inner = next((entry for path, entry in MANUAL.items() if path.startswith(f"{command} ")), None)
+    inner = next((entry for path, entry in manual().items() if path.startswith(f"{command} ")), None)
     return inner.form.split().index(inner.path.split()[1]) if inner else None

@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from bot.__main__ import COMMANDS, command_of, purpose_of
-from bot.domain.commands.command_specs import MANUAL
+from bot.domain.commands.command_specs import manual
 from reference.markdown import code
 
 _SHARED: Final = 4
@@ -21,7 +21,7 @@ def terminal_part() -> str:
     commands = {name: command_of(name) for name in COMMANDS}
     taken = Counter(row for command in commands.values() for row in _all_rows(command))
     shared = [row for row, count in taken.items() if count >= _SHARED]
-    same = [name for name in COMMANDS if name in MANUAL and not _own_rows(commands[name], shared)]
+    same = [name for name in COMMANDS if name in manual() and not _own_rows(commands[name], shared)]
     parts = [_section(name, purpose_of(name), commands[name], shared) for name in COMMANDS if name not in same]
     parts.append(f"- as in Slack: {', '.join(code(f'triage {name}') for name in same)}")
     return "\n".join([*parts, "", "Many commands take:", "", *(f"- {form}: {meaning}" for form, meaning in shared)])

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, settings
 
 from bot.errors import ConfigError, ProviderError
 from demo.binary import cache_folder, ensure_binary
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import DEMO
 from tests.crashes.table import pytest_terminal_summary as pytest_terminal_summary
+from tests.hands import Control
 from tests.order import pytest_collection_modifyitems as pytest_collection_modifyitems
 from tests.warden import guard_run
 from tests.workspaces import empty

@@ -403,7 +403,7 @@ class RecordingMessenger:
         card.shown.append(state)
         card.progress += [progress] if progress else []
         self._faults.point("messenger: after the card")
-        return self.ops_channel, card.ts
+        return state.card_channel or self.ops_channel, card.ts
 
     def card_digest(self, state: ThreadState) -> str:
         return state.model_dump_json(exclude={"version"})
@@ -599,6 +599,23 @@ class RecordingAskerChat:
             raise self.refuse
 
 
+class RecordingDirectChat:
+    """Port DirectChat that remembers what was said, once for each thread, and what was shown."""
+
+    def __init__(self, faults: Faults | None = None) -> None:
+        self.told: dict[str, str] = {}
+        self.working: list[bool] = []
+        self._faults = faults or Faults()
+
+    def tell(self, state: ThreadState, text: str) -> None:
+        self._faults.point("direct: before a line")
+        self.told.setdefault(state.thread_id, text)
+        self._faults.point("direct: after a line")
+
+    def show_working(self, state: ThreadState, *, is_working: bool) -> None:
+        self.working.append(is_working)
+
+
 class FakeAttachments:
     """Port Attachments over dictionaries, by file id; what is not in them is refused."""
 
@@ -647,6 +664,11 @@ class FakeWorkspace:
         if chat_id in self.unreadable:
             raise ProviderError("Slack could not read the thread: channel_not_found")
         return list(self.threads.get((chat_id, thread_ts), []))
+
+    def thread_above(self, chat_id: str, message_id: str) -> str | None:
+        self._answer(chat_id)
+        roots = [ts for chat, ts in self.threads if chat == chat_id and float(ts) < float(message_id)]
+        return max(roots, key=float, default=None)
 
     def user_groups(self) -> Sequence[tuple[str, str]]:
         return [(one, one.lower()) for one in self.groups if one.startswith("S")]

@@ -6,7 +6,7 @@ import threading
 from contextlib import suppress
 
 from bot.errors import ProviderError
-from demo.control import Control
+from tests.hands import Control
 
 
 def empty(control: Control) -> None:

@@ -35,11 +35,22 @@ from blocks.cards.fix_view import fix_blocks
 from blocks.cards.incoming_alert import alert_line, assignee_actions, assignee_line, owner_line, suspect_lines
 from blocks.cards.reply_cards import auto_line, reply_messages, reply_mrkdwn, reply_sections, votes_line
 from blocks.text.message_size import SHORT_CHARS, fit_message, without_middle
-from blocks.text.outgoing_text import context, escape, escape_text, mention, quote_block, quoted_line, section, verbatim
+from blocks.text.outgoing_text import (
+    context,
+    escape,
+    escape_text,
+    inline_code,
+    mention,
+    quote_block,
+    quoted_line,
+    section,
+    verbatim,
+)
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of, truncate
 from bot.casework.posting.reply_proof import ReplyProof, proof_of
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import wrote_in_thread
+from bot.domain.events import is_direct
 from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.approval_basis import OFFLINE, Basis, basis_of_thread
 from bot.domain.questions.draft_language import primary
@@ -74,6 +85,9 @@ NEW_DRAFT_CHARS = 2_500
 
 BEGINNING_CHARS = 600
 """Shown on the card of a draft that stands in the card's thread."""
+
+SPOKEN_DRAFT_CHARS = 2_000
+SPOKEN_PLACE_CHARS = 120
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,6 +128,7 @@ def card_blocks(
         *map(context, _remarks_above(state, facts, refused)),
         *alert_line(state),
         *assignee_line(state),
+        *map(context, _asked_since(state)),
         context(status_line(state, progress=progress)),
         *map(context, _remarks_below(state, facts)),
         *votes_line(facts.votes(state)),
@@ -142,12 +157,21 @@ def draft_fits(state: ThreadState, *, is_short: bool = False) -> bool:
 
 
 def card_text(state: ThreadState) -> str:
-    """Return the card's one line for notifications and screen readers."""
-    return truncate(f"{_page(state, ())}{status_line(state)}: {' '.join(escape_text(state.question).split())}", 300)
+    """Return the card for notifications and screen readers: status and question; then a waiting draft and its places.
+
+    Whoever hears no blocks can decide by it.
+    """
+    lead = truncate(f"{_page(state, ())}{status_line(state)}: {' '.join(escape_text(state.question).split())}", 300)
+    if not state.draft_pending or state.status is not ThreadStatus.PENDING_USER:
+        return lead
+    draft = truncate(reply_mrkdwn(draft_with_marks(state, state.draft_pending)), SPOKEN_DRAFT_CHARS)
+    refs = state.investigator_return.evidence_refs if state.investigator_return else ()
+    places = "; ".join(inline_code(ref.ref, SPOKEN_PLACE_CHARS) for ref in refs)
+    return "\n".join(filter(None, (lead, draft, places)))
 
 
 def _question(state: ThreadState, pages: Sequence[str]) -> Block:
-    where = f"<#{state.chat_id}>"
+    where = "a direct message" if is_direct(state.chat_id) else f"<#{state.chat_id}>"
     link = f" · <{state.permalink}|open thread>" if state.permalink else ""
     asked = truncate(without_middle(escape_text(state.question), QUESTION_CHARS), QUESTION_CHARS) or "(no text)"
     return SectionBlock(
@@ -182,6 +206,12 @@ def page_lead(pages: Sequence[str]) -> str:
     """Return the sign and the word of a page, then a mention of each person or group, ten at most."""
     named = "".join(f" {mention(one)}" for one in pages[:PAGED])
     return f"{SIGNS[Severity.PAGE]} *{WORDS[Severity.PAGE]}:*{named}"
+
+
+def _asked_since(state: ThreadState) -> list[str]:
+    """Return the latest question that came into an open thread, which the draft is about as well."""
+    asked = [said for said in state.followups if "?" in said.text and not said.waits] if state.is_open else []
+    return [f":speech_balloon: <@{said.sender_id}> asked since: “{_written(said.text)}”" for said in asked[-1:]]
 
 
 def _remarks_above(state: ThreadState, facts: CardFacts, refused: str | None) -> Iterator[str]:

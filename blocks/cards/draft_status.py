@@ -126,7 +126,7 @@ def _judgement(state: ThreadState) -> str:
     if reason is PendingReason.APPROVAL:
         return _passed(state)
     return {
-        PendingReason.DISAGREEMENT: "*⚠ disagreement*" if judged_by(state) else "*Did not pass the checks*",
+        PendingReason.DISAGREEMENT: "*Did not pass the checks*" if _is_search(state) else "*⚠ disagreement*",
         PendingReason.CONTEXT: ":grey_question: *needs context*",
         PendingReason.FAILED: ":x: *failed*",
         PendingReason.STOPPED: f"🛑 *stopped*{_by_whom(state)}",
@@ -141,15 +141,19 @@ def _by_whom(state: ThreadState) -> str:
 def _passed(state: ThreadState) -> str:
     """Return the badge of a draft that passed: what it rests on, and how many of its claims code found backed."""
     ret = state.investigator_return
-    basis = basis_of_thread(state)
-    is_said = ret is not None and basis is not Basis.SEARCH  # a search says nothing of its own
+    is_said = ret is not None and not _is_search(state)  # a search says nothing of its own
     matches = backed_words(claim_marks(state.checks, len(ret.said_claims))) if ret and is_said else ""
     read = state.validator_return.read if state.validator_return else ()
     places = [inline_code(place, READ_CHARS) for place in read[:SHOWN_READS]]
     more = [f"{len(read) - SHOWN_READS} more"] if len(read) > SHOWN_READS else []
     judge = escape(judged_by(state) or "")
-    badge, rest = passed_words(basis, judge=judge, matches=matches, read=[*places, *more])
+    badge, rest = passed_words(basis_of_thread(state), judge=judge, matches=matches, read=[*places, *more])
     return _joined(f"*{badge}*", rest)
+
+
+def _is_search(state: ThreadState) -> bool:
+    """Whether no model was used: then there is nobody to disagree, or to be sure."""
+    return basis_of_thread(state) is Basis.SEARCH
 
 
 def _changed(state: ThreadState) -> str:
@@ -163,9 +167,9 @@ def _origin(state: ThreadState) -> str:
     if ret is None:
         return ""
     took = f"took {duration(state.work_time)}" if state.work_time and state.work_time >= _SHORTEST_SHOWN else ""
-    if judge is None:
+    if _is_search(state):
         return took
-    judged = f"judged by {escape(judge)}" if state.pending_reason is PendingReason.DISAGREEMENT else ""
+    judged = f"judged by {escape(judge)}" if judge and state.pending_reason is PendingReason.DISAGREEMENT else ""
     corrected = "corrected once" if state.investigator_round > 1 else ""
     return _joined(judged, _confidence(state, ret.confidence), corrected, took)
 
@@ -199,7 +203,7 @@ def objections(state: ThreadState) -> list[Block]:
     if state.pending_reason is PendingReason.APPROVAL:
         is_shown = state.draft_new is not None or not state.has_edited_draft
         return _noted(state.validator_return) if is_shown else []
-    title = f"{':warning: ' if judged_by(state) else ''}*Why it did not pass*"
+    title = f"{'' if _is_search(state) else ':warning: '}*Why it did not pass*"
     rounds = state.rounds[-state.investigator_round :] if state.investigator_round else ()
     earlier = [_earlier(entry) for entry in rounds[:-1] if not _says_the_same(entry, rounds[-1])]
     return [section(f"{title}{_reasons(state.validator_return)}"), *earlier]

@@ -2,39 +2,31 @@
 
 Pure. The longest texts are shortened first, each with "… (truncated)"; what is `kept` is never touched, and neither are
 the first block, by which a message is found again, and blocks that can be clicked. Source: blocks/text/splitting.py.
-Also: the middle of a long report is cut out but for the lines that tell what went wrong, and a message whose blocks
-Slack refused is shown with less of them, and says so.
+Also: the middle of a long report is cut out, and a message whose blocks Slack refused is shown with less of them, and
+says so.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Final
 
 from slack_sdk.models.blocks import Block, ContextBlock, MarkdownTextObject, SectionBlock
 
 from blocks.text.outgoing_text import context, section
-from blocks.text.splitting import FENCE, MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of, shorten, truncate, utf16_units
-from bot.domain.search.report_parts import error_lines
+from blocks.text.splitting import FENCE, MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of, truncate, utf16_units
 from bot.domain.text.humanize import counted
 
 MIN_LINES: Final = 12
 """A text of fewer lines is prose, whose beginning tells most."""
 
-ERROR_SHARE: Final = 3
-"""One part in so many of the room is for errors and what stands around them, if any are in the middle."""
-
-MAX_ERROR_CHARS: Final = 240
-AROUND: Final = 2
-"""Lines before and after an error: its innermost frame."""
-
 _MARK_CHARS: Final = 40
 """A note of what is left out, and the marks of a code block that is cut there."""
 
-LEAST_CHARS: Final = 120
-"""A text is not shortened below this; blocks are left out instead."""
+CAPS: Final = (3_000, 1_500, 1_000, 700, 500, 350, 250, 180, 120)
+"""How long a text may be, tried one after the other; below the last one blocks are left out instead."""
 
 NOTE_CHARS: Final = 140
 """Kept free for the line that says how many blocks are left out."""
@@ -48,8 +40,8 @@ SHORT_CHARS: Final = 3_000
 def without_middle(text: str, limit: int) -> str:
     """Return a text of many lines without those of its middle, so that at most `limit` characters are left.
 
-    Of a log or a stack trace the end tells most, and the lines that name the error wherever they stand. A text of few
-    lines, and one whose first or last line takes all the room, stays.
+    Of a log or a stack trace the end tells most. A text of few lines, and one whose first or last line takes all the
+    room, stays. A code block that is cut through is closed before the note, and opened again behind it.
 
     >>> without_middle("\\n".join(map(str, range(1, 100))), 50).split("\\n")
     ['1', '2', '… (96 lines left out)', '99']
@@ -57,68 +49,15 @@ def without_middle(text: str, limit: int) -> str:
     lines = text.split("\n")
     if len(text) <= limit or len(lines) < MIN_LINES:
         return text
-    ends = _ends(lines, limit - _MARK_CHARS)
-    if any(number not in ends for number in error_lines(lines)):
-        ends = _ends(lines, limit - limit // ERROR_SHARE - _MARK_CHARS)
-    if 0 not in ends or len(lines) - 1 not in ends:
+    half = (limit - _MARK_CHARS) // 2
+    first = sum(size <= half for size in accumulate(len(line) + 1 for line in lines))
+    last = sum(size <= half for size in accumulate(len(line) + 1 for line in reversed(lines)))
+    if not first or not last:
         return text
-    errors = _errors(lines, ends, limit // ERROR_SHARE)
-    lines = [_shortened_line(line) if number in errors else line for number, line in enumerate(lines)]
-    return "\n".join(_joined(lines, ends | errors))
-
-
-def _shortened_line(line: str) -> str:
-    return line if FENCE in line else shorten(line, MAX_ERROR_CHARS)
-
-
-def _ends(lines: Sequence[str], room: int) -> set[int]:
-    """Return the numbers of the lines at both ends that fit half of `room` characters each."""
-    sizes = [len(line) + 1 for line in lines]
-    first = sum(size <= room // 2 for size in accumulate(sizes))
-    last = sum(size <= room // 2 for size in accumulate(reversed(sizes)))
-    return {*range(first), *range(len(lines) - last, len(lines))}
-
-
-def _errors(lines: Sequence[str], ends: Collection[int], room: int) -> set[int]:
-    """Return the numbers of the lines between the ends that name errors, and of those around them, while they fit."""
-    kept: set[int] = set()
-    named = [number for number in error_lines(lines) if number not in ends]
-    for number in named:
-        cost = len(_shortened_line(lines[number])) + _MARK_CHARS
-        if cost <= room:
-            kept.add(number)
-            room -= cost
-    for far in range(1, AROUND + 1):
-        for number in [near for one in named if one in kept for near in (one - far, one + far)]:
-            cost = len(lines[number]) + 1
-            if number not in ends and number not in kept and cost <= min(room, MAX_ERROR_CHARS):
-                kept.add(number)
-                room -= cost
-    return kept
-
-
-def _joined(lines: Sequence[str], kept: Collection[int]) -> Iterator[str]:
-    """Yield the kept lines, and a note for each gap outside of any code block that it cuts through."""
-    gap, opened, is_code = 0, False, False
-    for number, line in enumerate(lines):
-        if number in kept:
-            if gap:
-                yield from _note(gap, opened=opened, is_code=is_code)
-            yield line
-            gap = 0
-        elif not gap:
-            opened = is_code
-        gap += number not in kept
-        is_code ^= line.count(FENCE) % 2 == 1
-
-
-def _note(count: int, *, opened: bool, is_code: bool) -> Iterator[str]:
-    """Yield the note of a gap that begins within a code block if `opened`, and ends within one if `is_code`."""
-    if opened and not is_code:
-        yield FENCE
-    yield f"… ({counted(count, 'line')} left out)"
-    if is_code and not opened:
-        yield FENCE
+    head, tail = lines[:first], lines[len(lines) - last :]
+    is_open, is_code = ("\n".join(part).count(FENCE) % 2 for part in (head, lines[: len(lines) - last]))
+    note = f"… ({counted(len(lines) - first - last, 'line')} left out)"
+    return "\n".join([*head, *[FENCE] * is_open, note, *[FENCE] * is_code, *tail])
 
 
 def fit_message(
@@ -139,10 +78,25 @@ def fit_message(
     if len(blocks) <= most and chars_of(blocks) <= limit:
         return list(blocks)
     fixed = {id(block) for block in kept}
-    shown, left_out = _that_may_stay(blocks, fixed, limit - NOTE_CHARS, most)
-    cap = _cap(shown, fixed, limit - NOTE_CHARS)
-    cut = [block if id(block) in fixed else _shortened(block, cap) for block in shown]
+    shown = _without_last(blocks, fixed, most)
+    for cap in CAPS:
+        cut = [block if id(block) in fixed else _shortened(block, cap) for block in shown]
+        if chars_of(cut) <= limit - NOTE_CHARS:
+            break
+    while chars_of(cut) > limit - NOTE_CHARS and (fewer := _without_last(cut, fixed, len(cut) - 1)) != cut:
+        cut = fewer
+    left_out = len(blocks) - len(cut)
     return _with_note(cut, left_out) if left_out else cut
+
+
+def _without_last(blocks: Sequence[Block], fixed: set[int], most: int) -> list[Block]:
+    """Return at most so many blocks with room for a note if some go, as far as the last ones may go."""
+    may_go = [
+        place for place, block in enumerate(blocks) if place and id(block) not in fixed and block.type != "actions"
+    ]
+    count = len(blocks) - most + 1 if len(blocks) > most else 0
+    gone = set(may_go[len(may_go) - min(count, len(may_go)) :])
+    return [block for place, block in enumerate(blocks) if place not in gone]
 
 
 def fit_together(parts: Sequence[Sequence[Block]]) -> list[Block]:
@@ -154,38 +108,6 @@ def fit_together(parts: Sequence[Sequence[Block]]) -> list[Block]:
     counts = fair_shares([len(part) for part in parts], MESSAGE_BLOCKS)
     shares = zip(parts, chars, counts, strict=True)
     return [block for part, limit, most in shares for block in fit_message(part, limit=limit, most=most)]
-
-
-def _that_may_stay(blocks: Sequence[Block], fixed: set[int], limit: int, most: int) -> tuple[list[Block], int]:
-    """Return the blocks that have room when each is at its shortest, and how many do not; the last ones go first."""
-    shown = list(blocks)
-    least = sum(_size(block, fixed, LEAST_CHARS) for block in shown)
-    for place in range(len(shown) - 1, 0, -1):
-        left_out = len(blocks) - len(shown)
-        if len(shown) + bool(left_out) <= most and least <= limit:
-            break
-        if id(shown[place]) not in fixed and shown[place].type != "actions":
-            least -= _size(shown[place], fixed, LEAST_CHARS)
-            del shown[place]
-    return shown, len(blocks) - len(shown)
-
-
-def _cap(blocks: Sequence[Block], fixed: set[int], limit: int) -> int:
-    """Return the longest a text may be so that all blocks together stay within `limit`; found by halving."""
-    low, high = LEAST_CHARS, MESSAGE_BLOCK_CHARS
-    while low < high:
-        middle = (low + high + 1) // 2
-        is_small = sum(_size(block, fixed, middle) for block in blocks) <= limit
-        low, high = (middle, high) if is_small else (low, middle - 1)
-    return low
-
-
-def _size(block: Block, fixed: set[int], cap: int) -> int:
-    """Return what a block takes once none of its texts is longer than `cap`."""
-    whole = chars_of([block])
-    if id(block) in fixed:
-        return whole
-    return whole - sum(max(0, utf16_units(text.text) - cap) for text in _texts(block))
 
 
 def _texts(block: Block) -> Iterator[MarkdownTextObject]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -67,8 +67,8 @@ _FILE_ENDS: Final = frozenset(_CODE.split())
 """What a label may end in and be the name of a file; some are also ends of hosts, so the host stands behind it."""
 
 RULE: Final = "───"
-MAX_PADDED_CHARS: Final = 100  # of a line of a table; Slack wraps longer ones, and padding then only confuses
-UNPADDED_GAP, UNPADDED_RULE = " | ", "---"
+MAX_PADDED_CHARS: Final = 24
+"""Of a cell of a table; the columns behind a longer one stand further to the right in its line."""
 
 # Noncharacters mark where emphasis opens and closes until its neighbours are known.
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"
@@ -276,32 +276,17 @@ def _settle(text: str) -> str:
 
 
 def _table(node: SyntaxTreeNode) -> str:
-    """Return a table as lines of columns, its header underlined; padded where that costs little."""
+    """Return a table as lines of columns, its header underlined."""
     rows = [
         [without_marks(" ".join(_shown(cell).split())) for cell in row.children]
         for row in node.walk()
         if row.type == "tr"
     ]
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    if not _is_worth_padding(rows, widths):
-        rows.insert(1, [UNPADDED_RULE])
-        return "\n".join(UNPADDED_GAP.join(_filled(row)) for row in rows)
+    widths = [min(max(len(cell) for cell in column), MAX_PADDED_CHARS) for column in zip(*rows, strict=True)]
     rows.insert(1, ["-" * width for width in widths])
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
-
-
-def _is_worth_padding(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> bool:
-    """Whether a table's columns fit on a screen and its padding is not most of it; the last column has none."""
-    padded = sum(widths[:-1])
-    content = sum(len(cell) for row in rows for cell in row)
-    return padded <= MAX_PADDED_CHARS and padded * len(rows) <= 3 * content + 300
-
-
-def _filled(row: Sequence[str]) -> Sequence[str]:
-    """Return a row without the empty cells at its end."""
-    return row[: max((number for number, cell in enumerate(row, start=1) if cell), default=0)]
 
 
 def _shown(node: SyntaxTreeNode) -> str:

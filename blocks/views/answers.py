@@ -10,6 +10,7 @@ from slack_sdk.models.blocks import Block
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, fence, local_time, mention, section
 from blocks.text.splitting import ROOMY_SECTION_CHARS, lines_that_fit, truncate
+from blocks.text.tables import table_blocks
 from bot.domain.answers import Answer, Line, Part
 from bot.domain.text.sanitize import one_line
 
@@ -50,7 +51,8 @@ def line_text(line: Line) -> str:
     emoji, word = EMOJI.get(line.mark, line.mark), line.mark if line.mark in EMOJI else ""
     when = local_time(line.at) if line.at else ""
     lead = " ".join(filter(None, [when, emoji, f"*{escape(line.name)}*" if line.name else "", word]))
-    said = " · ".join(filter(None, [mention(line.who) if line.who else "", _plain(line.text)]))
+    link = f"<{line.link}|{escape(line.linked)}>" if line.link else ""
+    said = " · ".join(filter(None, [mention(line.who) if line.who else "", link, _plain(line.text)]))
     between = " · " if word else " "
     return "\n".join([between.join(filter(None, [lead, said])), *map(_plain, line.more)])
 
@@ -59,7 +61,8 @@ def _part(part: Part) -> list[Block]:
     title = [f"*{_plain(part.title)}*"] if part.title else []
     lines = [*title, *map(line_text, part.lines)]
     quoted = [section(truncate(fence(part.quoted), ROOMY_SECTION_CHARS))] if part.quoted else []
-    return [*([section(lines_that_fit(lines, len(lines)))] if lines else []), *quoted]
+    table = table_blocks(part.table) if part.table else []
+    return [*([section(lines_that_fit(lines, len(lines)))] if lines else []), *table, *quoted]
 
 
 def _plain(text: str) -> str:

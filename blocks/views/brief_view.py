@@ -1,11 +1,11 @@
-"""The brief, the end-of-day report, `/triage open` and reminders: what waits, what happened, what it cost. Pure.
+"""The brief, the end-of-day report and reminders: what waits, what happened, what it cost. Pure.
 
 Who may not approve gets counts: no questions, findings or remarks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -15,8 +15,7 @@ from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import context, escape, mention, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, lines_that_fit, truncate
 from bot.casework.reports.daily_brief import MAX_LINES, BriefKind, DailyBrief, brief_cost_line, period
-from bot.casework.reports.status_overview import FindingLine, Overview, ThreadLine, count_findings
-from bot.domain.citations.links import sibling_message_link
+from bot.casework.reports.status_overview import FindingLine, ThreadLine, count_findings
 from bot.domain.paging import Paging
 from bot.domain.severity import SIGNS, WORDS, Severity
 from bot.domain.text.humanize import counted, duration, time_ago, utc_text
@@ -33,21 +32,6 @@ _ENDINGS: Final = {
     Resolution.WITHDRAWN: "deleted by the asker",
     Resolution.EXPIRED: "closed because nobody decided",
 }
-
-
-def open_blocks(seen: Overview, now: datetime, *, may_see_drafts: bool) -> list[Block]:
-    """Return the answer to `/triage open`."""
-    count = len(seen.drafts)
-    if not count:
-        return [section("No draft waits. Next: `/triage status`")]
-    title = f"*{count}* draft{'s' * (count > 1)} wait{'s' * (count == 1)} for a decision"
-    if not may_see_drafts:
-        return [section(f"{title}. Only approvers can see them: `/triage approve-list`")]
-    return [
-        section(f"{title}, pages first, then the oldest"),
-        section(draft_lines(seen.drafts, now)),
-        context(_next(seen)),
-    ]
 
 
 def reminder_line(waiting: Sequence[ThreadLine]) -> str:
@@ -70,13 +54,8 @@ def draft_lines(drafts: Sequence[ThreadLine], now: datetime, *, at_most: int = M
     return lines_that_fit([_line(draft, now) for draft in drafts], at_most)
 
 
-def card_link(draft: ThreadLine) -> str | None:
-    """Return the address of a thread's card, if it has one and links can be made."""
-    return sibling_message_link(draft.permalink, *draft.card) if draft.card else None
-
-
 def _line(draft: ThreadLine, now: datetime) -> str:
-    link = card_link(draft)
+    link = draft.card_link
     card = f"<{link}|card>" if link else f"card in <#{draft.card[0]}>" if draft.card else "no card yet"
     page = f"{_page(draft.paging)} · " if draft.severity is Severity.PAGE else ""
     return f"• {page}{card} · {time_ago(now, draft.started_at)} · {draft.standing} · {quoted_line(draft.question)}"
@@ -90,31 +69,30 @@ def _page(paging: Paging) -> str:
     return " · ".join(filter(None, (f"{SIGNS[Severity.PAGE]} *{WORDS[Severity.PAGE]}*", rang, now)))
 
 
-def _next(seen: Overview) -> str:
-    others = f"{seen.running} more being investigated. " if seen.running else ""
-    return f"{others}Next: open a card and decide, or `/triage status`"
-
-
 def brief_blocks(brief: DailyBrief, title: str, *, may_see_drafts: bool) -> list[Block]:
     """Return the brief as a message of a few short sections; its kind decides which."""
     parts: list[Block] = [section(f"*{escape(title)}* · the last {period(brief)}")]
     if brief.paused:
         parts.append(section(f":double_vertical_bar: *{escape(brief.paused)}* · to resume: `/triage resume`"))
     is_evening = brief.kind is BriefKind.EVENING
-    parts += [DividerBlock(), section(_day(brief))] if is_evening else [DividerBlock()]
-    if brief.open_findings:
-        parts.append(section(_open_findings(brief, may_see_drafts)))
-    parts.append(section(_drafts(brief, may_see_drafts)))
-    if not is_evening:
-        parts.append(section(_done(brief)))
-    if brief.answered:
-        parts.append(section(_answered(brief, may_see_drafts)))
-    if brief.findings:
-        parts.append(section(_findings(brief, may_see_drafts)))
-    if brief.remarks:
-        parts.append(section(_remarks(brief, may_see_drafts)))
-    if brief.changes:
-        parts.append(section(_changes(brief, may_see_drafts)))
+    said, changed = brief.remarks, brief.changes
+    parts += [
+        DividerBlock(),
+        *([section(_day(brief))] if is_evening else []),
+        *_listed(f"*{count_findings(brief.open_findings)}*", map(_finding, brief.open_findings), may_see_drafts),
+        section(_drafts(brief, may_see_drafts)),
+        *([] if is_evening else [section(_done(brief))]),
+        *_listed(_answered(brief), map(_answer, brief.answered), may_see_drafts),
+        *_listed(
+            f"*{counted(len(brief.findings), 'alert')}* by heartbeats", map(_named, brief.findings), may_see_drafts
+        ),
+        *_listed(f"*{counted(len(said), 'remark')} with OK*", map(_named, said), may_see_drafts),
+        *_listed(
+            f"*{counted(len(changed), 'change')}* seen by heartbeats without a model",
+            map(_named, changed),
+            may_see_drafts,
+        ),
+    ]
     return fit_message([*parts, context(f"{escape(brief_cost_line(brief))} Next: {NEXT}")])
 
 
@@ -144,21 +122,15 @@ def _day(brief: DailyBrief) -> str:
     return " · ".join([f"*{counted(brief.asked, 'question')}* asked", posted, *ends, *runs]) + waited
 
 
-def _answered(brief: DailyBrief, may_see_drafts: bool) -> str:
-    """Return the questions that a person answered; a draft that still waits is to be dismissed or posted."""
-    title = f"*{counted(len(brief.answered), 'question')}* answered by people in the thread"
-    return _listed(title, [_answer(line) for line in brief.answered], may_see_drafts)
+def _answered(brief: DailyBrief) -> str:
+    return f"*{counted(len(brief.answered), 'question')}* answered by people in the thread"
 
 
 def _answer(line: ThreadLine) -> str:
-    link = card_link(line)
+    link = line.card_link
     card = f"<{link}|card>" if link else f"card in <#{line.card[0]}>" if line.card else "no card"
     waits = "the draft still waits: dismiss or post it" if line.is_waiting else "closed"
     return f"{card} · <@{line.answered_by}> answered · {waits} · {quoted_line(line.question)}"
-
-
-def _open_findings(brief: DailyBrief, may_see_drafts: bool) -> str:
-    return _listed(f"*{count_findings(brief.open_findings)}*", list(map(_finding, brief.open_findings)), may_see_drafts)
 
 
 def _finding(found: FindingLine) -> str:
@@ -178,27 +150,15 @@ def _has(found: FindingLine) -> str:
     return "not acknowledged"
 
 
-def _findings(brief: DailyBrief, may_see_drafts: bool) -> str:
-    title = f"*{counted(len(brief.findings), 'alert')}* by heartbeats"
-    return _listed(title, [f"*{escape(name)}* · {quoted_line(what)}" for name, what in brief.findings], may_see_drafts)
+def _named(line: tuple[str, str]) -> str:
+    """Return what was said of a watched repository."""
+    name, said = line
+    return f"*{escape(name)}* · {quoted_line(said)}"
 
 
-def _remarks(brief: DailyBrief, may_see_drafts: bool) -> str:
-    """Return what beats said with OK: too little for an alert, and not to be lost."""
-    title = f"*{counted(len(brief.remarks), 'remark')} with OK*"
-    return _listed(title, [f"*{escape(name)}*: “{escape(said)}”" for name, said in brief.remarks], may_see_drafts)
-
-
-def _changes(brief: DailyBrief, may_see_drafts: bool) -> str:
-    """Return what commands of beats printed anew without failing."""
-    title = f"*{counted(len(brief.changes), 'change')}* seen by heartbeats without a model"
-    return _listed(title, [f"*{escape(name)}* · {quoted_line(what)}" for name, what in brief.changes], may_see_drafts)
-
-
-def _listed(title: str, found: Sequence[str], may_see: bool) -> str:
-    """Return a title and as many lines under it as fit; the title alone for who may not see them."""
-    if not may_see:
-        return title
-    lines = [f"• {each}" for each in found[:MAX_LINES]]
-    left = len(found) - len(lines)
-    return truncate("\n".join([title, *lines, *([f"… and {left} more"] if left else [])]), SECTION_CHARS)
+def _listed(title: str, lines: Iterable[str], may_see: bool) -> list[Block]:
+    """Return a title and as many lines under it as fit; the title alone for who may not see them, nothing for none."""
+    found = [f"• {line}" for line in lines]
+    left = len(found) - MAX_LINES
+    shown = [title, *found[:MAX_LINES], *([f"… and {left} more"] if left > 0 else [])] if may_see else [title]
+    return [section(truncate("\n".join(shown), SECTION_CHARS))] if found else []

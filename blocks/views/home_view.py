@@ -1,13 +1,15 @@
-"""App Home: the answer to the last click, drafts with their buttons, sessions, the day in numbers, health. Pure.
+"""App Home: the answer to the last click, then a part for each team somebody belongs to; they share the room. Pure.
 
-Nobody decides on what they have not read: a draft has buttons only where it is shown whole, as its card shows it. What
-Slack has no room for (100 blocks, 250 kB) is a line with a link to its card.
+A part holds drafts with their buttons, watched repositories, the record of drafts and the day in numbers. Nobody
+decides on what they have not read: a draft has buttons only where it is shown whole, as its card shows it. What Slack
+has no room for (100 blocks, 250 kB) is a line with a link to its card. What one team's drafts leave is the other
+teams', then the repositories'.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -17,10 +19,11 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.cards.draft_card import draft_fits
 from blocks.elements import button
+from blocks.text.message_size import fair_shares
 from blocks.text.outgoing_text import answer_text, context, escape, local_time, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of, split, truncate
 from blocks.views.answers import line_text
-from blocks.views.brief_view import card_link, draft_lines
+from blocks.views.brief_view import draft_lines
 from blocks.views.trust_view import trust_blocks
 from bot.casework.reports.autonomy_metrics import AutonomyCase
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
@@ -48,6 +51,16 @@ APPROVERS_ONLY: Final = "Only approvers can see them: `/triage approve-list`"
 BYTES_KEPT: Final = 20_000
 """What the line and the list of the drafts that are not shown whole may need."""
 
+MAX_PARTS: Final = 7
+"""How many teams have a part of their own; the rest of somebody's teams are a line each."""
+
+OF_NO_TEAM: Final = (
+    "*You belong to no team of this triage*, so there is nothing to show here.\n"
+    "You belong to one when you are among its approvers, or in its ops channel: ask somebody there to invite you. This "
+    "page then shows its drafts and repositories.\nTo ask a question you need no team: mention me in a channel."
+)
+OWNER_ONLY: Final = "You own repositories of this team; its drafts and numbers are for its approvers and ops channel."
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Notice:
@@ -61,7 +74,7 @@ class Notice:
     about: str = ""
 
 
-def notice_blocks(notice: Notice | None) -> list[Block]:
+def _notice_blocks(notice: Notice | None) -> list[Block]:
     """Return the answer and when it was given."""
     if notice is None:
         return []
@@ -88,78 +101,119 @@ class HomeData:
 
 
 @dataclass(slots=True)
-class Room:
+class _Room:
     """What Slack still has room for on the page; `size` in bytes."""
 
     blocks: int
     size: int
 
     @classmethod
-    def beside(cls, others: Sequence[Block]) -> Room:
+    def beside(cls, others: Sequence[Block]) -> _Room:
         """Return the room that the rest of the page leaves."""
-        return cls(blocks=VIEW_BLOCKS - len(others), size=VIEW_BYTES - bytes_of(others))
+        return cls(blocks=VIEW_BLOCKS - len(others), size=VIEW_BYTES - _bytes_of(others))
 
-    def beside_lines(self) -> Room:
+    def beside_lines(self) -> _Room:
         """Return the room for whole drafts: the line and the list of the others need some."""
-        return Room(blocks=self.blocks - BLOCKS_KEPT, size=self.size - BYTES_KEPT)
+        return _Room(blocks=self.blocks - BLOCKS_KEPT, size=self.size - BYTES_KEPT)
 
     def takes(self, blocks: Sequence[Block]) -> bool:
         """Whether there is room for these blocks together; then it is theirs."""
         if not self.holds(blocks):
             return False
         self.blocks -= len(blocks)
-        self.size -= bytes_of(blocks)
+        self.size -= _bytes_of(blocks)
         return True
 
     def holds(self, blocks: Sequence[Block]) -> bool:
         """Whether there is room for these blocks together."""
-        return len(blocks) <= self.blocks and bytes_of(blocks) <= self.size
+        return len(blocks) <= self.blocks and _bytes_of(blocks) <= self.size
 
 
-def bytes_of(blocks: Sequence[Block]) -> int:
+def _bytes_of(blocks: Sequence[Block]) -> int:
     """Return what blocks take of a view."""
     return size_of([block.to_dict() for block in blocks])
 
 
-def home_view(home: HomeData, *, user: str, may_approve: bool, notice: Notice | None = None) -> View:
-    """Return somebody's page of one team."""
-    return View(type="home", blocks=home_blocks(home, user=user, may_approve=may_approve, notice=notice))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TeamHome:
+    """What somebody sees of one team: who may not approve sees counts, and no question, draft or link to a card.
+
+    `name` is empty where there is one team only. `home` is None where it cannot be read now. `only` are the sessions of
+    somebody who belongs to the team by those alone, and sees nothing else of it; None of a member.
+    """
+
+    name: str
+    home: HomeData | None
+    may_approve: bool
+    only: frozenset[str] | None = None
 
 
-def home_blocks(home: HomeData, *, user: str, may_approve: bool, notice: Notice | None) -> list[Block]:
-    """Return the page's blocks."""
-    above = [*notice_blocks(notice), *pause_blocks(home.overview), *_title(home, may_approve)]
-    below = [
-        DividerBlock(),
-        *_sessions(home, user, may_approve),
-        DividerBlock(),
-        *trust_blocks(home.trust, team=home.team, may_approve=may_approve),
-        HeaderBlock(text="Today (UTC)"),
-        section(numbers_text(home.today, home.overview)),
-        HeaderBlock(text="Health"),
-        section(_health(home.overview)),
-        context("Next: `/triage status`, `/triage help`"),
-    ]
-    return [*above, *(drafts_whole(home, Room.beside([*above, *below])) if may_approve else []), *below]
+@dataclass(kw_only=True, slots=True)
+class _Part:
+    """One team's part; the drafts and the repositories get their room later."""
+
+    team: TeamHome
+    home: HomeData
+    drafts: list[Block] = field(default_factory=list)
+    sessions: list[Block] = field(default_factory=list)
+
+    def blocks(self) -> list[Block]:
+        """Return the part."""
+        return [*self._above(), *self.drafts, *self._title(), *self.sessions, *self._below()]
+
+    def _above(self) -> list[Block]:
+        name = HeaderBlock(text=f"Team {self.team.name}" if self.team.name else "Drafts")
+        if self.team.only is not None:
+            return [name, context(OWNER_ONLY)]
+        seen, may_approve = self.home.overview, self.team.may_approve
+        pause = [section(f":double_vertical_bar: *{escape(seen.paused)}* · `/triage resume`")] if seen.paused else []
+        closed = [] if may_approve else [context(APPROVERS_ONLY)]
+        return [name, *pause, section(_waiting_text(seen, may_approve=may_approve)), *closed]
+
+    def _title(self) -> list[Block]:
+        """Return how many repositories there are, and how many of them are shown."""
+        count, shown = len(self.home.sessions), len(self.sessions)
+        if not count:
+            return [DividerBlock(), context("No repository is watched: add one under `sessions:` in triage.yml")]
+        name = f"{self.team.name} " if self.team.name else ""
+        more = "" if shown == count else f", {shown} of them here; all: `/triage {name}heartbeat list`"
+        return [DividerBlock(), context(f"*{count} watched repositor{'y' if count == 1 else 'ies'}*{more}")]
+
+    def _below(self) -> list[Block]:
+        if self.team.only is not None:
+            return [DividerBlock()]
+        home = self.home
+        numbers = f"*Today (UTC)*: {_numbers_text(home.today, home.overview)}\n{_queue_text(home.overview)}"
+        trust = trust_blocks(home.trust, team=home.team, may_approve=self.team.may_approve)
+        return [DividerBlock(), *trust, section(numbers), DividerBlock()]
 
 
-def pause_blocks(seen: Overview) -> list[Block]:
-    """Return who stopped all work, if somebody did."""
-    return [section(f":double_vertical_bar: *{escape(seen.paused)}* · `/triage resume`")] if seen.paused else []
+def home_view(teams: Sequence[TeamHome], *, user: str, notice: Notice | None = None) -> View:
+    """Return somebody's page."""
+    if not teams:
+        return View(type="home", blocks=[*_notice_blocks(notice), section(OF_NO_TEAM)])
+    parts = [_Part(team=team, home=_seen_of(team, team.home)) for team in teams[:MAX_PARTS] if team.home is not None]
+    others = [*_notice_blocks(notice), *_foot(teams)]
+    _share_among_drafts([part for part in parts if part.team.may_approve], _left(parts, others))
+    _share_among_sessions(parts, user, _left(parts, others))
+    shown = [block for part in parts for block in part.blocks()]
+    return View(type="home", blocks=[*_notice_blocks(notice), *shown, *_foot(teams)])
 
 
-def _title(home: HomeData, may_approve: bool) -> list[Block]:
-    parts: list[Block] = [HeaderBlock(text="Drafts"), section(waiting_text(home.overview, may_approve=may_approve))]
-    return parts if may_approve else [*parts, context(APPROVERS_ONLY)]
+def _seen_of(team: TeamHome, home: HomeData) -> HomeData:
+    """Return a team's data with the sessions that somebody may see."""
+    if team.only is None:
+        return home
+    return replace(home, sessions=[row for row in home.sessions if row.session.id in team.only])
 
 
-def waiting_text(seen: Overview, *, may_approve: bool) -> str:
+def _waiting_text(seen: Overview, *, may_approve: bool) -> str:
     """Return how many drafts wait, and how much is being investigated."""
     order = ", pages, then oldest first" if may_approve and len(seen.drafts) > 1 else ""
     return f"*{len(seen.drafts)}* waiting for a decision{order} · {seen.running} being investigated"
 
 
-def drafts_whole(home: HomeData, room: Room) -> list[Block]:
+def _drafts_whole(home: HomeData, room: _Room) -> list[Block]:
     """Return the drafts, each whole with its buttons as long as there is room, then a line for each of the others."""
     parts: list[Block] = []
     lines: list[ThreadLine] = []
@@ -177,7 +231,7 @@ def drafts_whole(home: HomeData, room: Room) -> list[Block]:
 
 
 def _draft(place: int, line: ThreadLine, state: ThreadState, home: HomeData) -> list[Block]:
-    link = card_link(line)
+    link = line.card_link
     card = f" · <{link}|card>" if link else ""
     return [
         DividerBlock(),
@@ -196,16 +250,7 @@ def _lines(lines: Sequence[ThreadLine], now: datetime) -> list[Block]:
     ]
 
 
-def _sessions(home: HomeData, user: str, may_approve: bool) -> list[Block]:
-    parts: list[Block] = [HeaderBlock(text="Sessions")]
-    if not home.sessions:
-        return [*parts, section("None. Add one under `sessions:` in triage.yml.")]
-    parts += session_rows(home, user, may_approve)
-    left = len(home.sessions) - MAX_SESSIONS
-    return [*parts, context(f"{left} more: `triage heartbeat list` on the terminal")] if left > 0 else parts
-
-
-def session_rows(home: HomeData, user: str, may_approve: bool) -> list[Block]:
+def _session_rows(home: HomeData, user: str, may_approve: bool) -> list[Block]:
     """Return a block for each session, as many as a page holds at most."""
     shown = home.sessions[:MAX_SESSIONS]
     return [_session(row, home.now, may_run=may_approve or user == row.session.owner) for row in shown]
@@ -217,7 +262,7 @@ def _session(row: SessionRow, now: datetime, *, may_run: bool) -> Block:
     return section(line_text(row.line(now)), block_id=ids.session_block_id(name), accessory=run, limit=SESSION_CHARS)
 
 
-def numbers_text(day: DayCounts, seen: Overview) -> str:
+def _numbers_text(day: DayCounts, seen: Overview) -> str:
     """Return the day in numbers."""
     cost = "cost unknown" if day.cost_usd is None else f"${day.cost_usd:.2f}"
     runs = f"{counted(day.model_runs, 'model run')}, {cost}" if day.model_runs else "no model run, $0.00"
@@ -226,12 +271,53 @@ def numbers_text(day: DayCounts, seen: Overview) -> str:
     return f"{heard} · {posted}\n{runs}"
 
 
-def _health(seen: Overview) -> str:
-    return f"{escape(seen.connection)}\n{queue_text(seen)}"
-
-
-def queue_text(seen: Overview) -> str:
+def _queue_text(seen: Overview) -> str:
     """Return what was heard last and how the queue stands."""
     damage = f"\n:warning: {len(seen.unreadable)} records cannot be read: `triage status`" if seen.unreadable else ""
     given_up = f":warning: {seen.failed} failed" if seen.failed else "0 failed"
     return f"{escape(seen.last_event)} · {seen.queued} queued · {given_up}{damage}"
+
+
+def _foot(teams: Sequence[TeamHome]) -> list[Block]:
+    """Return what has no part of its own, and what is said once for all teams."""
+    lines = [
+        f"*{team.name}*: {_waiting_text(team.home.overview, may_approve=False)}"
+        for team in teams[MAX_PARTS:]
+        if team.home is not None and team.only is None
+    ]
+    lines += [
+        f":warning: Team {team.name} cannot be read now; the bot's log says why." for team in teams if not team.home
+    ]
+    connection = next((escape(team.home.overview.connection) for team in teams if team.home), "")
+    others = [section("\n".join(lines))] if lines else []
+    return [*others, context("\n".join([*filter(None, [connection]), "Next: `/triage status`, `/triage help`"]))]
+
+
+def _left(parts: Sequence[_Part], others: Sequence[Block]) -> _Room:
+    """Return the room that the page has left beside what it holds already."""
+    return _Room.beside([*others, *[block for part in parts for block in part.blocks()]])
+
+
+def _share_among_drafts(parts: Sequence[_Part], room: _Room) -> None:
+    """Give each team its share of the room: whole drafts, then lines for those that have none."""
+    wanted = [_drafts_whole(part.home, room) for part in parts]
+    for part, drafts, share in zip(parts, wanted, _shares(wanted, room), strict=True):
+        part.drafts = drafts if share.holds(drafts) else _drafts_whole(part.home, share)
+
+
+def _share_among_sessions(parts: Sequence[_Part], user: str, room: _Room) -> None:
+    wanted = [_session_rows(part.home, user, part.team.may_approve) for part in parts]
+    for part, rows, share in zip(parts, wanted, _shares(wanted, room), strict=True):
+        part.sessions = [row for row in rows if share.takes([row])]
+
+
+def _shares(wanted: Sequence[Sequence[Block]], room: _Room) -> list[_Room]:
+    blocks = _all_of(room.blocks, [len(one) for one in wanted])
+    sizes = _all_of(room.size, [_bytes_of(one) for one in wanted])
+    return [_Room(blocks=count, size=size) for count, size in zip(blocks, sizes, strict=True)]
+
+
+def _all_of(room: int, wanted: Sequence[int]) -> list[int]:
+    """Return fair shares, and with each an equal part of what nobody wanted."""
+    shares = fair_shares(wanted, room)
+    return [share + (room - sum(shares)) // len(shares) for share in shares]

@@ -85,6 +85,12 @@ def _is_of_new_draft(click: DraftClick, state: ThreadState) -> bool:
     )
 
 
+def _is_of_edit(click: DraftClick, state: ThreadState) -> bool:
+    """Whether words were typed over what the thread proposes, or over a draft that is being made anew since."""
+    is_remade = state.status is not ThreadStatus.PENDING_USER and click.version == state.draft_version
+    return is_of_draft(click, state) or is_remade
+
+
 def _is_of_candidate(click: DraftClick, state: ThreadState) -> bool:
     return click.version == state.draft_version and click.draft_hash in offered_candidates(state)
 
@@ -189,12 +195,19 @@ class Decisions:
         check_outbound(text, self._service.known_secrets)
 
     def edit(self, click: DraftClick, text: str, *, by: str) -> DraftClick:
-        """Replace the draft's words; returns the click that stands for the new draft. Touches nothing but the disk."""
+        """Replace the draft's words; returns the click that stands for the new draft. Touches nothing but the disk.
+
+        While the draft is made anew they stand until somebody chooses, and the new one comes beside them.
+        """
         self.check_reply(text)
         at = self._service.clock.now()
-        state = self._bound(click)
+        state = self._bound(click, about=_is_of_edit, running=True)
         if text != state.draft_pending:
-            state = self._save(click, lambda now: edit_draft(now, text, by=by).evolve(last_event_at=at))
+
+            def edited(now: ThreadState) -> ThreadState:
+                return edit_draft(now, text, by=by).evolve(last_event_at=at)
+
+            state = self._save(click, edited, about=_is_of_edit, running=True)
         return replace(click, version=state.draft_version, draft_hash=state.clicked_hash, twins=0)
 
     def refresh_card(self, click: DraftClick) -> str:
@@ -323,10 +336,10 @@ class Decisions:
         )
         return state if state is not None else self._refuse(click, about)
 
-    def _bound(self, click: DraftClick) -> ThreadState:
-        """Return the thread if the click is about its current draft and nobody has decided yet; raises Conflict."""
+    def _bound(self, click: DraftClick, *, about: About = is_of_draft, running: bool = False) -> ThreadState:
+        """Return the thread if the click is bound to it as it is now; raises Conflict if not."""
         state = self._service.store.get(click.thread_id)
-        return state if state is not None and _is_bound(click, state) else self._refuse(click)
+        return state if state is not None and _is_bound(click, state, about, running) else self._refuse(click, about)
 
     def _refuse(self, click: DraftClick, about: About = is_of_draft) -> NoReturn:
         """Tell who clicked why their click counts for nothing, and have the card show how the thread stands."""

@@ -15,7 +15,7 @@ from bot.casework.approvers import Approvers
 from bot.casework.decisions import Decisions, DraftClick
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.thread_service import ThreadService
-from bot.domain.commands.mention_instructions import InstructionKind
+from bot.domain.commands.instructions import InstructionKind
 from bot.domain.events import Event, thread_key
 from bot.domain.jobs import MentionInstruction
 from bot.domain.threads import ThreadState
@@ -78,13 +78,14 @@ class Mentions:
         elif card is not None:
             self._add_to(card, event, kind)
         elif event.thread_id is None:
-            self._say(event, WHAT if kind is InstructionKind.LOOK else HOW)
+            self._look_above(mention)
         else:
             self._look_at_thread(mention, event.thread_id)
 
     def _card_of(self, event: Event) -> ThreadState | None:
         """Return the open thread under whose card a mention was written."""
-        if event.chat_id != self.service.settings.ops_channel or event.thread_id is None:
+        may_hold_cards = event.is_direct or event.chat_id == self.service.settings.ops_channel
+        if not may_hold_cards or event.thread_id is None:
             return None
         found = self.service.store.where("card_ts", event.thread_id)
         return next((one for one in found if one.is_open and one.card_channel == event.chat_id), None)
@@ -97,6 +98,16 @@ class Mentions:
     def _is_ignored(self, user_id: str) -> bool:
         person = self.service.workspace.person(user_id)
         return is_stranger(person) and not self.service.settings.watcher.allow_external
+
+    def _look_above(self, mention: MentionInstruction) -> None:
+        """Have the message above a mention looked at, as if it had been written in its thread: a job of that thread."""
+        event = mention.event
+        above = self.service.workspace.thread_above(event.chat_id, event.message_id)
+        if above is None:
+            self._say(event, WHAT if mention.instruction.kind is InstructionKind.LOOK else HOW)
+            return
+        in_thread = event.model_copy(update={"thread_id": above})
+        self.service.jobs.put(mention.model_copy(update={"event": in_thread}))
 
     def _look_at_thread(self, mention: MentionInstruction, thread_ts: str) -> None:
         """Have the thread's question worked on, in the name of who asked it, with what was said since as context."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
+from typing import Final
 
 from bot.casework.pause import PauseSwitch
 from bot.casework.rounds import Rounds
@@ -22,6 +23,8 @@ from bot.domain.paging import Paging
 from bot.domain.questions.rubrics import question_type_of, rubric_for
 from bot.domain.severity import Severity
 from bot.domain.threads import Followup, Resolution, ThreadState, ThreadStatus
+from bot.errors import Unavailable
+from bot.intake.classifier.classification import asks_question
 from bot.intake.classifier.classification import is_alarm as speaks_of_alarm
 from bot.intake.classifier.rules import Rules
 from bot.ports import Person, is_stranger
@@ -29,6 +32,7 @@ from bot.ports import Person, is_stranger
 log = logging.getLogger(__name__)
 
 MAX_FOLLOWUPS = 200
+ASKED_MORE: Final = "<@{who}> asked more in the thread"
 FOLLOWUP_CHARS = 4_000
 """What is kept of a busy thread: its record is read and written whole, and its every step waits for that."""
 
@@ -136,6 +140,7 @@ class Orchestrator:
             paging=Paging() if is_its_own or not is_page else _raised_by(event),
             rubric=rubric_for(kind, also=self._service.settings.rubrics.get(kind, ())).render(),
             draft_version=closed.draft_version + 2 if closed else 0,  # no old button fits, not even of a run
+            card_channel=self._service.direct.card_channel(event),
             started_at=event.create_time if thread_id in self._lost else self._service.clock.now(),
             last_event_at=event.create_time,
         )
@@ -176,6 +181,7 @@ class Orchestrator:
             return
         state = self._service.store.get(thread_id)
         if state is not None and state.is_open and state.card_ts is None:
+            self._service.direct.begin(state)
             self._service.cards.show_card(thread_id)  # nothing is looked into unseen
         if not self._waits(thread_id):
             self._rounds.run(thread_id)
@@ -191,31 +197,47 @@ class Orchestrator:
         return True
 
     def _follow_up(self, state: ThreadState, message: FollowUpArrived) -> None:
-        """Record a message that came into an open thread; only a mention starts work, and only on a waiting draft.
+        """Record a message that came into an open thread; a question has a waiting draft made anew.
 
-        An ack says nothing. A guest is not heard, but whoever approves is told that they wrote
-        (bot/casework/posting/freshness.py).
+        The work is queued behind what else was said meanwhile, so that one run knows all of it. An ack says nothing. A
+        guest is not heard, but whoever approves is told that they wrote (bot/casework/posting/freshness.py).
+
+        Raises:
+            Unavailable: it asks something while the reply is being posted; it is a new question once that stands.
         """
-        event = message.event
+        event, is_question = message.event, self._asks(message)
         self._pages.hear(event, state.thread_id)  # once more: a crash may have come before `note_follow_up`
         if message.is_ack or self._is_stranger(self._asker(event), state.thread_id):
             return
         if any(known.message_id == event.message_id for known in state.followups):
             self._work_on(state.thread_id)
             return
-        if event.sender.id == state.original_sender_id or self._bot_user_id in event.mentions:
+        if event.sender.id == state.original_sender_id or is_question:
             self._twins.take_out(state.thread_id)  # whoever goes on in a twin's thread wants an answer there
-        asked_again = self._bot_user_id in event.mentions and _seen_with_draft(state, event)
 
         def record(now: ThreadState) -> ThreadState | None:
-            noted = _with_followup(self._raised(now, event), event)
+            if is_question and (now.post_intent or not now.is_open):
+                return None
+            noted = _with_followup(self._raised(now, event), event, waits=is_question and _is_in_run(now))
+            if is_question and now.status in (ThreadStatus.INVESTIGATING, ThreadStatus.BOUNCED):
+                return noted  # the next round knows it
             doubted = noted.with_doubts([wrote_in_thread(event.sender.id, event.create_time)])
-            if asked_again and now.status is ThreadStatus.PENDING_USER and not now.post_intent:
-                return doubted.reopened(at=self._service.clock.now(), why="the bot was asked again in the thread")
+            if is_question and now.status is ThreadStatus.PENDING_USER:
+                return doubted.reopened(at=self._service.clock.now(), why=ASKED_MORE.format(who=event.sender.id))
             return doubted
 
-        self._service.store.amend(state.thread_id, record)
-        self._work_on(state.thread_id)
+        recorded = self._service.store.amend(state.thread_id, record)
+        if recorded is None:
+            raise Unavailable("The reply is being posted; the question is taken up after that.", retry_after_s=1)
+        if recorded.is_at_work:
+            self._service.queue(state.thread_id)
+        self._service.cards.show_card(state.thread_id)
+
+    def _asks(self, message: FollowUpArrived) -> bool:
+        """Whether a message in an open thread wants an answer: it mentions the bot, or is a question by the rules."""
+        if not isinstance(message, QuestionAsked):
+            return False
+        return self._bot_user_id in message.event.mentions or asks_question(message.event.content, self._rules)
 
     def note_edit(self, edit: MessageEdited) -> None:
         """Mark the draft stale when the question's words changed; the new words are what a next round answers."""
@@ -275,19 +297,18 @@ def _raised_by(event: Event) -> Paging:
     return Paging(said=event.content[:FOLLOWUP_CHARS], said_by=event.sender.id)
 
 
-def _with_followup(state: ThreadState, event: Event) -> ThreadState:
+def _with_followup(state: ThreadState, event: Event, *, waits: bool = False) -> ThreadState:
     followup = Followup(
         message_id=event.message_id,
         sender_id=event.sender.id,
         text=event.content[:FOLLOWUP_CHARS],
         at=event.create_time,
+        waits=waits,
     )
     followups = (*state.followups, followup)[-MAX_FOLLOWUPS:]
     return state.evolve(followups=followups, last_event_at=event.create_time)
 
 
-def _seen_with_draft(state: ThreadState, event: Event) -> bool:
-    """Whether the draft already waited when the message was written, to the second (clocks differ by more)."""
-    if state.status is not ThreadStatus.PENDING_USER:
-        return False
-    return event.create_time >= state.status_history[-1].at.replace(microsecond=0)
+def _is_in_run(state: ThreadState) -> bool:
+    """Whether a draft is being made that knows nothing of what is said now."""
+    return state.status in (ThreadStatus.ESCALATED, ThreadStatus.AWAITING_VALIDATION)

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import logging
 import threading
+from typing import TYPE_CHECKING
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from bot.domain.answers import Answer, sentence
-from bot.domain.jobs import AskInOps, Job, MessageWork
 from bot.domain.text.humanize import utc_text
 from bot.ports import Clock, Documents
 from bot.ports.collections import PAUSE, SingleDocument
 from bot.ports.migrations import migrated
+
+if TYPE_CHECKING:
+    from bot.domain.jobs import Job
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +27,7 @@ log = logging.getLogger(__name__)
 class Pause(BaseModel):
     """Who paused the bot, and since when; as it stands in paused.json."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     by: str
     """The user's id."""
@@ -80,6 +83,8 @@ class PauseSwitch:
 
     def allows(self, job: Job) -> bool:
         """Whether a job may be taken now: a message still gets its card, whose investigation waits."""
+        from bot.domain.jobs import AskInOps, MessageWork  # here: who only asks for the pause needs no jobs
+
         return self._pause is None or isinstance(job.work, MessageWork | AskInOps)
 
     def pause(self, *, by: str, name: str) -> bool:

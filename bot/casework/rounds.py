@@ -85,11 +85,14 @@ class Rounds:
         }
 
     def run(self, thread_id: str) -> None:
-        """Take steps until the thread waits for a human or a long run, or is closed; a ready draft may be sent then."""
-        state = self._service.store.get(thread_id)
+        """Take steps until the thread waits for a human or a long run, or is closed; a ready draft may be sent then.
+
+        A draft that does not know of a question in its thread is made anew.
+        """
+        state = self._state(thread_id)
         if state is not None and state.status in self._steps:
             self._service.asker.begin(state)
-        while (state := self._service.store.get(thread_id)) is not None and state.status in self._steps:
+        while (state := self._state(thread_id)) is not None and state.status in self._steps:
             if self._is_early(state):
                 return
             self._take_step(state)
@@ -98,10 +101,18 @@ class Rounds:
             self._escalations.launch(thread_id)
         self._auto.consider(thread_id)
 
+    def _state(self, thread_id: str) -> ThreadState | None:
+        """Return the thread, sent back to the investigator if somebody asked more during the run."""
+        at, why = self._service.clock.now(), "somebody asked more in the thread during the run"
+        return self._service.store.amend(
+            thread_id, lambda now: now.reopened(at=at, why=why) if now.is_asked_more else now
+        )
+
     def tick(self) -> None:
-        """Queue the threads whose wait is over; raises StoreError."""
+        """Queue the threads whose wait is over, or that were asked more during a long run; raises StoreError."""
         for state in self._service.store.open_threads():
-            if state.is_at_work and state.wait is not None and not self._is_early(state):
+            is_due = state.is_at_work and state.wait is not None and not self._is_early(state)
+            if is_due or state.is_asked_more:
                 self._service.queue(state.thread_id, unless_queued=True)
 
     def _is_early(self, state: ThreadState) -> bool:

@@ -15,9 +15,11 @@ from datetime import timedelta
 from typing import Final
 
 from bot.casework.acknowledgements import Acknowledgements, Turns
+from bot.casework.direct_messages import DirectMessages
 from bot.casework.ops_channel import OpsChannelGuard
 from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
+from bot.domain.events import is_direct
 from bot.domain.jobs import ContinueThread
 from bot.domain.threads import CardShown, ThreadState, ThreadStatus
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
@@ -97,6 +99,7 @@ class CardUpdates:
         if state is None:
             return
         self._service.asker.follow(state)
+        self._service.direct.follow(state)
         try:
             if state.twin_of is not None:  # it is shown on the card of the thread that is investigated for it
                 self._without_card(state)
@@ -135,7 +138,8 @@ class CardUpdates:
 
     def _stands_elsewhere(self, state: ThreadState) -> bool:
         """Whether an open thread's card stands in what was the ops channel once: others may read there now."""
-        return state.is_open and state.card_channel not in (None, self._ops_channel)
+        is_in_place = is_direct(state.chat_id) and state.card_channel == state.chat_id
+        return state.is_open and not is_in_place and state.card_channel not in (None, self._ops_channel)
 
     def show_progress(self, thread_id: str, line: str) -> None:
         """Show how far the run of a thread is; a chat that cannot be reached is no reason to stop it."""
@@ -248,6 +252,7 @@ class ThreadService:
     codebases: ChannelCodebases
     clock: Clock
     asker: Acknowledgements
+    direct: DirectMessages
     shown: Collection[CardShown]
     live: LiveWork | None = None
     """Where the steps of a run are shown as they happen; None: nowhere."""

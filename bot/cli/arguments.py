@@ -8,18 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bot.cli.data_directory import home_of, names_at, settings_at
 from bot.cli.options import config_option, home_option, team_option
-from bot.cli.output import to_json
-from bot.config.environment import TEAMS, process_home, team_home
-from bot.config.settings import Settings, find_config, load_settings
-from bot.config.team_settings import DEFAULT_TEAM
-from bot.domain.commands.command_specs import CommandSpec
+from bot.cli.output import show, to_json
+from bot.config.home import DEFAULT_TEAM, TEAMS, find_config, process_home, team_home
 from bot.errors import ConfigError, InputError
+
+if TYPE_CHECKING:  # reading triage.yml takes longer than a command may take to start
+    from bot.config.settings import Settings
+    from bot.domain.answers import Answer
+    from bot.domain.commands.command_specs import CommandSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Scope:
         here = home_of(self.home)
         base = process_home(here)
         try:
-            names = list(load_settings(find_config(self.config, base)).teams)
+            names = _teams_in(find_config(self.config, base))
         except ConfigError:
             names = sorted(path.name for path in (base / TEAMS).glob("*") if path.is_dir())
         teams = {here.name: here} if here != base else {name: team_home(base, name) for name in names}
@@ -72,6 +74,26 @@ class Scope:
     def settings(self, of_team: Path) -> Settings:
         """Return the settings of a team; raises ConfigError."""
         return settings_at(self.config, of_team)
+
+    def answer_each(
+        self, answer_of: Callable[[Path], Answer], *, of_team: Path | None = None, as_json: bool = False
+    ) -> int:
+        """Print what each team or one is answered; returns the exit code 0.
+
+        Raises:
+            InputError: nothing was done; it is raised below what is shown instead.
+        """
+        problems = []
+
+        def report(home: Path) -> str:
+            answer = answer_of(home)
+            problems.append(answer.problem)
+            return to_json(answer.data) if as_json else show(answer)
+
+        code = self.print_each(report, of_team=of_team, as_json=as_json)
+        if any(problems):
+            raise InputError(problems[0])
+        return code
 
     def print_each(self, report: Callable[[Path], str], *, of_team: Path | None = None, as_json: bool = False) -> int:
         """Print a report of each team or of one, made of its data directory, under its name; returns the exit code 0.
@@ -119,6 +141,15 @@ def arguments_of(entry: CommandSpec) -> list[click.Parameter]:
 def words_of(given: Mapping[str, str | Sequence[str]]) -> list[str]:
     """Return the words that those arguments were given, in order."""
     return [word for each in given.values() for word in ([each] if isinstance(each, str) else each)]
+
+
+def _teams_in(config: Path) -> list[str]:
+    """Return the teams of a triage.yml; one without the word has one team, and is not read any further."""
+    if not config.is_file() or b"teams" not in config.read_bytes():
+        return []
+    from bot.config.settings import load_settings
+
+    return list(load_settings(config).teams)
 
 
 def _with_names(said: str, of_team: Path, as_json: bool) -> str:

@@ -10,31 +10,37 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
-from bot.composition.storage_engine import open_store
-from bot.config.environment import Environment, process_home, read_environment, team_home
-from bot.config.settings import Settings, find_config, load_settings
-from bot.domain.threads import ThreadState, check_thread_id
+from bot.composition.storage_engine import open_files, open_replicas, open_store
+from bot.config.home import find_config, home_variable, process_home, team_home, variable
 from bot.errors import ConfigError, InputError, StoreError
-from bot.ports import Store
-from bot.ports.threads import Threads
-from handlers.names import NameBook, Names
+
+if TYPE_CHECKING:  # reading triage.yml takes longer than a command may take to start
+    from bot.config.environment import Environment
+    from bot.config.settings import Settings
+    from bot.domain.threads import ThreadState
+    from bot.ports import Store
+    from bot.ports.replicas import Replicas
+    from handlers.names import Names
 
 Found = TypeVar("Found")
 _LINK: Final = re.compile(r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<seconds>[0-9]+)(?P<fraction>[0-9]{6})/?")
+_DOTENV: Final = Path(".env")
 _TS: Final = re.compile(r"[0-9]+\.[0-9]+")
 
 
 def home_of(home: Path | None) -> Path:
     """Return the data directory: `--home`, else the environment's; raises ConfigError if that one leads nowhere."""
-    return home or read_environment(dotenv=Path(".env")).home
+    return home or home_variable(_DOTENV)
 
 
 def environment_at(home: Path | None) -> Environment:
     """Return the environment, with `--home` in it if that was given; raises ConfigError if it cannot be used."""
-    return read_environment(dotenv=Path(".env"), home=home)
+    from bot.config.environment import read_environment
+
+    return read_environment(dotenv=_DOTENV, home=home)
 
 
 def settings_at(config: Path | None, home: Path) -> Settings:
@@ -43,6 +49,8 @@ def settings_at(config: Path | None, home: Path) -> Settings:
     Raises:
         ConfigError: there is none, or it cannot be used.
     """
+    from bot.config.settings import load_settings
+
     base, here = process_home(home), home.resolve()
     settings = load_settings(find_config(config, base))
     above = (base, home.parent.parent)  # before the first start nothing tells whose a team's directory is
@@ -56,10 +64,12 @@ def codebases_at(home: Path, config: Path | None) -> Collection[str] | None:
 
     Without a triage.yml that can be used it is not known which of several teams sees what, so none is named.
     """
+    if process_home(home) == home:
+        return None
     try:
         return settings_at(config, home).all_codebases
     except ConfigError:
-        return None if process_home(home) == home else ()
+        return ()
 
 
 def store_at(home: Path, *, is_reader: bool = True) -> Store:
@@ -69,7 +79,14 @@ def store_at(home: Path, *, is_reader: bool = True) -> Store:
         ConfigError: the environment cannot be used.
         StoreError: it cannot be read.
     """
+    if not variable("TRIAGE_DATABASE_URL", _DOTENV):
+        return open_files(home, is_reader=is_reader)
     return open_store(environment_at(home), is_reader=is_reader)
+
+
+def replicas_at(home: Path) -> Replicas | None:
+    """Return who works on the same state, which only a database can say; raises as `store_at` does."""
+    return open_replicas(environment_at(home)) if variable("TRIAGE_DATABASE_URL", _DOTENV) else None
 
 
 @contextmanager
@@ -87,6 +104,8 @@ def reading(home: Path) -> Iterator[Store]:
 
 def names_at(home: Path) -> Names:
     """Return what people and channels are called, as far as the bot has learned it."""
+    from handlers.names import NameBook
+
     return NameBook(store_at(home).documents).names()
 
 
@@ -97,6 +116,8 @@ def find_thread(store: Store, asked: str) -> ThreadState:
         InputError: it is neither an id nor a link, or no such thread is on file.
         StoreError: its file cannot be read.
     """
+    from bot.ports.threads import Threads
+
     threads, name = Threads(store.documents), name_pattern(asked)
     matching = (each for each in threads.ids() if each.endswith(name[1:])) if name.startswith("*") else iter([name])
     for thread_id in matching:
@@ -126,6 +147,8 @@ def name_pattern(asked: str) -> str:
     >>> name_pattern("https://acme.slack.com/archives/C01/p1700000009000200?thread_ts=1700000000.000100&cid=C01")
     '*.C01.1700000000.000100'
     """
+    from bot.domain.threads import check_thread_id
+
     parts = urlsplit(asked.strip().strip("<>"))
     link = _LINK.fullmatch(parts.path) if parts.scheme in ("http", "https") else None
     if link is None:

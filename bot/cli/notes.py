@@ -7,9 +7,9 @@ from bot.cli.arguments import Scope, arguments_of, scoped, words_of
 from bot.cli.data_directory import store_at
 from bot.cli.output import show
 from bot.cli.verb_group import VerbGroup
-from bot.domain.commands.command_specs import MANUAL, NOTHING, CommandSpec, subcommands
+from bot.domain.commands.command_specs import NOTHING, CommandSpec, manual, subcommands
 
-command = VerbGroup("notes", help=MANUAL["notes"].does)
+command = VerbGroup("notes", help=manual()["notes"].does)
 
 
 def _add_verb(entry: CommandSpec) -> None:

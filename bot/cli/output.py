@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Final
 from bot.domain.text.sanitize import one_line
 
 if TYPE_CHECKING:  # the ports import the whole domain, and every command imports this module
-    from bot.domain.answers import Answer, Line
+    from bot.domain.answers import Answer, Line, Table
     from bot.ports import Progress
 
 WIDTH: Final = 80
+MIN_LAST: Final = 20
+"""The last column of a table is wrapped if it has so much room."""
+
 MARKS: Final = {True: "✓", False: "✗", None: "?"}
 """What a check found: yes, no, cannot be told."""
 
-_COMMAND: Final = re.compile(r"`[^`\n]{1,70}`")
+_COMMAND: Final = re.compile(r"`[^`\n]{1,300}`")
 _SLASH: Final = re.compile(
     r"(?<![\w./])/triage(?= (?:heartbeat|tiers|pollinate|status|open|brief|metrics|investigate|pause|resume)\b)"
 )
@@ -52,9 +55,10 @@ def show(answer: Answer) -> str:
     undo = [f"To undo: triage {one_line(shlex.join(answer.undo))}"] if answer.undo else []
     shown: list[str] = []
     for place, part in enumerate(answer.parts):
-        shown += ["", wrapped(one_line(part.title))] if part.title else []
+        shown += ["", one_line(part.title)] if part.title else []
         margin = "  " if part.title else ""
         shown += [row for line in part.lines for row in _rows(line, margin, mark, name)]
+        shown += _table(part.table, margin) if part.table else []
         shown += [wrapped(one_line(line), lead="  | ", indent="  | ") for line in part.quoted.splitlines()]
         shown += [] if place else undo
     shown += ["", f"Next: triage {answer.following}"] if answer.following else []
@@ -68,7 +72,23 @@ def _rows(line: Line, margin: str, mark: int, name: int) -> list[str]:
     indent = f"{margin}{' ' * len(when + lead)}"
     hanging = indent if when or lead else f"{margin}  " * bool(margin)
     first = wrapped(one_line(line.text), lead=f"{margin}{when}{lead}", indent=hanging)
-    return [first.rstrip(), *(wrapped(one_line(text), lead=indent) for text in line.more)]
+    below = [wrapped(one_line(text), lead=indent) for text in (*line.more, *([line.link] if line.link else []))]
+    return [first.rstrip(), *below]
+
+
+def _table(table: Table, margin: str) -> list[str]:
+    """Return a table as columns; what is wider than a line goes on below its row."""
+    texts = [[one_line(str(cell if isinstance(cell, str) else cell.text)) for cell in row] for row in table.rows]
+    rows = [*([list(table.head)] if any(table.head) else []), *texts]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    last = len(widths) - 1
+    widths[last] = 0  # the end of a line needs no blanks
+    lines = []
+    for row in rows:
+        lead = margin + "  ".join(f"{cell:<{width}}" for cell, width in zip(row[:last], widths, strict=False))
+        is_narrow = len(lead) < WIDTH - MIN_LAST
+        lines.append(wrapped(row[last], lead=f"{lead}  ").rstrip() if is_narrow else f"{lead}  {row[last]}")
+    return lines
 
 
 def cut(line: str) -> str:

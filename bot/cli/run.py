@@ -25,7 +25,8 @@ from bot.app import App
 from bot.cli.options import config_option
 from bot.composition.storage_engine import look_at_database
 from bot.config.environment import Environment, read_environment
-from bot.config.settings import Settings, find_config, load_settings
+from bot.config.home import find_config
+from bot.config.settings import Settings, load_settings
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
 from bot.errors import Away, CodebaseUnreadable, ConfigError

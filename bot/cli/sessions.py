@@ -19,16 +19,14 @@ from bot.adapters.storage.files.file_leases import FileLeases
 from bot.cli.arguments import Scope, arguments_of, scoped, words_of
 from bot.cli.data_directory import environment_at, store_at
 from bot.cli.options import json_option
-from bot.cli.output import show, to_json
 from bot.cli.verb_group import VerbGroup
-from bot.composition.heartbeats import Sessions
+from bot.composition.sessions import Sessions
 from bot.config.environment import process_home
 from bot.config.settings import Settings
 from bot.domain.answers import Answer
 from bot.domain.commands.command_line import CommandLine
 from bot.domain.commands.command_specs import NOTHING, CommandSpec, subcommands
 from bot.domain.heartbeats.beats import Wake
-from bot.errors import InputError
 from bot.heartbeat.session_registry import Asker, Owners
 from bot.ports.collections import HOME
 
@@ -68,19 +66,11 @@ def _type(scope: Scope, *words: str, as_json: bool) -> int:
 
     Of several teams a list is made for each; anything else is about the one of `--team`, or whose session is named.
     """
-    line, problems = CommandLine(text=" ".join(words), words=words), []
-
-    def report(home: Path) -> str:
-        answer = answer_at(home, scope.settings(home), line)
-        problems.append(answer.problem)
-        return to_json(answer.data) if as_json else show(answer)
-
+    line = CommandLine(text=" ".join(words), words=words)
     of_each = words[1:] in ((), ("list",), ("",))
     session = line.word(1 if line.word(0) == tiers.name else 2)
-    code = scope.print_each(report, of_team=None if of_each else scope.one_team(session), as_json=as_json)
-    if any(problems):
-        raise InputError(problems[0])
-    return code
+    of_team = None if of_each else scope.one_team(session)
+    return scope.answer_each(lambda home: answer_at(home, scope.settings(home), line), of_team=of_team, as_json=as_json)
 
 
 heartbeat = VerbGroup("heartbeat", help="Sessions and their beats.")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from pydantic import SecretStr
 
-from bot.adapters.codehost.github import GiteaClient, GitHubClient
-from bot.adapters.codehost.gitlab import GitLabClient
+from bot.adapters.code_host import HOSTS, CodeHostApi
 from bot.agent.codebases import Codebase
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.patch_repo import Remote
@@ -20,10 +18,6 @@ from bot.composition.codebases import ProcessCode
 from bot.config.environment import Environment, host_token_name, process_home
 from bot.domain.citations.links import CodeHost, CodeRepository, code_repository
 from bot.ports.code import CodeHostClient
-
-_CLIENTS: Final[Mapping[CodeHost, Callable[[CodeRepository, SecretStr], CodeHostClient]]] = MappingProxyType(
-    {"github": GitHubClient, "gitlab": GitLabClient, "gitea": GiteaClient}
-)
 
 
 class HostAccess(NamedTuple):
@@ -49,14 +43,14 @@ class CodeHosts:
         if key in self._known:
             return self._known[key]
         found = self._place(codebase.id, codebase.repo)
-        if found is None or found.kind not in _CLIENTS:
+        if found is None or found.kind not in HOSTS:
             return None
         places = (self._place(name, repo) for name, repo in self.process.repos.items())
         variable = token_variable(self._environment, codebase.id, found, places)
         if variable is None:
             return None
         token = self._environment.variables[variable]
-        client, url = _CLIENTS[found.kind](found, SecretStr(token)), f"{found.origin}/{found.path}.git"
+        client, url = CodeHostApi(found, SecretStr(token)), f"{found.origin}/{found.path}.git"
         return self._known.setdefault(key, HostAccess(client, Remote(url, token)))
 
     def client(self, codebase: Codebase) -> CodeHostClient | None:

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
-
-from pydantic import SecretStr
+from typing import TYPE_CHECKING, Final
 
 from bot.agent.budget import Allowance, Budget
 from bot.agent.cost import Price, Prices, dearest_model, is_as_dear, known_price, with_overrides
@@ -79,19 +77,20 @@ def _runner(
     return AnthropicRunner(client, _prices(settings), clock=clock, monotonic=time.monotonic, secrets=secrets, stop=stop)
 
 
+CLOUD_VARIABLES: Final = {
+    "bedrock": {"api_key": "AWS_BEARER_TOKEN_BEDROCK", "region": "AWS_REGION"},
+    "vertex": {"region": "CLOUD_ML_REGION", "project_id": "ANTHROPIC_VERTEX_PROJECT_ID"},
+    "foundry": {"api_key": "ANTHROPIC_FOUNDRY_API_KEY", "resource": "ANTHROPIC_FOUNDRY_RESOURCE"},
+}
+"""What the client of each cloud is told, and the variable that holds it."""
+
+
 def _credentials(provider: Provider, environment: Environment) -> dict[str, str | None]:
     """Return what a provider wants to know of the environment; what is missing it says itself."""
-    env = environment
-    return {
-        "anthropic": {"api_key": _secret(env.anthropic_api_key)},
-        "bedrock": {"api_key": _secret(env.aws_bearer_token), "region": env.aws_region},
-        "vertex": {"region": env.vertex_region, "project_id": env.vertex_project_id},
-        "foundry": {"api_key": _secret(env.foundry_api_key), "resource": env.foundry_resource},
-    }[provider]
-
-
-def _secret(value: SecretStr | None) -> str | None:
-    return value.get_secret_value() if value else None
+    key, cloud = environment.anthropic_api_key, CLOUD_VARIABLES.get(provider, {})
+    if provider == "anthropic":
+        return {"api_key": key.get_secret_value() if key else None}
+    return {name: environment.variables.get(variable) or None for name, variable in cloud.items()}
 
 
 def unpriced_models(settings: Settings) -> list[str]:

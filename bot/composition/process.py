@@ -35,6 +35,7 @@ from bot.ports.collections import (
 )
 from bot.ports.migrations import refuse_newer
 from bot.ports.replicas import Role
+from handlers.direct_messages import NativeSigns
 from handlers.names import NameBook
 from handlers.transport.attachments import SlackAttachments
 from handlers.transport.poster import Poster
@@ -99,6 +100,7 @@ class SlackAccess:
         self.clock = ChatClock(clock, say)
         self.me = me = patiently(lambda: _identify(self.client, self.clock))
         self.poster = Poster(self.client, posting=self.posting, limiter=limiter, clock=clock)
+        self.signs = NativeSigns(self.client)
         self.workspace = SlackWorkspace(
             self.client, team_id=me.team_id, bot_user_id=me.user_id, enterprise_id=me.enterprise_id, names=names
         )

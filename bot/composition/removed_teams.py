@@ -7,8 +7,10 @@ from bot.casework.team_ending import TeamEnd, drop_jobs, end_team, opening, wait
 from bot.composition.process import Process
 from bot.composition.team_core import TeamCore
 from bot.composition.team_homes import teams_left
+from bot.domain.events import is_direct
 from bot.errors import ConfigError, ProviderError, StoreError
-from bot.ports.collections import FIXES, Collection
+from bot.ports.collections import Collection
+from bot.ports.feature_collections import FIXES
 from bot.ports.threads import Threads
 
 
@@ -43,7 +45,8 @@ def _end(process: Process, team: str) -> str | None:
         terminal.end(session)  # nobody waits for it any more
     if not left:
         return _drop_queue(process, team)
-    place = next((state.card_channel for state in left if state.card_channel), process.settings.ops_channel)
+    places = (state.card_channel for state in left if state.card_channel and not is_direct(state.card_channel))
+    place = next(places, process.settings.ops_channel)
     settings = process.settings.model_copy(
         update={"teams": {}, "sessions": {}, "watched_chats": (), "approvers": (), "ops_channel": place}
     )

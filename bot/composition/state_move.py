@@ -21,7 +21,7 @@ from bot.adapters.process.clocks import SystemClock
 from bot.adapters.storage.files.file_documents import FILES, OF_PROCESS
 from bot.adapters.storage.files.file_engine import HEAD
 from bot.config.environment import TEAMS, team_home
-from bot.config.team_settings import DEFAULT_TEAM
+from bot.config.home import DEFAULT_TEAM
 from bot.domain.events import names_of_record, record_key
 from bot.errors import InputError, StoreError
 from bot.ports import ArchivedDocument, Document, Documents, Engine, JobQueue, Store
@@ -33,11 +33,11 @@ from bot.ports.collections import (
     HANDED_OVER,
     INDEX,
     MOVED,
-    NOTES,
     PRESENCE,
     THREADS,
     SingleDocument,
 )
+from bot.ports.feature_collections import NOTES
 from bot.ports.migrations import backward
 
 Item = TypeVar("Item")

@@ -11,11 +11,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import SecretStr
-
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileEngine
-from bot.config.environment import Environment, process_home
+from bot.config.home import process_home
 from bot.errors import ConfigError, StoreError, TriageError
 from bot.ports import Documents, Engine, Store
 from bot.ports.collections import EVENTS, MOVED, SingleDocument
@@ -23,8 +21,11 @@ from bot.ports.replicas import Replicas, Role
 from bot.release import program_version
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from bot.adapters.storage.postgres.postgres_engine import PostgresEngine
     from bot.adapters.storage.postgres.postgres_leases import DatabaseReport
+    from bot.config.environment import Environment
 
 _OPENING = threading.Lock()
 _IMPORTING = threading.Lock()
@@ -48,6 +49,13 @@ def open_engine(environment: Environment, role: Role | None = None) -> Engine:
 def open_store(environment: Environment, *, is_reader: bool = False) -> Store:
     """Return what the team of a data directory keeps, for a command; raises as `open_engine` does."""
     return _once(environment).store(environment.home, is_reader=is_reader)
+
+
+def open_files(home: Path, *, is_reader: bool = False) -> Store:
+    """Return what a data directory holds where there is no database; raises ConfigError where its state moved."""
+    base = process_home(home)
+    _refuse_moved(FileDocuments(base, is_reader=True), base)
+    return FileEngine(base).store(home, is_reader=is_reader)
 
 
 def open_replicas(environment: Environment) -> Replicas | None:

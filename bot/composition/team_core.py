@@ -16,6 +16,7 @@ from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.approvers import Approvers
 from bot.casework.card_marks import FeedbackCounts, FixMarks
 from bot.casework.checks.sources import stale_citations
+from bot.casework.direct_messages import DirectMessages
 from bot.casework.fixes.patch_check import PatchCodebases
 from bot.casework.ops_channel import OpsLines, OpsOutbox
 from bot.casework.pause import PauseSwitch
@@ -33,7 +34,6 @@ from bot.ports.collections import (
     ACKNOWLEDGEMENTS,
     CARDS_SHOWN,
     FEEDBACK,
-    FIXES,
     REPLIES,
     Collection,
     CollectionSpec,
@@ -41,10 +41,12 @@ from bot.ports.collections import (
     OnDamage,
     SingleDocument,
 )
+from bot.ports.feature_collections import FIXES
 from bot.ports.threads import Threads
 from handlers.answers import SlackAskerChat
 from handlers.cards.live_work import SlackLiveWork
 from handlers.cards.messenger import SlackMessenger
+from handlers.direct_messages import SlackDirectChat
 from handlers.ops_channel import OpsQuestions
 from handlers.transport.slack_clients import patiently
 
@@ -115,6 +117,11 @@ class TeamCore:
             codebases=picks,
             clock=clock,
             asker=asker,
+            direct=DirectMessages(
+                approvers=self.approvers,
+                chat=SlackDirectChat(slack.poster, slack.signs),
+                team=name if len(process.settings.teams) > 1 else "",
+            ),
             shown=self.collection(CARDS_SHOWN),
             live=SlackLiveWork(slack.posting, slack.poster),
             leases=process.engine.leases(self.environment.home) if process.engine.is_shared else None,

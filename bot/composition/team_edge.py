@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,11 +21,12 @@ from bot.casework.reports.journal_history import PastThreads
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics
 from bot.casework.reports.status_overview import count_today, overview
-from bot.composition.heartbeats import Heartbeats, Sessions
+from bot.composition.heartbeats import Heartbeats
 from bot.composition.process import Process
 from bot.composition.questions import Questions
+from bot.composition.sessions import Sessions
 from bot.composition.team_core import TeamCore
-from bot.domain.jobs import FollowUpArrived
+from bot.domain.jobs import FollowUpArrived, MentionInstruction
 from bot.domain.threads import ThreadStatus
 from bot.errors import InputError
 from bot.heartbeat.schedule.session_rows import rows
@@ -33,7 +35,8 @@ from bot.intake.enqueue import MessageSorter
 from bot.intake.gaps import Gaps
 from bot.intake.watcher import Watcher
 from bot.ports import Clock
-from bot.ports.collections import AUTO_REPLIES, CLASSIFIED, EVENTS, GAPS, SUGGESTIONS, Collection, CollectionSpec
+from bot.ports.collections import AUTO_REPLIES, CLASSIFIED, EVENTS, GAPS, Collection, CollectionSpec
+from bot.ports.feature_collections import SUGGESTIONS
 from bot.runtime.duties import Duty
 from handlers.answers import ephemeral, ephemeral_reply
 from handlers.buttons.decision_handler import say_beside
@@ -46,6 +49,7 @@ from handlers.buttons.reply_buttons import AuditButtons, FeedbackButtons, ProofB
 from handlers.commands.casework_commands import CaseworkCommands, metrics_command, status_command
 from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.notes_command import notes_command
+from handlers.direct_messages import SessionQuestions
 from handlers.home import HomeTab, HomeTeam
 from handlers.shortcuts import Shortcuts
 from handlers.team_router import TeamListeners, TeamRouter
@@ -60,6 +64,7 @@ class TeamEdge:
     backfilling: Duty
     backfill: Backfill
     listeners: TeamListeners
+    follow_mention: Callable[[MentionInstruction], None]
     home: HomeTeam
 
 
@@ -76,6 +81,7 @@ def build_team_edge(
         backfilling=backfilling,
         backfill=_backfill(process, core, watcher, router, backfilling, heartbeats),
         listeners=_listeners(process, core, questions, heartbeats, home, watcher, commands, router),
+        follow_mention=SessionQuestions(commands, process.slack.poster, questions.mentions).follow_instruction,
         home=HomeTeam(
             name=core.name,
             look=partial(_look, core, questions, sessions, process.clock),

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from bot.adapters.storage.files.atomic_write import list_files
 from bot.config.environment import TEAMS, team_home
+from bot.config.home import DEFAULT_TEAM
 from bot.config.settings import Settings
-from bot.config.team_settings import DEFAULT_TEAM
 from bot.errors import ConfigError, StoreError, refusal, refused
 from bot.ports import Engine, Store
 from bot.ports.collections import EVENTS, HANDED_OVER, THREADS, SingleDocument

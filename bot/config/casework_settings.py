@@ -32,33 +32,32 @@ class BriefSettings(SettingsBlock):
     morning: ClockTime | None = None
     """When the brief is said; null: never."""
     evening: ClockTime | None = None
-    """When the report of the day is said; null: never. Both times are read on the clock of
-    `working_hours.timezone`."""
+    """When the report of the day is said; null: never. Both are on the clock of `working_hours.timezone`."""
 
 
 class PageSettings(SettingsBlock):
-    """What becomes of what pages while nobody acknowledges it; of findings where `heartbeat` says nothing."""
+    """What follows a page that nobody acknowledges."""
 
     again_after: PerhapsInterval = AGAIN_AFTER
-    """How long after a page nobody acknowledged it rings again, and again; null: never."""
+    """How often such a page rings again; null: never."""
     then: EscalationId | None = None
-    """Who is told, once, of a page nobody acknowledged for twice as long; a channel must be private."""
+    """Who is told once after twice as long; a channel must be private."""
 
 
 class EscalationSettings(SettingsBlock):
     """Long investigations outside the bot's own process; they need a model."""
 
     enabled: bool = True
-    """false: no long run is ever started, not by the Escalate button either."""
+    """false: no long run is started, by nobody."""
     expected_runtime_min_threshold: Annotated[float, Field(ge=1, le=240)] = 10
-    """Minutes a question must be expected to take before it is escalated without a first round."""
+    """A question expected to take so many minutes is escalated at once."""
     command: Annotated[tuple[_Argument, ...], Field(min_length=1)] | None = None
-    """Another harness, as an argument list with {rubric}, {question_file}, {codebase}, {out}; null: triage itself."""
+    """Another harness, with {rubric}, {question_file}, {codebase}, {out}; null: triage itself."""
     time_limit_min: Annotated[float, Field(gt=0, le=240)] = 30
-    """Minutes after which a long run is ended; its thread then waits for a human."""
+    """Minutes after which a long run is ended."""
     transcript_dir: PerhapsFolder | None = None
-    """Where transcript.log of a long run is written, in a folder of its thread's, and never removed by triage; null:
-    in escalations/ of the data directory, where `keep_runs_for` removes it."""
+    """Where long runs write transcript.log, a folder a thread that triage never removes; null: in escalations/ of the
+    data directory."""
 
 
 def _switch_word(value: object) -> object:
@@ -74,9 +73,7 @@ class FixSettings(SettingsBlock):
     """Draft pull requests of proposed patches; they need a token of the code host in the environment."""
 
     check: Annotated[tuple[_Argument, ...], Field(min_length=1)] | None = None
-    """The program that runs the codebase's tests, such as `[make, test]`, in the patched files without .git; null:
-    none.
-    """
+    """What runs the tests in the patched files, such as `[make, test]`; null: nothing."""
 
     def over(self, others: FixSettings) -> FixSettings:
         """Return these where they were given, else the others."""

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, Field, model_validator
 
 from bot.config.casework_settings import FixSettings
-from bot.config.field_types import Folder, Interval, SettingsBlock, described_as, matching
+from bot.config.field_types import Folder, Interval, SettingsBlock, described_as, form
 from bot.config.strict_yaml import KeyPath, blocks_in
 from bot.config.written_keys import Problem
 from bot.domain.citations.links import CodeHost
@@ -25,15 +25,15 @@ SHORT_FORM: Final = ""
 """The id of the codebase that `codebase: PATH` names."""
 
 REFRESH: Final = timedelta(minutes=5)
-_ID: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _URL: Final = re.compile(r"(?:https?|ssh|git|file)://[^\s\x00-\x1f]{1,2000}")
 _SCP: Final = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}@[A-Za-z0-9_][\w.-]{0,250}:(?!/?/)[^\s:\x00-\x1f]{1,2000}")
 _LONGEST_USER: Final = 19
 """Tokens of code hosts are 20 characters and more."""
 
-_BRANCH: Final = re.compile(r"(?![-/.])(?!.*(?:\.\.|//|@\{|\.lock$|[/.]$))[\w./@+#-]{1,200}")
-
-CodebaseId = Annotated[str, matching(_ID, "no id of a codebase; small letters, digits, - and _, such as shop")]
+CodebaseId = Annotated[str, *form(r"[a-z][a-z0-9_-]{0,39}", "id of a codebase: small letters, digits, - and _")]
+Branch = Annotated[
+    str, *form(r"(?![-/.])(?!.*(?:\.\.|//|@\{|\.lock$|[/.]$))[\w./@+#-]{1,200}", "name of a branch such as main")
+]
 CodebaseKind = Literal["code", "docs"]
 
 Picked = Annotated[tuple[CodebaseId, ...], Field(min_length=1)] | None
@@ -77,17 +77,16 @@ class CodebaseSettings(SettingsBlock):
         None
     )
     """What triage clones and keeps fresh, with git's own credentials."""
-    branch: Annotated[str, Field(min_length=1), matching(_BRANCH, "no name of a branch; such as main")] | None = None
-    """The branch that pull requests lead to and, of a `url`, that is read; absent: the remote's default. Of a `path`
-    the checkout's own HEAD is read."""
+    branch: Branch | None = None
+    """The branch that pull requests lead to and, of a `url`, that is read; absent: the remote's default."""
     refresh: Interval = REFRESH
-    """How old a clone may become before it is fetched again, of a `url` only."""
+    """How old a clone may become, of a `url` only."""
     kind: CodebaseKind = "code"
-    """`docs`: a handbook. Its pages are cited; stack frames and definitions are looked for elsewhere."""
+    """`docs`: a handbook, whose pages are cited."""
     code_host: CodeHost | None = None
     """As `code_host` at the top, for this one."""
     fixes: FixSettings = FixSettings()
-    """Draft pull requests of this codebase; what is left out is that of `fixes` at the top."""
+    """As `fixes` at the top, for this one."""
 
     @model_validator(mode="after")
     def _one_place(self) -> CodebaseSettings:

@@ -16,46 +16,37 @@ from urllib.parse import urlsplit
 from dotenv import dotenv_values
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
-from bot.config.config_errors import message_of
 from bot.config.field_types import described_as
+from bot.config.home import DEFAULT_TEAM
 from bot.config.home import HOME as HOME
 from bot.config.home import TEAMS as TEAMS
 from bot.config.home import process_home as process_home
+from bot.config.home import team_home as team_home
 from bot.config.model_settings import StallSeconds, WebAddress
 from bot.config.network_variables import NETWORK_VARIABLES
-from bot.config.team_settings import DEFAULT_TEAM
 from bot.errors import ConfigError
 
 SLACK_API_URL: Final = "https://slack.com/api/"
 _URL: Final = re.compile(r"https?://[\w.:\[\]-]+(?:/[^\s?#]*)?", re.ASCII)
-_MORE: Final = "contains more than letters, digits and dashes, perhaps a blank or a line end"
 _TOKENS: Final = {
-    "SLACK_BOT_TOKEN": (
-        re.compile("xoxb-(?!your-)[A-Za-z0-9-]+"),
-        "xoxb-",
-        _MORE,
-        "copy the xoxb-... token from the app's page OAuth & Permissions into .env",
-    ),
-    "SLACK_APP_TOKEN": (
-        re.compile("xapp-(?!your-)[A-Za-z0-9-]+"),
-        "xapp-",
-        _MORE,
-        "copy the xapp-... token from the app's page Basic Information > App-Level Tokens into .env",
-    ),
+    "SLACK_BOT_TOKEN": (re.compile("xoxb-[A-Za-z0-9-]+"), "xoxb-... token", "OAuth & Permissions"),
+    "SLACK_APP_TOKEN": (re.compile("xapp-[A-Za-z0-9-]+"), "xapp-... token", "Basic Information > App-Level Tokens"),
     "SLACK_SIGNING_SECRET": (
         re.compile("[0-9A-Za-z]{16,128}"),
-        "",
-        "is not a signing secret, which has letters and digits only",
-        "copy it from the app's page Basic Information > App Credentials into .env, or set slack.mode to socket",
+        "secret of 16 letters and digits or more",
+        "Basic Information > App Credentials",
     ),
 }
-"""The form of each secret of Slack's, how it begins, what else is wrong with one, and where it is found.
+"""The form of each secret of Slack's, what it looks like, and on which of the app's pages it stands.
 
 Whoever knows or guesses the signing secret is Slack to us, so a short one is as bad as none.
 """
 
 _CODE_HOSTS: Final = {"github": "TRIAGE_GITHUB_TOKEN", "gitlab": "TRIAGE_GITLAB_TOKEN", "gitea": "TRIAGE_GITEA_TOKEN"}
 """The variable with the token of each kind of code host; `_<CODEBASE>` behind it is that of one codebase."""
+
+CLOUD_SECRETS: Final = ("AWS_BEARER_TOKEN_BEDROCK", "ANTHROPIC_FOUNDRY_API_KEY")
+"""What the SDKs of clouds read that is secret."""
 
 
 def _expanded(value: Path | str) -> Path:
@@ -80,7 +71,7 @@ def _web_server(text: str) -> str:
 class Environment(BaseModel):
     """What the environment holds, or else `.env` in the current folder. Read once, at start."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     home: Annotated[
         Path,
@@ -104,39 +95,29 @@ class Environment(BaseModel):
     telegram_bot_token: SecretStr | None = Field(None, alias="TELEGRAM_BOT_TOKEN")
     """Needed where a session delivers to Telegram."""
     github_token: SecretStr | None = Field(None, alias="TRIAGE_GITHUB_TOKEN")
-    """Draft pull requests on GitHub; it may write contents and pull requests of the codebase, and nothing else.
-    That of the codebase `shop-api` alone is `TRIAGE_GITHUB_TOKEN_SHOP_API`; the two below work in the same way."""
+    """Draft pull requests on GitHub: contents and pull requests, read and write. Of the codebase `shop-api` alone:
+    `TRIAGE_GITHUB_TOKEN_SHOP_API`; the two below in the same way."""
     gitlab_token: SecretStr | None = Field(None, alias="TRIAGE_GITLAB_TOKEN")
-    """Draft merge requests on GitLab; a project token with the scope `api` and the role Developer."""
+    """Draft merge requests on GitLab: scope `api`, role Developer."""
     gitea_token: SecretStr | None = Field(None, alias="TRIAGE_GITEA_TOKEN")
-    """Draft pull requests on Gitea or Forgejo; the scope `write:repository`."""
+    """Draft pull requests on Gitea or Forgejo: scope `write:repository`."""
     anthropic_api_key: SecretStr | None = Field(None, alias="ANTHROPIC_API_KEY")
-    """Models instead of the offline search; without it (and with `provider: anthropic`) no model is called."""
+    """Models instead of the offline search; without it no model is called."""
     anthropic_base_url: WebAddress | None = Field(None, alias="ANTHROPIC_BASE_URL")
     """Another address for the models; `base_url` in triage.yml goes over it. The key goes there."""
-    aws_bearer_token: SecretStr | None = Field(None, alias="AWS_BEARER_TOKEN_BEDROCK")
-    """For `provider: bedrock`; without it the AWS SDK looks for credentials of its own."""
-    aws_region: str | None = Field(None, alias="AWS_REGION")
-    """For `provider: bedrock`."""
-    vertex_region: str | None = Field(None, alias="CLOUD_ML_REGION")
-    """For `provider: vertex`."""
-    vertex_project_id: str | None = Field(None, alias="ANTHROPIC_VERTEX_PROJECT_ID")
-    """For `provider: vertex`."""
-    foundry_api_key: SecretStr | None = Field(None, alias="ANTHROPIC_FOUNDRY_API_KEY")
-    """For `provider: foundry`."""
-    foundry_resource: str | None = Field(None, alias="ANTHROPIC_FOUNDRY_RESOURCE")
-    """For `provider: foundry`."""
     stall_s: StallSeconds | None = Field(None, alias="TRIAGE_STALL_S")
     """Seconds a model may be silent; `investigator.stall_s` in triage.yml goes over it."""
     variables: dict[str, str] = Field(default={}, repr=False, exclude=True)
-    """What triage.yml names itself, for the headers and processes of MCP servers; and TZ, the machine's zone."""
+    """What triage.yml names itself, for the headers and processes of MCP servers; what the SDK of a cloud reads
+    (`AWS_REGION`, `CLOUD_ML_REGION`, `ANTHROPIC_VERTEX_PROJECT_ID` …); and TZ, the machine's zone."""
 
     def secrets(self) -> frozenset[str]:
         """Return the secret values of this process, 8 characters or more, for scrubbing."""
         fields = (getattr(self, name) for name in type(self).model_fields)
         values = {field.get_secret_value() for field in fields if isinstance(field, SecretStr)}
         of_codebases = tuple(f"{name}_" for name in _CODE_HOSTS.values())
-        values |= {value for name, value in self.variables.items() if name.startswith(of_codebases)}
+        named = (*of_codebases, *CLOUD_SECRETS)
+        values |= {value for name, value in self.variables.items() if name.startswith(named)}
         proxies = {self.variables.get(name, "") for name in NETWORK_VARIABLES}
         values |= {password for value in values | proxies if (password := _password(value))}
         return frozenset(value for value in values if len(value) >= 8)
@@ -154,11 +135,6 @@ def host_token_name(kind: str, codebase: str = "") -> str | None:
     """
     name = _CODE_HOSTS.get(kind)
     return name and f"{name}_{codebase.replace('-', '_').upper()}".rstrip("_")
-
-
-def team_home(home: Path, team: str) -> Path:
-    """Return a team's data directory; where one team became several, the first one's is a link to ours."""
-    return (home / TEAMS / team).resolve()
 
 
 VARIABLES: Final = tuple(field.alias for field in Environment.model_fields.values() if field.alias)
@@ -182,6 +158,8 @@ def read_environment(
     try:
         return Environment.model_validate({"TRIAGE_HOME": HOME, **found})
     except ValidationError as error:
+        from bot.config.config_errors import message_of  # here: it reads triage.yml too, which takes long to import
+
         raise ConfigError(*(f"{detail['loc'][0]}: {message_of(detail)}" for detail in error.errors())) from error
 
 
@@ -234,13 +212,9 @@ def _required(**secrets: SecretStr | None) -> list[str]:
 
 def wrong_token(name: str, value: str) -> str | None:
     """Return what is wrong with the value of a secret of Slack's and what to do, without repeating it; else None."""
-    form, prefix, wrong, advice = _TOKENS[name]
-    if form.fullmatch(value):
+    whole, like, page = _TOKENS[name]
+    is_example = re.match("x[a-z]{3}-your-", value) is not None
+    if whole.fullmatch(value) and not is_example:
         return None
-    if not value:
-        wrong = "is not set"
-    elif not value.startswith(prefix):
-        wrong = f"does not start with {prefix}"
-    elif value.startswith(f"{prefix}your-"):
-        wrong = "is still the example's"
-    return f"{name} {wrong}; {advice}"
+    wrong = "is still the example's" if is_example else f"is no whole {like}" if value else "is not set"
+    return f"{name} {wrong}; copy it from the app's page {page} into .env"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import time
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, get_args
 
@@ -19,7 +18,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    PlainSerializer,
     ValidationInfo,
     WithJsonSchema,
     model_validator,
@@ -41,7 +39,7 @@ DAYS: Final = get_args(Day)
 class SettingsBlock(BaseModel):
     """A block of triage.yml; no other key is taken. What a field says of itself stands in docs/configuration.md."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class InheritedValue:
@@ -53,29 +51,23 @@ def described_as(words: str, pattern: str | None = None) -> WithJsonSchema:
     return WithJsonSchema({"title": words, "type": "string", **({"pattern": pattern} if pattern else {})})
 
 
-def matching(form: re.Pattern[str], wrong: str) -> BeforeValidator:
-    """Return the check of a text of one form; `wrong` says what another one is not, and what would be right."""
+def form(pattern: str, words: str) -> tuple[BeforeValidator, WithJsonSchema]:
+    """Return the check of a text and its JSON Schema; `words` are what people call it, with an example."""
+    whole = re.compile(pattern)
 
     def check(value: object) -> object:
-        if not (isinstance(value, str) and form.fullmatch(value)):
-            raise ValueError(f"{str(value)[:60]!r} is {wrong}")
+        if not (isinstance(value, str) and whole.fullmatch(value)):
+            raise ValueError(f"{str(value)[:60]!r} is no {words}")
         return value
 
-    return BeforeValidator(check)
+    return BeforeValidator(check), described_as(words, f"^(?:{pattern})$")
 
 
-def _slack_id(prefixes: str, called: str, where: str) -> tuple[BeforeValidator, WithJsonSchema]:
-    form = f"[{prefixes}][A-Z0-9]{{2,}}"
-    like = f"it looks like {prefixes[0]}0123ABCD"
-    return (
-        matching(re.compile(form), f"no {called}; {where}, {like}"),
-        described_as(f"{called} such as {prefixes[0]}0123ABCD", f"^{form}$"),
-    )
-
-
-ChannelId = Annotated[str, *_slack_id("CG", "channel id", _DETAILS)]
-ApproverId = Annotated[str, *_slack_id("UWS", "user or user-group id", _PROFILE)]
-EscalationId = Annotated[str, *_slack_id("UWSCG", "user, user-group or channel id", _PROFILE)]
+ChannelId = Annotated[str, *form("[CG][A-Z0-9]{2,}", f"channel id such as C0123ABCD; {_DETAILS}")]
+ApproverId = Annotated[str, *form("[UWS][A-Z0-9]{2,}", f"user or user-group id such as U0123ABCD; {_PROFILE}")]
+EscalationId = Annotated[
+    str, *form("[UWSCG][A-Z0-9]{2,}", f"user, user-group or channel id such as U0123ABCD; {_PROFILE}")
+]
 
 
 def _no_problem(value: object) -> object:
@@ -156,18 +148,11 @@ def zone_or(*words: str) -> BeforeValidator:
     return _refused_if(problem_of)
 
 
-def _clock_time_problem(value: object) -> str | None:
-    return None if isinstance(value, time) else clock_problem(value)
-
-
-def _format_clock(value: time) -> str:
-    """Return a time of day as it is typed; pydantic 2.14 on Python 3.13 refuses a built-in method here."""
-    return f"{value:%H:%M}"
-
-
-_AT_A_TIME: Final = described_as('time in quotes such as "08:00"', "^([01][0-9]|2[0-3]):[0-5][0-9]$")
-ClockTime = Annotated[time, _refused_if(_clock_time_problem), PlainSerializer(_format_clock), _AT_A_TIME]
-WindowStart = Annotated[str, _refused_if(clock_problem), _AT_A_TIME]
+ClockTime = Annotated[
+    str,
+    _refused_if(clock_problem),
+    described_as('time in quotes such as "08:00"', "^([01][0-9]|2[0-3]):[0-5][0-9]$"),
+]
 WindowEnd = Annotated[
     str,
     _refused_if(clock_problem),
@@ -185,13 +170,10 @@ def check_window(start: str, end: str) -> None:
 
 
 class WorkingHoursSettings(SettingsBlock):
-    """When people are at work: outside it no reminder of a waiting card and no scheduled brief is said.
+    """When people are at work: reminders and scheduled briefs wait for it; cards, alerts and answers do not."""
 
-    What falls outside is said once, at the next start. Cards, alerts and what somebody asks for know no hours.
-    """
-
-    start: WindowStart | None = None
-    """The first minute of work; without `start` and `end`, reminders and briefs are said at any hour."""
+    start: ClockTime | None = None
+    """The first minute of work; without `start` and `end`: any hour."""
     end: WindowEnd | None = None
     """The first minute after it; before `start`, the window goes over midnight."""
     timezone: LocalZone = "local"

@@ -10,7 +10,6 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
-    ValidationInfo,
     WithJsonSchema,
     model_validator,
 )
@@ -18,18 +17,18 @@ from pydantic import (
 from bot.config.config_errors import EXAMPLE
 from bot.config.field_types import (
     INTERVAL_FORM,
+    ClockTime,
     EscalationId,
     Interval,
     PerhapsInterval,
     SettingsBlock,
     WindowEnd,
-    WindowStart,
     check_window,
     described_as,
-    matching,
+    form,
     zone_or,
 )
-from bot.config.model_settings import DEFAULT_MODEL, MODEL_ID, Usd
+from bot.config.model_settings import DEFAULT_MODEL, MODEL_ID, ModelId, Usd
 from bot.domain.heartbeats.allowed_commands import DEFAULT_COMMANDS, parse_template
 from bot.domain.paging import AGAIN_AFTER
 from bot.domain.severity import Severity
@@ -38,34 +37,34 @@ from bot.errors import ConfigError
 ZONES_OF_THE_OWNER: Final = ("user", "local")
 """`user`: the zone in the owner's Slack profile; `local`: the machine's."""
 
-_SLACK: Final = re.compile(r"[CGDUW][A-Z0-9]{2,}")
-_TELEGRAM: Final = re.compile(r"-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{4,31}")
-_URL: Final = re.compile(r"https?://[^\s/@?#\\]+(?:[/?][^\s@]*)?")
 _PLACES: Final = {
-    "slack": (_SLACK, "not a Slack user or channel id; it looks like U0123ANN or C0123OPS"),
-    "telegram": (_TELEGRAM, "not a Telegram chat; it is a number such as -1001234567890, or @name"),
-    "webhook": (_URL, "not a web address; it looks like https://hooks.example.com/triage, and holds no credentials"),
+    "slack": (re.compile("[CGDUW][A-Z0-9]{2,}"), "Slack user or channel id such as U0123ANN"),
+    "telegram": (
+        re.compile("-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{4,31}"),
+        "Telegram chat such as -1001234567890 or @name",
+    ),
+    "webhook": (
+        re.compile(r"https?://[^\s/@?#\\]+(?:[/?][^\s@]*)?"),
+        "web address without credentials such as https://hooks.example.com/triage",
+    ),
+    "none": (re.compile("(?s:.*)"), ""),
 }
+"""What `to` may be, by `channel`, and what people call it."""
 
 LONGEST_INTERVAL: Final = timedelta(days=366)
-
-_TOKEN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,39}")
-_MODEL_OR_NONE: Final = re.compile(f"(?:{MODEL_ID.pattern})?")
-
-_NO_MODEL: Final = f"not a model's id; it looks like {DEFAULT_MODEL}"
 
 
 class HoursSettings(SettingsBlock):
     """When interval wakes may start a beat; what somebody asks for runs at any hour."""
 
-    start: WindowStart = "08:00"
+    start: ClockTime = "08:00"
     """The first minute inside."""
     end: WindowEnd = "22:00"
     """The first minute outside; before `start`, the window goes over midnight. Not the same as `start`."""
     timezone: Annotated[
         str, zone_or(*ZONES_OF_THE_OWNER), described_as("user, local, or an IANA name such as Europe/Berlin")
     ] = "user"
-    """Whose clock: `user` is the zone in the owner's Slack profile, `local` the machine's."""
+    """`user`: the zone in the owner's Slack profile; `local`: the machine's."""
 
     @model_validator(mode="after")
     def _is_a_window(self) -> Self:
@@ -73,39 +72,28 @@ class HoursSettings(SettingsBlock):
         return self
 
 
-def _needed(value: str | None, info: ValidationInfo) -> str | None:
-    if value is None and info.data.get("mode") == "explicit":
-        raise ValueError(f"is needed where mode is explicit; see {EXAMPLE}")
-    return value
-
-
-def _place(value: object, info: ValidationInfo) -> object:
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)  # Telegram's chats are numbers, which YAML leaves numbers
-    channel = info.data.get("channel")
-    if channel and isinstance(value, str):
-        form, wrong = _PLACES[channel]
-        if not form.fullmatch(value):
-            raise ValueError(f"{value[:60]!r} is {wrong}")
-    return value
-
-
 class DeliverSettings(SettingsBlock):
     """Where alerts go."""
 
     mode: Literal["last", "explicit", "none"] = "last"
     """`last`: where the owner last acted, at first their DM; `explicit`: `channel` and `to`; `none`: the log only."""
-    channel: Annotated[Literal["slack", "telegram", "webhook"] | None, AfterValidator(_needed)] = Field(
-        default=None, validate_default=True
-    )
+    channel: Literal["slack", "telegram", "webhook"] | None = None
     """The kind of place; needed with `explicit`. `telegram` also needs TELEGRAM_BOT_TOKEN."""
     to: Annotated[
         str | None,
-        BeforeValidator(_place),
-        AfterValidator(_needed),
+        Field(coerce_numbers_to_str=True),
         WithJsonSchema({"title": "text or Telegram's number, or null", "type": ["string", "integer", "null"]}),
-    ] = Field(default=None, validate_default=True)
-    """A Slack user or channel id, a Telegram chat (number or @name), or a web address; needed with `explicit`."""
+    ] = None
+    """A Slack id, a Telegram chat (number or @name), or a web address; needed with `explicit`."""
+
+    @model_validator(mode="after")
+    def _is_a_place(self) -> Self:
+        if self.mode == "explicit" and None in (self.channel, self.to):
+            raise ValueError(f"channel and to are needed where mode is explicit; see {EXAMPLE}")
+        pattern, like = _PLACES[self.channel or "none"]
+        if self.to is not None and not pattern.fullmatch(self.to):
+            raise ValueError(f"to: {self.to[:60]!r} is no {like}")
+        return self
 
 
 class VisibilitySettings(SettingsBlock):
@@ -157,13 +145,9 @@ class BeatSettings(SettingsBlock):
     """How often a beat is due. `/triage heartbeat every` goes over it."""
     active_hours: HoursSettings = HoursSettings()
     prompt: str = ""
-    """Words of the team's for the model, in every full run; what is checked stands in HEARTBEAT.md."""
-    ack_token: Annotated[
-        str,
-        matching(_TOKEN, "not a single word of letters, digits, - and _; it looks like HEARTBEAT_OK"),
-        described_as("one word of 2 to 40 letters, digits, - and _", "^[A-Za-z][A-Za-z0-9_-]{1,39}$"),
-    ] = "HEARTBEAT_OK"  # noqa: S105 - a word
-    """What a model says when all is well, if it cannot call `finish_beat`."""
+    """Words for the model in every full run; checks stand in HEARTBEAT.md."""
+    ack_token: Annotated[str, *form("[A-Za-z][A-Za-z0-9_-]{1,39}", "single word such as HEARTBEAT_OK")] = "HEARTBEAT_OK"  # noqa: S105 - a word
+    """What a model says when all is well."""
     ack_max_chars: Annotated[int, Field(ge=0, le=10_000)] = 300
     """A message beside `ok` up to this length stands in the morning brief only."""
     include_reasoning: bool = False
@@ -171,22 +155,22 @@ class BeatSettings(SettingsBlock):
     severity: Annotated[Severity, WithJsonSchema({"type": "string", "enum": [str(each) for each in Severity]})] = (
         Severity.ACT
     )
-    """How urgent a finding is where neither its receipt nor a `!` before its task says so."""
+    """How urgent a finding is that does not say so."""
     again_after: PerhapsInterval = AGAIN_AFTER
     """As in `pages`, for this session's findings."""
     then: EscalationId | None = None
     """As in `pages`, for this session's findings; null: nobody."""
     dedupe_window: Interval = timedelta(hours=24)
     """The same finding is not sent to the same place again within it."""
-    heartbeat_model: Annotated[str, matching(_MODEL_OR_NONE, _NO_MODEL), described_as('model id, or ""')] = ""
+    heartbeat_model: Annotated[str, *form(f"(?:{MODEL_ID.pattern})?", f'model id such as {DEFAULT_MODEL}, or ""')] = ""
     """The cheap model that looks first; "" switches that off."""
-    model: Annotated[str, matching(MODEL_ID, _NO_MODEL), described_as("model id")] = DEFAULT_MODEL
+    model: ModelId = DEFAULT_MODEL
     """The model of full runs."""
     deliver: DeliverSettings = DeliverSettings()
     visibility: VisibilitySettings = VisibilitySettings()
     commands: tuple[Command, ...] = DEFAULT_COMMANDS
     """Exact commands a beat may run without a model; a list of the team's replaces the built-in one."""
     allow_tracked_playbook: bool = False
-    """true: beats run although git tracks HEARTBEAT.md, so that every contributor writes the owner's checks."""
+    """true: beats run although git tracks HEARTBEAT.md: every contributor writes the owner's checks."""
     daily_budget_usd: Usd | None = None
     """What one session's beats may cost in a UTC day; null: no limit of their own."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from bot.config.field_types import SettingsBlock, described_as
+from bot.config.field_types import SettingsBlock, form
 
 DEFAULT_MODEL: Final = "claude-opus-5-5"
 DEFAULT_STALL_S: Final = 60.0
@@ -19,7 +19,7 @@ DEFAULT_STALL_S: Final = 60.0
 Provider = Literal["anthropic", "bedrock", "vertex", "foundry"]
 
 MODEL_ID: Final = re.compile("[A-Za-z0-9][A-Za-z0-9._:/@-]{2,199}")
-ModelId = Annotated[str, Field(pattern=f"^{MODEL_ID.pattern}$"), described_as("model id", f"^{MODEL_ID.pattern}$")]
+ModelId = Annotated[str, *form(MODEL_ID.pattern, f"model id such as {DEFAULT_MODEL}")]
 StallSeconds = Annotated[float, Field(ge=1, le=600)]
 Usd = Annotated[float, Field(gt=0, le=100_000)]
 UsdPerMillionTokens = Annotated[float, Field(ge=0, le=10_000)]
@@ -37,15 +37,8 @@ _Argument = Annotated[str, Field(pattern=r"^[^\x00]*$")]
 _Url = Annotated[str, Field(pattern=r"^https?://[^\s/@?#]+(?:[/?#][^\s@]*)?$")]
 
 
-def _web_address(value: object) -> object:
-    good = isinstance(value, str) and value.startswith(("https://", "http://")) and not set(value) & set(" @?#")
-    if not good:
-        raise ValueError("is not a web address; it looks like https://models.example.com, and holds no credentials")
-    return value
-
-
 WebAddress = Annotated[
-    str, BeforeValidator(_web_address), described_as("web address without credentials", "^https?://[^ @?#]*$")
+    str, *form("https?://[^ @?#]*", "web address without credentials such as https://models.example.com")
 ]
 
 
@@ -55,11 +48,11 @@ class InvestigatorSettings(SettingsBlock):
     model: ModelId = DEFAULT_MODEL
     """Who drafts."""
     max_rounds: Annotated[int, Field(ge=1, le=2)] = 2
-    """1: a bounced draft goes to the human at once. 2: it is corrected once first."""
+    """1: a bounced draft goes to the human at once. 2: it is corrected once."""
     hard_cap_runtime_min: Annotated[float, Field(gt=0, le=60)] = 5
-    """Minutes one run may take; then it is escalated, or the human is told."""
+    """Minutes one run may take."""
     stall_s: StallSeconds | None = DEFAULT_STALL_S
-    """Seconds a request may be silent; null: no such limit; absent: TRIAGE_STALL_S, then 60."""
+    """Seconds a request may be silent; null: for ever; absent: TRIAGE_STALL_S, then 60."""
 
 
 class ValidatorSettings(SettingsBlock):
@@ -68,7 +61,7 @@ class ValidatorSettings(SettingsBlock):
     model: ModelId | None = None
     """Who attacks the draft; null: the investigator's model."""
     max_rounds: Annotated[int, Field(ge=1, le=2)] = 1
-    """1 and 2 mean the same: a bounced draft is corrected once. `investigator.max_rounds: 1` switches that off."""
+    """Changes nothing: a bounced draft is corrected once, unless `investigator.max_rounds` is 1."""
 
 
 class TokenPrices(SettingsBlock):

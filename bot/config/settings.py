@@ -27,9 +27,10 @@ from bot.config.field_types import (
     SettingsBlock,
     Word,
     described_as,
-    matching,
+    form,
 )
 from bot.config.heartbeat_settings import BeatSettings
+from bot.config.home import DEFAULT_TEAM
 from bot.config.model_settings import (
     InvestigatorSettings,
     McpConfig,
@@ -42,7 +43,6 @@ from bot.config.model_settings import (
 from bot.config.session_settings import SessionId, SessionSettings, across, inherit
 from bot.config.strict_yaml import read_strict
 from bot.config.team_settings import (
-    DEFAULT_TEAM,
     INHERITED,
     TeamId,
     TeamMatters,
@@ -59,7 +59,6 @@ from bot.errors import ConfigError
 
 _PORT: Final = re.compile("[0-9]{1,5}")
 _LAST_PORT: Final = 65_535
-_TOOL: Final = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]{0,39})?")
 
 
 def _listening_address(value: object) -> object:
@@ -80,8 +79,7 @@ class SlackSettings(SettingsBlock):
     http: Annotated[str, BeforeValidator(_listening_address), described_as("host:port, such as 127.0.0.1:3000")] = (
         "127.0.0.1:3000"
     )
-    """Where the bot listens in `http` mode. A reverse proxy with TLS stands in front of it; only that should reach the
-    address. Port 0 takes a free one."""
+    """Where the bot listens in `http` mode, behind a reverse proxy with TLS; port 0 takes a free one."""
 
     @property
     def listens_on(self) -> tuple[str, int]:
@@ -112,7 +110,9 @@ def _without_tools(value: object) -> object:
     return value
 
 
-ToolName = Annotated[str, matching(_TOOL, "no tool's name; it looks like grafana"), AfterValidator(str.lower)]
+ToolName = Annotated[
+    str, *form(r"(?:[A-Za-z0-9][A-Za-z0-9._-]{0,39})?", "tool's name such as grafana"), AfterValidator(str.lower)
+]
 AlertBots = Annotated[
     dict[Word, ToolName],
     BeforeValidator(_without_tools),
@@ -138,7 +138,7 @@ class WatcherSettings(SettingsBlock):
     allow_external: bool = False
     """Read messages of guests and of Slack Connect partners."""
     backfill_max: Interval = timedelta(hours=24)
-    """After an absence, how far back missed messages are read; never further than the first start."""
+    """How far back missed messages are read."""
 
     def tool_of(self, sender_ids: Collection[str]) -> str | None:
         """Return which tool an alert bot writes for, by any of its ids; "" if nobody says, None if it is not listed."""
@@ -149,20 +149,19 @@ class ClassifierSettings(SettingsBlock):
     """What the team adds to the rules that choose which messages deserve work."""
 
     bot_id: str | None = None
-    """The bot's user id, for `triage classify` and `triage replay`; a running bot asks Slack who it is."""
+    """The bot's user id, for `triage classify` and `triage backtest`; a running bot asks Slack."""
     ack_patterns: tuple[Pattern, ...] = ()
     """More forms of thanks or agreement; in small letters, each covers the whole message."""
     question_keywords: tuple[Word, ...] = ()
     """Phrases that make a message a question without a question mark."""
     alarm_keywords: tuple[Word, ...] = ()
-    """Phrases that make a message an alarm, such as "checkout is down"."""
+    """Phrases of alarms, such as "checkout is down"."""
     languages: tuple[Language, ...] = LANGUAGES
     """Whose language packs are used; an empty list leaves question marks and your own words."""
     skip_chatter: bool = False
     """Leave questions alone that are addressed to somebody else (`@alice can you …`)."""
     threshold: Annotated[float, Field(gt=0, lt=1)] | None = None
-    """How likely a message must want an answer to be a question, between 0 and 1; absent: what the weights were made
-    for. A lower one hears more and wakes for more noise; `triage replay` shows what each would have done."""
+    """How likely a message must want an answer, 0 to 1; absent: that of the weights. A lower one hears more."""
 
 
 class Settings(TeamMatters):
@@ -171,11 +170,9 @@ class Settings(TeamMatters):
     codebase: Annotated[Folder | None, InheritedValue()] = None
     """The git checkout whose committed files are the evidence; of several, see `codebases`."""
     codebases: Annotated[dict[CodebaseId, CodebaseSettings], InheritedValue()] = {}
-    """The repositories whose committed files are the evidence, by a name that stands in citations
-    (`shop:src/x.py:3-9`). Instead of `codebase`.
-    """
+    """Several repositories instead, by a name that stands in citations (`shop:src/x.py:3-9`)."""
     code_host: CodeHost | None = None
-    """What shows the code to a browser, where the host of `origin` does not say it by its name."""
+    """What hosts the code, where the name of `origin`'s host does not say it."""
     watched_chats: Annotated[tuple[WatchedChat, ...], InheritedValue()] = ()
     """The channels whose every message is read; none: mentions only."""
     slack: SlackSettings = SlackSettings()
@@ -184,9 +181,9 @@ class Settings(TeamMatters):
     investigator: InvestigatorSettings = InvestigatorSettings()
     validator: ValidatorSettings = ValidatorSettings()
     provider: Provider = "anthropic"
-    """Who serves the models; only `anthropic` needs ANTHROPIC_API_KEY, a cloud finds its own credentials."""
+    """Who serves the models; a cloud finds its own credentials."""
     base_url: WebAddress | None = None
-    """Another address for the models; absent: ANTHROPIC_BASE_URL, then the provider's own."""
+    """Another address for the models; absent: ANTHROPIC_BASE_URL."""
     mcp_servers: McpConfig = {}
     """Servers whose tools become the investigator's, by a name of yours."""
     pricing: dict[ModelId, PriceSettings] = {}
@@ -195,13 +192,11 @@ class Settings(TeamMatters):
     """Jobs worked off at once, at most one of them a heartbeat."""
     heartbeat: Annotated[BeatSettings, InheritedValue()] = BeatSettings()
     teams: Annotated[dict[TeamId, TeamSettings], InheritedValue()] = {}
-    """The teams that share one bot, by name; none: one team, whose matters stand at the top level."""
+    """The teams that share one bot, by name; none: one team, at the top level."""
     sessions: Annotated[dict[SessionId, SessionSettings], InheritedValue()] = {}
-    """The watched workspace folders; none: no heartbeats. What a session's block leaves out is `heartbeat`'s."""
+    """The watched workspace folders; none: no heartbeats."""
     keep_runs_for: PerhapsInterval = KEEP_RUNS_FOR
-    """How long records of runs, ended draft PRs and votes are kept; null: for ever. Open threads, journals and memory
-    stay.
-    """
+    """How long records of runs, ended draft PRs and votes are kept; null: for ever."""
     fixes: FixSettings = FixSettings()
     _removed_keys: tuple[str, ...] = PrivateAttr(())
 
@@ -243,23 +238,6 @@ TAKEN_OVER: Final = frozenset(
     if any(isinstance(mark, InheritedValue) for mark in field.metadata)
 )
 """The top-level keys that a running bot takes over at SIGHUP."""
-
-
-def find_config(given: Path | None, home: Path) -> Path:
-    """Return the config file to read: the one given, else ./triage.yml, else triage.yml in the data directory.
-
-    Raises:
-        ConfigError: there is none, or the system does not say.
-    """
-    candidates = [given] if given else [Path("triage.yml"), home / "triage.yml"]
-    for path in candidates:
-        try:
-            if path.exists() or path.is_symlink():  # also what cannot be read is meant
-                return path
-        except OSError as error:
-            raise ConfigError(f"cannot read {path}: {error.strerror}; run this as the user who runs triage") from error
-    places = " or ".join(map(str, candidates))
-    raise ConfigError(f"no config at {places}; `triage init` writes one, or copy triage.example.yml there")
 
 
 def load_settings(path: Path) -> Settings:

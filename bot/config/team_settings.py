@@ -30,15 +30,13 @@ from bot.config.field_types import (
     SettingsBlock,
     WorkingHoursSettings,
 )
+from bot.config.home import DEFAULT_TEAM
 from bot.config.model_settings import BudgetSettings
 from bot.config.strict_yaml import blocks_in, merged_blocks
 from bot.config.written_keys import Problem
 from bot.domain.acknowledgement import AcknowledgeMode
-from bot.domain.commands.command_specs import MANUAL
+from bot.domain.commands.command_specs import manual
 from bot.domain.threads import QuestionType
-
-DEFAULT_TEAM: Final = "default"
-"""What the one team of a file without `teams` is called."""
 
 _TEAM_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
@@ -51,7 +49,7 @@ def check_team_id(value: str) -> str:
         raise ValueError(
             f"{value[:60]!r} is no name for a team; use up to 40 small letters, digits and dashes, not `{DEFAULT_TEAM}`"
         )
-    if value in MANUAL:
+    if value in manual():
         raise ValueError(f"{value!r} is a command, `/triage {value}`, so no team can be called so; choose another name")
     return value
 
@@ -78,24 +76,22 @@ class TeamMatters(SettingsBlock):
     approvers: Annotated[tuple[ApproverId, ...] | None, InheritedValue()] = None
     """Who may approve; absent: everybody in the ops channel. An empty list: nobody."""
     team_language: Annotated[str, Field(pattern="^[a-z]{2}$")] = "en"
-    """Two small letters. A question in it is answered in it, any other in its own, with a translation on the card;
-    offline neither happens."""
+    """Two small letters. With a model, a question in another language has a translation on its card."""
     tone: Annotated[str, Field(min_length=1, max_length=400)] | None = None
-    """How replies should sound, in your own words; models only, and no rule of theirs gives way to it."""
+    """How replies should sound, in your own words; models only."""
     rubrics: dict[QuestionType, Annotated[tuple[RubricPoint, ...], Field(max_length=8)]] = {}
-    """More points that an answer to a kind of question must meet, and is judged by where a model judges it."""
+    """More points that an answer to a kind of question must meet."""
     escalation: EscalationSettings = EscalationSettings()
     budget: BudgetSettings = BudgetSettings()
     remind_after: PerhapsInterval = REMIND_AFTER
-    """How long a card may wait before the ops channel is reminded of it, once; null: never."""
+    """When the ops channel is reminded of a waiting card, once; null: never."""
     expire_after: PerhapsInterval = EXPIRE_AFTER
-    """How long nobody may touch a waiting card before it is closed; null: for ever."""
+    """When a waiting card that nobody touched is closed; null: never."""
     acknowledge: AcknowledgeMode = "reaction"
     """How an asker hears that their question is being looked into. `reaction`: 👀 on their message, ✅ once the reply
-    stands, nothing where there is none. `ephemeral`: one line that only they see. `none`: not at all."""
+    stands. `ephemeral`: one line that only they see. `none`: not at all."""
     feedback: bool = True
-    """Two buttons under each posted reply, Helpful and Not helpful: anyone in the channel has one vote. Votes are
-    counted, and a reply that did not help comes back to its card's thread, once."""
+    """Helpful and Not helpful under each posted reply; one that did not help comes back to the approvers once."""
     pages: PageSettings = PageSettings()
     brief: BriefSettings = BriefSettings()
     working_hours: WorkingHoursSettings | None = None

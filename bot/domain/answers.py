@@ -6,9 +6,10 @@ A sentence names commands as Slack takes them (`/triage status`); the terminal l
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -16,7 +17,7 @@ class Line:
     """One line: when (`at`), how it stands, what it is about, what is said of it, and what stands below it (`more`).
 
     `mark` is a word, beside which Slack shows an emoji, or a sign. `who` is the Slack user or user group that it
-    belongs to; the terminal leaves it out.
+    belongs to; the terminal leaves it out. `link` is an address that leads on: Slack puts it behind the word `linked`.
     """
 
     text: str
@@ -25,15 +26,49 @@ class Line:
     name: str = ""
     who: str = ""
     more: tuple[str, ...] = ()
+    link: str = ""
+    linked: str = "thread"
+
+
+class Linked(NamedTuple):
+    """A cell of a table with somebody's words, which lead to an address, if there is one; other cells are ours."""
+
+    text: str
+    link: str = ""
+
+
+Cell = str | Linked
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Table:
+    """Rows below a head; every row has as many cells. Without room for columns a row is one line."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def row_text(self, row: Sequence[Cell]) -> str:
+        """Return a row as one line: its first two cells as they are, of the others what they are, too.
+
+        >>> Table(head=("", "What", "Value"), rows=()).row_text(("✓", "replies", "12"))
+        '✓ · replies · value 12'
+        """
+        cells = [str(cell if isinstance(cell, str) else cell.text) for cell in row]
+        named = [f"{head.lower()} {cell}" for head, cell in zip(self.head[2:], cells[2:], strict=True) if cell]
+        return " · ".join([*filter(None, cells[:2]), *named])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """Lines that belong together, under a title if there is one; `quoted` are somebody's lines as they stand."""
+    """Lines that belong together, under a title if there is one, then a table.
+
+    `quoted` are somebody's lines as they stand.
+    """
 
     lines: tuple[Line, ...] = ()
     title: str = ""
     quoted: str = ""
+    table: Table | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -39,6 +39,15 @@ class Sender(KeepsUnknownFields):
     type: Literal["user", "bot"] = "user"
 
 
+def is_direct(chat_id: str) -> bool:
+    """Whether a chat is a person's direct messages with the bot.
+
+    >>> is_direct("D0ANA"), is_direct("C0HELP")
+    (True, False)
+    """
+    return chat_id.startswith("D")
+
+
 class Event(KeepsUnknownFields):
     """One normalised chat message.
 
@@ -68,6 +77,11 @@ class Event(KeepsUnknownFields):
     alert: Alert | None = None
 
     @property
+    def is_direct(self) -> bool:
+        """Whether it was written to the bot alone."""
+        return is_direct(self.chat_id)
+
+    @property
     def alert_state(self) -> str | None:
         """The state of its alert, which the rules read; None where it is none."""
         return self.alert.state.value if self.alert else None
@@ -76,7 +90,7 @@ class Event(KeepsUnknownFields):
 class Classification(BaseModel):
     """What the rules found in one event; every field is written to events-classified.ndjson."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     is_bot_mention: bool
     is_question: bool

@@ -20,7 +20,12 @@ WITHOUT_UNDERSCORE: Final = ConfigDict(
 
 
 class KeepsUnknownFields(BaseModel):
-    """A value that writes back the fields it was read with and does not know."""
+    """A value that writes back the fields it was read with and does not know.
+
+    Its validator is built when it is first needed: a command uses few of all values.
+    """
+
+    model_config = ConfigDict(defer_build=True)
 
     @model_serializer(mode="wrap")
     def _with_unknown_fields(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import ClassVar, Final
 
 from pydantic import AwareDatetime
 
-from bot.domain.commands.mention_instructions import Instruction
+from bot.domain.commands.instructions import Instruction
 from bot.domain.events import Event, thread_key
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.heartbeats.beats import Wake

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from bot.domain.credentials.secret_columns import in_columns
-from bot.domain.credentials.secret_forms import SecretSpan, is_stand_in, issued
-from bot.domain.credentials.secret_names import named, names_in, placed
-from bot.domain.text.linear_patterns import encodable
 from bot.domain.text.sanitize import strip_hidden
+
+if TYPE_CHECKING:  # compiling their tables takes as long as a command may take to start
+    from bot.domain.credentials.secret_forms import SecretSpan
 
 _IN_CLUSTER: Final = re.compile(r"(?m)^kind:[ \t]{1,8}Secret\b")
 _DOCUMENT: Final = re.compile(r"(?ms)(?:(?!^---).)+")
@@ -33,6 +32,8 @@ _ENCODED: Final = re.compile(r"^[ +-](?![0-9a-fA-F]+$)[A-Za-z0-9+/]{48,}={0,2}$"
 
 def _in_manifests(text: str) -> Iterator[SecretSpan]:
     """Yield the values of Kubernetes' manifests of secrets, whatever they are called there."""
+    from bot.domain.credentials.secret_forms import SecretSpan, is_stand_in
+
     for document in _DOCUMENT.finditer(text) if _IN_CLUSTER.search(text) else ():
         for data in _DATA.finditer(text, *document.span()) if _IN_CLUSTER.search(document[0]) else ():
             for entry in _ENTRY.finditer(text, *data.span()):
@@ -123,6 +124,11 @@ def _redacted_once(text: str, known: Collection[str]) -> str:
 
 def _spans(text: str, known: Collection[str]) -> list[SecretSpan]:
     """Return where the credentials are: by start, the longest first; of two names for one place the surer one."""
+    from bot.domain.credentials.secret_columns import in_columns
+    from bot.domain.credentials.secret_forms import issued
+    from bot.domain.credentials.secret_names import named, names_in, placed
+    from bot.domain.text.linear_patterns import encodable
+
     text = encodable(text)
     names = list(names_in(text))
     found: dict[tuple[int, int], SecretSpan] = {}
@@ -139,6 +145,8 @@ def _spans(text: str, known: Collection[str]) -> list[SecretSpan]:
 
 
 def _known(text: str, known: Collection[str]) -> Iterator[SecretSpan]:
+    from bot.domain.credentials.secret_forms import SecretSpan
+
     for value in known:
         for match in re.finditer(re.escape(value), text) if len(value) >= MIN_KNOWN_CHARS else ():
             yield SecretSpan(*match.span(), OWN_SECRET)

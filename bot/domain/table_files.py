@@ -7,11 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from bot.errors import ConfigError
 
-_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _PART: Final = re.compile(r"\{([A-Z_]+)\}")
 
 
@@ -21,9 +18,11 @@ def load_table(module: str, name: str) -> Any:
     Raises:
         ConfigError: the file cannot be read or is no YAML; the message names it.
     """
-    path = Path(module).parent / name
+    import yaml  # here: many modules hold a table, and few commands read one
+
+    path, loader = Path(module).parent / name, getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return yaml.load(path.read_text("utf-8"), Loader=_LOADER)  # noqa: S506 - a safe loader
+        return yaml.load(path.read_text("utf-8"), Loader=loader)  # noqa: S506 - a safe loader
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: {error}") from error
 

@@ -153,12 +153,16 @@ class Round(FrozenValue):
 
 
 class Followup(FrozenValue):
-    """A message that came into the thread while it was open."""
+    """A message that came into the thread while it was open.
+
+    `waits`: it asks something that the run under way does not know of.
+    """
 
     message_id: str
     sender_id: str
     text: str
     at: AwareDatetime
+    waits: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
 
 class HumanContext(FrozenValue):
@@ -260,7 +264,7 @@ class ThreadState(FrozenValue):
     question_type: QuestionType = QuestionType.OTHER
     severity: Severity = Severity.ACT
     """`page` where the rules heard an alarm ("prod is down!!")."""
-    paging: Paging = Paging()
+    paging: Paging = Field(default_factory=Paging)
     from_bot: Annotated[bool, Field(exclude_if=operator.not_)] = False
     """Whether an app wrote the question; most post as a user of their own, whose id looks like a person's."""
     mentions_bot: Annotated[bool, Field(exclude_if=operator.not_)] = False
@@ -361,7 +365,8 @@ class ThreadState(FrozenValue):
     @property
     def withdrawal(self) -> dict[str, Any]:
         """What `transition` takes where the investigator's draft is withdrawn; a human's text and its doubts stay."""
-        gone = {"investigator_round": 0, "draft_new": None, "draft_decided_by": None}
+        known = tuple(said.evolve(waits=False) for said in self.followups)
+        gone = {"investigator_round": 0, "draft_new": None, "draft_decided_by": None, "followups": known}
         if self.has_edited_draft:
             return {**gone, "doubts_settled": len(self.doubts)}
         return {**gone, "draft_pending": None, "draft_hash": None, "doubts": (), "stale_reasons": ()}
@@ -377,6 +382,12 @@ class ThreadState(FrozenValue):
     def _answers(self, said: Followup) -> bool:
         others = set(_MENTION.findall(said.text)) - {self.original_sender_id}
         return said.sender_id != self.original_sender_id and not others and not said.text.rstrip().endswith(("?", "？"))
+
+    @property
+    def is_asked_more(self) -> bool:
+        """Whether its draft waits and does not know of a question in the thread."""
+        may_reopen = self.status is ThreadStatus.PENDING_USER and self.post_intent is None
+        return may_reopen and any(said.waits for said in self.followups)
 
     @property
     def work_time(self) -> timedelta | None:

@@ -11,13 +11,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from bot.config.settings import WatcherSettings
 from bot.domain.alerts import Alert, AlertState
+from bot.domain.events import MessageType
 from bot.domain.secrets import redact
 from bot.domain.severity import Severity
 from bot.domain.table_files import load_table
 from bot.domain.text.linear_patterns import LinearPattern
 from bot.intake.alert_parts import AlertParts, fingerprint, normalise, take_apart
 from bot.intake.message_text import read_message
+from bot.intake.normalise import Incoming
 
 MAX_SERVICE_CHARS: Final = 80
 _TABLE: Final[dict[str, Any]] = load_table(__file__, "alerts.yml")
@@ -128,6 +131,15 @@ class _Title(NamedTuple):
     state: AlertState
     name: str
     severity: Severity | None
+
+
+def alert_in(incoming: Incoming, watcher: WatcherSettings) -> Alert | None:
+    """Return the alert of a message from a listed bot; None for any other message, and for a deleted one."""
+    event = incoming.event
+    tool = watcher.tool_of(incoming.sender_ids) if event.sender.type == "bot" else None
+    if tool is None or event.msg_type is MessageType.DELETE:
+        return None
+    return read_alert(incoming.message, tool=tool or None)
 
 
 def read_alert(message: Mapping[str, Any], *, tool: str | None = None) -> Alert | None:

@@ -6,6 +6,7 @@ the file's name that no waiting job and no thread's record names. A question tha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,8 @@ from typing import Final
 from pydantic import ValidationError
 
 from bot.domain.alerts import AlertState
-from bot.domain.commands.mention_instructions import InstructionKind, read_instruction
+from bot.domain.commands.instructions import Instruction, InstructionKind
+from bot.domain.commands.mention_instructions import read_instruction
 from bot.domain.events import Classification, Event, MessageType, thread_key
 from bot.domain.jobs import (
     AlertArrived,
@@ -35,6 +37,12 @@ _SHOWS: Final = frozenset({MessageType.IMAGE, MessageType.FILE})
 
 _SPOKEN: Final = frozenset({MessageType.TEXT, MessageType.THREAD_REPLY})
 _NO_ORDER: Final = frozenset({InstructionKind.BARE, InstructionKind.QUESTION})
+
+ABOUT_SESSION: Final = "heartbeat why"
+"""The command that answers how a session is."""
+
+MAX_WORDS_OF_SESSION: Final = 3
+_WORD: Final = re.compile(r"[\w.-]{1,100}")
 
 TAIL_BYTES: Final = 16 * 1024 * 1024
 BEFORE: Final = timedelta(minutes=5)
@@ -81,13 +89,23 @@ class MessageSorter:
         is_said = event.msg_type in _SPOKEN and event.sender.type == "user" and not event.images
         if not is_said or self.bot_user_id not in event.mentions:
             return asked
+        if event.is_direct and (session := self._session_in(event.content)) is not None:
+            about = Instruction(kind=InstructionKind.COMMAND, command=f"{ABOUT_SESSION} {session}")
+            return MentionInstruction(**dict(asked), instruction=about)
         instruction = read_instruction(event.content, self.bot_user_id, self.session_names())
         if asked.is_ack and instruction.kind in _NO_ORDER:  # "thanks, @triage" under an answer asks for nothing
             return FollowUpArrived(event=event, is_ack=True)
-        may_be_under_card = event.chat_id == self.ops_channel and event.thread_id is not None
+        may_hold_cards = event.is_direct or event.chat_id == self.ops_channel
+        may_be_under_card = may_hold_cards and event.thread_id is not None
         if instruction.kind is InstructionKind.QUESTION and not may_be_under_card:
             return asked
         return MentionInstruction(**dict(asked), instruction=instruction)
+
+    def _session_in(self, text: str) -> str | None:
+        """Return the session that a few words are about, such as "how is web?"; None for anything else."""
+        words = _WORD.findall(text.casefold())
+        named = [key for key, name in self.session_names().items() if {key.casefold(), name.casefold()} & set(words)]
+        return named[0] if len(named) == 1 and len(words) <= MAX_WORDS_OF_SESSION else None
 
 
 def requeue_lost_jobs(

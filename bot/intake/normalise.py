@@ -19,7 +19,9 @@ from bot.intake.message_text import image_ids, mentioned_ids, read_message, with
 Body = Mapping[str, Any]
 
 _SLACKBOT: Final = "USLACKBOT"
-_WRITTEN_BY_PEOPLE = frozenset({None, "file_share", "thread_broadcast", "me_message", "bot_message"})
+WRITTEN: Final = frozenset({None, "file_share", "thread_broadcast", "me_message", "bot_message"})
+"""The subtypes of what somebody wrote; all others say what happened in a channel."""
+
 _SHOWN: Final = ("text", "blocks", "attachments")
 _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
 _ID = re.compile(r"[A-Z0-9]{1,64}")
@@ -69,7 +71,7 @@ def normalise(body: Body, me: Identity) -> Incoming | None:
         kind, message = _change(event)
     elif subtype == "message_deleted":
         kind, message = MessageType.DELETE, {**_mapping(event, "previous_message"), "ts": event.get("deleted_ts")}
-    elif subtype in _WRITTEN_BY_PEOPLE:
+    elif subtype in WRITTEN:
         kind, message = _kind_of(event), event
     else:
         return None

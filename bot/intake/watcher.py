@@ -21,7 +21,7 @@ from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
 from bot.domain.events import Classification, Event, MessageType, delivery_names, record_key, thread_key
 from bot.domain.jobs import FollowUpArrived, QuestionAsked, Work
-from bot.intake.alerts import read_alert
+from bot.intake.alerts import alert_in
 from bot.intake.classifier.classification import classify
 from bot.intake.enqueue import MessageSorter, requeue_lost_jobs
 from bot.intake.normalise import Body, Identity, Incoming, normalise
@@ -111,6 +111,14 @@ class Watcher:
     def is_under_alert(self, event: Event) -> bool:
         """Whether a message stands in the thread under an alert of the team's heartbeats."""
         return self._sorter.is_under_alert(event)
+
+    def follows(self, event: Event) -> bool:
+        """Whether a message stands in a thread that is open, or that was answered here: a question opens it again."""
+        key = thread_key(event)
+        if self.has_open(key):
+            return True
+        closed = self._store.last_closed(key) if event.thread_id is not None else None
+        return closed is not None and closed.posted_message_id is not None
 
     def has_open(self, thread_id: str) -> bool:
         """Whether a thread is open, or about to be."""
@@ -217,12 +225,16 @@ class Watcher:
             return None
         if incoming is None:
             return None
-        event, alert = incoming.event, None
-        tool = self._settings.watcher.tool_of(incoming.sender_ids) if event.sender.type == "bot" else None
-        if tool is not None and event.msg_type is not MessageType.DELETE:
-            alert = read_alert(incoming.message, tool=tool or None)
+        event, alert = incoming.event, alert_in(incoming, self._settings.watcher)
         known = {"chat_name": self._names.get(event.chat_id), "alert": alert}
-        return replace(incoming, event=event.model_copy(update=known))
+        event = event.model_copy(update=known)
+        if self._is_for_us(event) and self._me.user_id not in event.mentions:
+            event = event.model_copy(update={"mentions": (*event.mentions, self._me.user_id)})
+        return replace(incoming, event=event)
+
+    def _is_for_us(self, event: Event) -> bool:
+        """Whether it is new in somebody's direct messages with the bot, which is as good as a mention of it."""
+        return event.is_direct and event.msg_type not in _CHANGES and not self.is_under_alert(event)
 
     def _counts(self, incoming: Incoming) -> bool:
         """Whether the settings want this message at all; of a bot, alerts alone, and what becomes of a question."""
@@ -233,12 +245,14 @@ class Watcher:
             return state is not None and state.is_open and state.original_message_id == event.message_id
         if incoming.is_foreign and not watch.allow_external:
             return False
-        if event.chat_id in self._names or self.is_under_alert(event):
+        if event.chat_id in self._names or self.is_under_alert(event) or self._is_for_us(event):
             return True
         may_mention = watch.mentions_anywhere or event.chat_id == self._settings.ops_channel
         if may_mention and self._me.user_id in event.mentions and not is_change:
             return True
-        return (event.thread_id is not None or is_change) and self.has_open(thread_key(event))
+        if is_change:
+            return self.has_open(thread_key(event))
+        return event.thread_id is not None and self.follows(event)
 
     def _decide(self, event: Event, *, inflight: bool) -> tuple[Classification, Work | None]:
         """Return the class of an event, and its job if it deserves one."""

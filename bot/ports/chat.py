@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from bot.domain.acknowledgement import Reaction
-from bot.domain.heartbeats.alerts import Alert, Place
-from bot.domain.questions.autonomy_record import AutoReply
-from bot.domain.questions.feedback import Feedback
-from bot.domain.threads import ThreadState
+if TYPE_CHECKING:  # every command imports the ports, and few of them the chat
+    from bot.domain.acknowledgement import Reaction
+    from bot.domain.heartbeats.alerts import Alert, Place
+    from bot.domain.questions.autonomy_record import AutoReply
+    from bot.domain.questions.feedback import Feedback
+    from bot.domain.threads import ThreadState
 
 IN_FLIGHT: Final = timedelta(seconds=10)
 """How long after it was sent a post may still reach its channel, though whoever sent it cannot tell."""
@@ -100,6 +101,9 @@ class Workspace(Protocol):
 
     def thread(self, chat_id: str, thread_ts: str) -> Sequence[ChatMessage]:
         """Return the messages of a thread, its parent first; empty when the parent is gone."""
+
+    def thread_above(self, chat_id: str, message_id: str) -> str | None:
+        """Return the thread of the message above another one in a channel, None for none; raises ProviderError."""
 
     def channel(self, chat_id: str) -> Channel:
         """Return how a channel stands at this moment; raises ProviderError if the chat cannot say."""
@@ -250,6 +254,16 @@ class AskerChat(Protocol):
 
     def tell_asker(self, state: ThreadState, text: str) -> None:
         """Say a line beside the question that only its asker sees."""
+
+
+class DirectChat(Protocol):
+    """Somebody's direct messages with the bot. Both raise ProviderError where the chat refuses for now."""
+
+    def tell(self, state: ThreadState, text: str) -> None:
+        """Say a line in the thread of a question, once, whatever died in between."""
+
+    def show_working(self, state: ThreadState, *, is_working: bool) -> None:
+        """Set or clear the native status of a thread, where the chat has one."""
 
 
 class AuditChat(Protocol):

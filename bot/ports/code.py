@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from bot.domain.fixes.fixes import NewPullRequest, PullRequest
-from bot.domain.notes import KeptNote
-from bot.domain.returns import AgedClone
-from bot.domain.search.definitions import Definition
-from bot.domain.search.passages import CommitHit, IndexReport, MemoryHit, Passage
-from bot.domain.search.ranking import WordCounts
-from bot.domain.search.settings import Setting
+if TYPE_CHECKING:  # every command imports the ports, and few of them code
+    from bot.domain.fixes.fixes import NewPullRequest, PullRequest
+    from bot.domain.notes import KeptNote
+    from bot.domain.returns import AgedClone
+    from bot.domain.search.definitions import Definition
+    from bot.domain.search.passages import CommitHit, IndexReport, MemoryHit, Passage
+    from bot.domain.search.ranking import WordCounts
 
 
 class Clones(Protocol):
@@ -83,12 +83,6 @@ class PassageIndex(Protocol):
         No credential stands in them, and none is looked for: that was done when the file was indexed.
         """
 
-    def settings(self, words: str, *, limit: int = 20) -> list[Setting]:
-        """Return what is given a value and is told of in the words, best first.
-
-        They are looked for in its name, in those that enclose it, and in the text beside it.
-        """
-
     def commits(self, words: str, *, limit: int = 10) -> list[CommitHit]:
         """Return the commits whose messages hold the words, with these, best first; of two alike the newer one.
 
@@ -96,7 +90,7 @@ class PassageIndex(Protocol):
         """
 
     def near_names(self, name: str, *, limit: int = 3) -> list[str]:
-        """Return the nearest names of definitions and settings: one slip of the finger away, of long names two.
+        """Return the nearest names of definitions: one slip of the finger away, of long names two.
 
         None of them is nearer than another. A short name has none.
         """

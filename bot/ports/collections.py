@@ -15,13 +15,10 @@ from typing import Any, Final, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.domain.acknowledgement import Acknowledgement
-from bot.domain.fixes.fixes import Fix, check_fix_id
 from bot.domain.frozen_value import KeepsUnknownFields
 from bot.domain.heartbeats.session_state import SessionOverride, SessionState, check_session_id
-from bot.domain.notes import StoredNote, check_note_path
 from bot.domain.questions.autonomy_record import AutoReply, check_auto_reply_id
 from bot.domain.questions.feedback import Feedback, check_feedback_id
-from bot.domain.suggestions import Suggestion, check_suggestion_id
 from bot.domain.threads import CardShown, ThreadState, check_thread_id
 from bot.errors import Conflict, InputError
 from bot.ports.migrations import migrated, sealed
@@ -117,8 +114,8 @@ class CollectionSpec(Generic[Model]):
     name: str
     model: type[Model]
     check_id: Callable[[str], str]
-    default: Model | None = None
-    """What a document that is not there stands for, and what is not written."""
+    default: Callable[[], Model] | None = None
+    """Makes what a document that is not there stands for, and what is not written."""
     unknown: str = ""
     """What to say of an id nobody wrote, where there is no default."""
     id_in: Callable[[Model], str] | None = None
@@ -135,30 +132,14 @@ THREADS: Final = CollectionSpec(
     id_in=lambda one: one.thread_id,
     order=lambda one: one.started_at,
 )
-SESSIONS: Final = CollectionSpec(name="sessions", model=SessionState, check_id=check_session_id, default=SessionState())
+SESSIONS: Final = CollectionSpec(name="sessions", model=SessionState, check_id=check_session_id, default=SessionState)
 OVERRIDES: Final = CollectionSpec(
-    name="overrides", model=SessionOverride, check_id=check_session_id, default=SessionOverride()
-)
-SUGGESTIONS: Final = CollectionSpec(
-    name="suggestions",
-    model=Suggestion,
-    check_id=check_suggestion_id,
-    unknown="there is no suggestion {id}",
-    id_in=lambda one: one.id,
-    order=lambda one: (one.at, one.id),
+    name="overrides", model=SessionOverride, check_id=check_session_id, default=SessionOverride
 )
 ACKNOWLEDGEMENTS: Final = CollectionSpec(
-    name="acknowledgements", model=Acknowledgement, check_id=check_thread_id, default=Acknowledgement()
+    name="acknowledgements", model=Acknowledgement, check_id=check_thread_id, default=Acknowledgement
 )
-CARDS_SHOWN: Final = CollectionSpec(name="cards_shown", model=CardShown, check_id=check_thread_id, default=CardShown())
-FIXES: Final = CollectionSpec(
-    name="fixes",
-    model=Fix,
-    check_id=check_fix_id,
-    unknown="This patch is not on file any more; nothing happened.",
-    id_in=lambda one: one.id,
-    order=lambda one: one.asked_at,
-)
+CARDS_SHOWN: Final = CollectionSpec(name="cards_shown", model=CardShown, check_id=check_thread_id, default=CardShown)
 AUTO_REPLIES: Final = CollectionSpec(
     name="auto_replies",
     model=AutoReply,
@@ -167,9 +148,6 @@ AUTO_REPLIES: Final = CollectionSpec(
     id_in=lambda one: one.id,
     order=lambda one: one.at,
 )
-NOTES: Final = CollectionSpec(name="notes", model=StoredNote, check_id=check_note_path, unknown="there is no note {id}")
-"""The notes by their paths below memory/, where an engine is shared; in a data directory they are those files."""
-
 FEEDBACK: Final = CollectionSpec(
     name="feedback",
     model=Feedback,
@@ -237,7 +215,7 @@ class Collection(Generic[Model]):
             if after == before:
                 return before
             with suppress(Conflict):
-                if after == self._spec.default:
+                if self._spec.default is not None and after == self._spec.default():
                     self._documents.remove(self._spec.name, doc_id, version=version)
                 else:
                     self.put(doc_id, after, version=version)
@@ -313,7 +291,7 @@ class Collection(Generic[Model]):
             return stored
         if self._spec.default is None:
             raise InputError(self._spec.unknown.format(id=doc_id))
-        return self._spec.default
+        return self._spec.default()
 
 
 def read_value(documents: Documents, collection: str, model: type[Model]) -> Model | None:
@@ -332,7 +310,7 @@ class SingleDocument:
     """The one document of a collection, as a JSON object; keys that nobody names stay."""
 
     def __init__(self, documents: Documents, collection: str, *, on_damage: OnDamage = silently) -> None:
-        spec = CollectionSpec(name=collection, model=_Keys, check_id=str, default=_Keys())
+        spec = CollectionSpec(name=collection, model=_Keys, check_id=str, default=_Keys)
         self._documents, self._name = Collection(documents, spec, on_damage=on_damage), collection
 
     def read(self) -> Mapping[str, Any]:

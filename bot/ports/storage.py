@@ -9,12 +9,13 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from threading import Condition
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from bot.domain.jobs import Job, Work
-from bot.ports.code import NoteStore
-from bot.ports.replicas import Replicas, SharedPace
-from bot.ports.system import Clock
+if TYPE_CHECKING:  # every command imports the ports, and few of them jobs
+    from bot.domain.jobs import Job, Work
+    from bot.ports.code import NoteStore
+    from bot.ports.replicas import Replicas, SharedPace
+    from bot.ports.system import Clock
 
 DAMAGED: Final = -1
 """The version of what cannot be read: nothing is written over it."""

@@ -18,7 +18,6 @@ from typing import Any
 
 from bot.agent.model_run import RunStopped
 from bot.casework.alerts import AlertThreads
-from bot.casework.mentions import Mentions
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.recovery import ThreadRebuild
 from bot.domain.jobs import (
@@ -60,7 +59,7 @@ def complete(handlers: Handlers) -> Handlers:
 def build_job_table(
     orchestrator: Orchestrator,
     alerts: AlertThreads,
-    mentions: Mentions,
+    follow_mention: Callable[[MentionInstruction], None],
     rebuilding: ThreadRebuild,
     beats: BeatWorker,
     pages: PageThreads,
@@ -83,7 +82,7 @@ def build_job_table(
             MessageDeleted: orchestrator.note_deletion,
             AlertArrived: alerts.take_alert,
             ContinueThread: orchestrator.continue_thread,
-            MentionInstruction: heard(mentions.follow_instruction),
+            MentionInstruction: heard(follow_mention),
             AskInOps: ask,
             RebuildThread: rebuilding.rebuild_thread,
             RunBeat: beats.run_beat,

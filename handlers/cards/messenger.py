@@ -107,7 +107,7 @@ class SlackMessenger:
             if update(self._poster, at, card, patience_s=patience_s, spare=spare) or not card.is_waiting:
                 return at
         card = self._card(state, progress, refused, None)
-        posted = publish(self._poster, self._ops_channel, card)
+        posted = publish(self._poster, state.card_channel or self._ops_channel, card)
         stands = keep_first(self._poster, posted, card, since=_asked_at(state))
         if (whole_at := self._whole_at(state, stands, refused)) is not None:
             card = self._card(_placed(state, stands), progress, refused, whole_at)
@@ -156,15 +156,16 @@ class SlackMessenger:
 
         A question that is taken up again is older than the card it had before, whose ts is `after`.
         """
+        channel = state.card_channel or self._ops_channel
         found = self._poster.find(
-            self._ops_channel,
+            channel,
             ids.card_block_id(state.thread_id),
             what="look for the card",
             recorded_at=state.started_at,
             since=max(_asked_at(state), float(after or 0)),
             by_others=True,
         )
-        return MessageRef.on_file(self._ops_channel, found)
+        return MessageRef.on_file(channel, found)
 
     def post_reply(self, state: ThreadState, text: str) -> str:
         """Post an approved reply in the thread and return its ts; of a long one in several messages the last one's.

@@ -12,12 +12,13 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks.views.answers import answer_blocks, message_blocks
-from blocks.views.brief_view import brief_blocks, open_blocks
+from blocks.views.brief_view import brief_blocks
 from blocks.views.help_view import unknown_verb
-from blocks.views.report_views import approver_blocks, autonomy_blocks, metrics_blocks, status_blocks
+from blocks.views.report_views import autonomy_blocks
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch, answer_pause, answer_resume
 from bot.casework.posting.auto_replies import ArmingService
+from bot.casework.reports.answers import approvers_answer, metrics_answer, open_answer, status_answer
 from bot.casework.reports.daily_brief import WINDOW, build_brief
 from bot.casework.reports.metrics_report import MetricsReport
 from bot.casework.reports.status_overview import overview
@@ -66,7 +67,7 @@ class CaseworkCommands:
     def open(self, typed: TypedCommand) -> list[Block]:
         """List the drafts that wait."""
         now = self.clock.now()
-        return open_blocks(overview(self.store, now), now, may_see_drafts=self._may(typed))
+        return answer_blocks(open_answer(overview(self.store, now), now, may_see_drafts=self._may(typed)))
 
     def brief(self, typed: TypedCommand) -> list[Block]:
         """Sum up the last 24 hours."""
@@ -109,7 +110,7 @@ class CaseworkCommands:
 
     def approve_list(self, typed: TypedCommand) -> list[Block]:
         """Say who may approve."""
-        return approver_blocks(self.approvers.roll(), is_one=self._may(typed))
+        return answer_blocks(approvers_answer(self.approvers.roll(), is_one=self._may(typed)))
 
     def _require(self, typed: TypedCommand) -> None:
         self.approvers.require(*typed.who, ONLY_APPROVERS, next_step=WHO_APPROVES)
@@ -124,7 +125,7 @@ def metrics_command(measure: Callable[[], MetricsReport], arming: ArmingService,
     def metrics(typed: TypedCommand) -> list[Block]:
         verb = typed.line.word(1).lstrip(_DASHES)
         if not verb:
-            return metrics_blocks(measure())
+            return answer_blocks(metrics_answer(measure()))
         if verb == "autonomy":
             return autonomy_blocks(arming.case(), may_see_drafts=approvers.allow(*typed.who))
         if verb not in ("arm", "disarm"):
@@ -143,7 +144,8 @@ def status_command(
     """Return the command; questions and machines are for approvers, of the codebases only `codebases` are named."""
 
     def status(typed: TypedCommand) -> list[Block]:
-        seen = overview(store, clock.now(), codebases, replicas=replicas)
-        return status_blocks(seen, may_see_drafts=approvers.allow(*typed.who))
+        now = clock.now()
+        seen = overview(store, now, codebases, replicas=replicas)
+        return answer_blocks(status_answer(seen, now, may_see_drafts=approvers.allow(*typed.who)))
 
     return status

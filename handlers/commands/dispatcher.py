@@ -16,14 +16,15 @@ from slack_sdk.models.blocks import Block
 
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import answer_text
+from blocks.text.tables import without_tables
 from blocks.views.answers import message_blocks
 from blocks.views.help_view import WORD_CHARS, entry_blocks, help_blocks, typed_blocks, unknown_text
 from bot.domain.commands.command_line import CommandLine, read_line
-from bot.domain.commands.command_specs import MANUAL, command_names, near_commands, subcommands
+from bot.domain.commands.command_specs import command_names, manual, near_commands, subcommands
 from bot.domain.text.did_you_mean import near_ones
 from bot.domain.text.sanitize import storable
 from bot.errors import Conflict, InputError, TriageError
-from handlers.answers import respond_privately
+from handlers.answers import TABLES, TableAnswers, respond_privately
 from handlers.clicks import NAME_CHARS
 
 log = logging.getLogger(__name__)
@@ -84,7 +85,7 @@ def reject_extra_words(path: str, given: Sequence[str]) -> None:
 
     >>> reject_extra_words("heartbeat off", ["shop"])
     """
-    entry = MANUAL[path]
+    entry = manual()[path]
     if entry.extra_words is None or len(given) <= entry.extra_words:
         return
     extra = " ".join(given[entry.extra_words :])[:SHOWN_CHARS]
@@ -124,14 +125,15 @@ class CommandDispatcher:
         team_id: str,
         knows: Callable[[str, str], bool] | None = None,
         patience_s: float = PATIENCE_S,
+        tables: TableAnswers = TABLES,
     ) -> None:
         self._table: dict[str, Command] = {"help": self._help, **table}
-        self._patience_s = patience_s
+        self._patience_s, self._tables = patience_s, tables
         self._knows = knows or (lambda _, team: team == team_id)
 
     def __call__(self, ack: Ack, body: Body, respond: Respond) -> None:
         """Answer at once, or say that it takes longer and answer then; then keep what was promised."""
-        answer_in_time(self.answer, TypedCommand.from_payload(body), ack, respond, self._patience_s)
+        answer_in_time(self.answer, TypedCommand.from_payload(body), ack, respond, self._patience_s, self._tables)
 
     def answer(self, typed: TypedCommand) -> Answer:
         """Return the answer; an error is one, too."""
@@ -158,10 +160,17 @@ class CommandDispatcher:
         return _about(about[1:] if about[:1] == ["triage"] else about)
 
 
-def answer_in_time(answer_to: Command, typed: TypedCommand, ack: Ack, respond: Respond, patience_s: float) -> None:
+def answer_in_time(
+    answer_to: Command,
+    typed: TypedCommand,
+    ack: Ack,
+    respond: Respond,
+    patience_s: float,
+    tables: TableAnswers = TABLES,
+) -> None:
     """Answer at once, or say that it takes longer and answer then; then keep what was promised."""
     word = answer_text(typed.line.word(0)[:WORD_CHARS]) or "help"
-    acknowledged = _AnswerOnce(lambda **said: ack(response_type="ephemeral", **said))
+    acknowledged = _AnswerOnce(lambda **said: ack(response_type="ephemeral", **said) if said else ack())
     looking = threading.Timer(patience_s, acknowledged, kwargs={"text": f"Working … (/triage {word})"})
     looking.daemon = True
     looking.start()
@@ -170,9 +179,14 @@ def answer_in_time(answer_to: Command, typed: TypedCommand, ack: Ack, respond: R
     finally:
         looking.cancel()
     blocks = fit_message(answer.blocks if isinstance(answer, DeferredAnswer) else answer)
-    said: dict[str, Any] = {"text": f"/triage {word}", "blocks": [block.to_dict() for block in blocks]}
-    if not acknowledged(**said):
-        respond_privately(respond, **said)
+    text = f"/triage {word}"
+    if tables.wanted_for(blocks):
+        acknowledged()  # Slack answers only what is sent to the response_url, so that a refusal is heard there
+        tables.respond(respond, text, blocks)
+    else:
+        said: dict[str, Any] = {"text": text, "blocks": [block.to_dict() for block in without_tables(blocks)]}
+        if not acknowledged(**said):
+            respond_privately(respond, **said)
     if isinstance(answer, DeferredAnswer):
         _keep(answer, respond)
 
@@ -197,15 +211,15 @@ def _about(words: list[str]) -> list[Block]:
     if not words or not words[0]:
         return help_blocks()
     command, verb = words[0], next((word for word in words[1:] if word), "")
-    if command not in MANUAL:
+    if command not in manual():
         return help_blocks(unknown_text(command, [f"help {path}" for path in near_commands(command)]))
     for word in reversed(words[1:]):  # `help tiers shop add` and `help tiers add`
-        if (found := MANUAL.get(f"{command} {word}")) is not None:
+        if (found := manual().get(f"{command} {word}")) is not None:
             return entry_blocks(found)
     if verb and subcommands(command):
         near = [f"help {command} {one}" for one in near_ones(verb, command_names(command))]
-        return entry_blocks(MANUAL[command], unknown_text(verb, near, after=f"{command} …") if near else "")
-    return entry_blocks(MANUAL[command])
+        return entry_blocks(manual()[command], unknown_text(verb, near, after=f"{command} …") if near else "")
+    return entry_blocks(manual()[command])
 
 
 def _refusal(error: TriageError, typed: TypedCommand) -> str:

@@ -18,7 +18,7 @@ from blocks.text.message_size import fit_together
 from blocks.text.outgoing_text import context, escape, section
 from blocks.views.answers import message_blocks
 from blocks.views.help_view import WORD_CHARS
-from bot.domain.commands.command_specs import MANUAL, NOTHING, OF_TEAMS, subcommands
+from bot.domain.commands.command_specs import NOTHING, OF_TEAMS, manual, subcommands
 from handlers.commands.dispatcher import HELP_WORDS, PATIENCE_S, Answer, DeferredAnswer, TypedCommand, answer_in_time
 from handlers.team_router import NAME, TeamListeners, TeamRouter
 
@@ -48,7 +48,7 @@ class TeamCommands:
 
     def _answer(self, typed: TypedCommand) -> Answer:
         teams, first = self._teams.all(), typed.line.word(0)
-        named = None if first in MANUAL else next((one for one in teams if one.team == first), None)
+        named = None if first in manual() else next((one for one in teams if one.team == first), None)
         if named is not None:
             typed = dataclasses.replace(typed, line=typed.line.without_first())
         if _is_help(typed) or not teams[0].approvers.knows(*typed.who):
@@ -63,7 +63,7 @@ class TeamCommands:
 def _is_help(typed: TypedCommand) -> bool:
     """Whether the answer is the manual's, which is the same for all teams."""
     word = typed.line.word(0)
-    return word not in MANUAL or word == "help" or (typed.line.word(1) in HELP_WORDS and word != "investigate")
+    return word not in manual() or word == "help" or (typed.line.word(1) in HELP_WORDS and word != "investigate")
 
 
 def _with_note(answer: Answer, typed: TypedCommand) -> Answer:
@@ -113,10 +113,10 @@ def _of_all(teams: Sequence[TeamListeners], typed: TypedCommand) -> Answer:
 def _is_report(typed: TypedCommand) -> bool:
     """Whether a command changes nothing, whatever comes after its words."""
     word = typed.line.word(0)
-    verb = next((one for one in map(str.lower, typed.line.words[1:3]) if f"{word} {one}" in MANUAL), "")
+    verb = next((one for one in map(str.lower, typed.line.words[1:3]) if f"{word} {one}" in manual()), "")
     if verb:
-        return MANUAL[f"{word} {verb}"].changes == NOTHING
-    return MANUAL[word].changes == NOTHING or (bool(subcommands(word)) and not typed.line.word(1))
+        return manual()[f"{word} {verb}"].changes == NOTHING
+    return manual()[word].changes == NOTHING or (bool(subcommands(word)) and not typed.line.word(1))
 
 
 def _of_team(team: TeamListeners, typed: TypedCommand) -> Answer:

@@ -21,6 +21,7 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackRequestError
 from slack_sdk.models.blocks import Block
 
+from blocks.elements import with_spoken_names
 from blocks.text.message_size import REFUSED_CONTENT, shortened_blocks
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports import Clock
@@ -107,6 +108,7 @@ class Poster:
 
             return self._at_pace(call, self._limiter.posts, channel, what, rank=rank, patience_s=PATIENCE_S)
 
+        blocks = with_spoken_names(blocks) if blocks else blocks
         return send(blocks) if whole or not blocks else _shorter_if_refused(send, blocks)
 
     def post_series(self, parts: Sequence[Part], *, channel: str, thread_ts: str, what: str, rank: int) -> list[str]:
@@ -159,6 +161,7 @@ class Poster:
 
             self._at_pace(call, UPDATES, _ALL_CARDS, what, patience_s=patience_s, spare=spare)
 
+        blocks = with_spoken_names(blocks)
         send(blocks) if whole else _shorter_if_refused(send, blocks)
 
     def delete(self, channel: str, ts: str, *, what: str) -> None:

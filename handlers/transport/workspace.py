@@ -19,6 +19,7 @@ from bot.domain.text.sanitize import storable
 from bot.domain.threads import PROOF_MARK, REPLY_MARK
 from bot.errors import ProviderError
 from bot.intake.message_text import image_ids, read_message
+from bot.intake.normalise import WRITTEN
 from bot.ports import Channel, ChatMessage, Message, Person
 from handlers.names import NameBook
 from handlers.transport.slack_clients import translate_slack_errors
@@ -26,6 +27,9 @@ from handlers.transport.slack_clients import translate_slack_errors
 log = logging.getLogger(__name__)
 
 PAGE = 200
+
+MESSAGES_ABOVE = 15
+"""Looked through for one that somebody wrote; the others say who joined."""
 
 CACHE_S = 60.0
 MAX_CACHED = 1_000
@@ -117,6 +121,19 @@ class SlackWorkspace:
         """Return the messages of a thread, its parent first; empty when the parent is gone."""
         messages = _replies(self._client, chat_id, thread_ts)
         return [self._message(m) for m in messages if m.get("subtype") != "tombstone" and m.get("ts")]
+
+    def thread_above(self, chat_id: str, message_id: str) -> str | None:
+        """Return the thread of the message that somebody wrote above another one in a channel; None for none.
+
+        Those that mention the bot are left out: it has dealt with them. Raises ProviderError if Slack cannot say.
+        """
+        with translate_slack_errors("read the message above"):
+            page = self._client.conversations_history(channel=chat_id, latest=message_id, limit=MESSAGES_ABOVE)
+        above = [one for one in _messages_of(page) if float(one.get("ts") or "inf") < float(message_id)]
+        us = f"<@{self._bot_user_id}"
+        said = [one for one in above if one.get("subtype") in WRITTEN and us not in str(one.get("text"))]
+        newest = max(said, key=lambda one: float(one["ts"]), default=None)
+        return str(newest.get("thread_ts") or newest["ts"]) if newest else None
 
     def channel(self, chat_id: str) -> Channel:
         """Return how a channel stands; raises ProviderError if Slack cannot say."""

@@ -17,7 +17,8 @@ from bot.casework.ops_channel import ProcessLines
 from bot.composition.process import open_storage
 from bot.errors import StoreError
 from bot.heartbeat.session_registry import SessionMemory
-from bot.ports.collections import GAPS, OVERRIDES, SUGGESTIONS, Collection, SingleDocument
+from bot.ports.collections import GAPS, OVERRIDES, Collection, SingleDocument
+from bot.ports.feature_collections import SUGGESTIONS
 from bot.ports.threads import Threads
 from tests.fakes import FakeClock
 from tests.tables import each_row

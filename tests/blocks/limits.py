@@ -17,7 +17,7 @@ _BROADCAST = re.compile(r"<!(?:channel|here|everyone|subteam)|<@S|(?<![\w.])@(?:
 def texts(value: Any) -> Iterator[str]:
     """Yield every text object's text in a block, wherever it hides."""
     if isinstance(value, dict):
-        if value.get("type") in ("mrkdwn", "plain_text") and isinstance(value.get("text"), str):
+        if value.get("type") in ("mrkdwn", "plain_text", "raw_text", "link") and isinstance(value.get("text"), str):
             yield value["text"]
         for inner in value.values():
             yield from texts(inner)
@@ -42,8 +42,12 @@ def as_slack_takes_it(blocks: Sequence[Block]) -> list[dict[str, Any]]:
 def _check(block: dict[str, Any]) -> None:
     for text in texts(block):
         assert 0 < len(text) <= 3_000
-        assert text.count("```") % 2 == 0
+        assert text.count("```") % 2 == 0 or block["type"] == "table"
         assert not _BROADCAST.search(text)
+    if block["type"] == "table":
+        assert len(block["rows"]) <= 100
+        assert all(0 < len(row) <= 20 for row in block["rows"])
+        assert len(str(block["rows"])) <= 40_000
     for element in block.get("elements", []):
         assert len(element.get("value") or "") <= 2_000
         for option in element.get("options", []):

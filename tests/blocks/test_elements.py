@@ -1,8 +1,8 @@
-"""The frame of every dialogue is one that Slack takes."""
+"""The parts of cards and dialogues: a frame that Slack takes, and buttons that say what they are about."""
 
 from __future__ import annotations
 
-from blocks.elements import TITLE_CHARS, form, notice
+from blocks.elements import TITLE_CHARS, actions, button, form, notice, with_spoken_names
 from blocks.text.outgoing_text import section
 from tests.blocks.limits import view_as_slack_takes_it
 
@@ -27,3 +27,15 @@ def test_a_notice_has_nothing_to_submit() -> None:
     found = view_as_slack_takes_it(notice("Saved", [section("x")]))
     assert "submit" not in found
     assert found["close"]["text"] == "Close"
+
+
+def test_a_button_says_to_a_screen_reader_what_it_is_about() -> None:
+    """One in a row the message's first text, or in a home the text above it; one beside a text that text."""
+    row = actions("row", button("Approve", "a", "1"))
+    beside = section(":mag: A close match: `x.py:3` &lt;!channel&gt;", accessory=button("Use this", "b", "2"))
+    blocks = [section("*Ana* asked: <https://x.io|where>?"), beside, row]
+    with_spoken_names(blocks)
+    assert beside.accessory.accessibility_label == "Use this: A close match: x.py:3 !channel"
+    assert row.elements[0].accessibility_label == "Approve: Ana asked: where ?"
+    with_spoken_names(blocks, by_part=True)
+    assert row.elements[0].accessibility_label == "Approve: A close match: x.py:3 !channel"

@@ -45,14 +45,15 @@ from blocks.cards.reply_cards import (
 )
 from blocks.elements import text_input
 from blocks.text.outgoing_text import given_back
+from blocks.text.tables import without_tables
 from blocks.views.answers import answer_blocks, message_blocks
-from blocks.views.brief_view import brief_blocks, open_blocks, reminder_blocks
+from blocks.views.brief_view import brief_blocks, reminder_blocks
 from blocks.views.help_view import unknown_text
-from blocks.views.home_view import Notice, home_view
-from blocks.views.report_views import autonomy_blocks, status_blocks
-from blocks.views.teams_home_view import TeamHome, teams_home_view
+from blocks.views.home_view import Notice, TeamHome, home_view
+from blocks.views.report_views import autonomy_blocks
 from bot.adapters.notify import TelegramSurface, WebhookSurface
 from bot.casework.checks.sources import Lines, Missing
+from bot.casework.reports.answers import open_answer, status_answer
 from bot.casework.reports.status_overview import FindingLine
 from bot.domain.answers import Part, lines_of
 from bot.domain.citations.links import code_links
@@ -173,7 +174,9 @@ def briefs(text: str) -> Iterator[Any]:
     seen_now = filled(an_overview("x", paused="x", index="x", clones=("x",)), text)
     whole = filled(brief(paused="x", remarks=(("x", "x"),)), text)
     yield from (brief_blocks(replace(whole, open_findings=(found,)), text, may_see_drafts=True),)
-    yield from (open_blocks(seen_now, NOW, may_see_drafts=True), status_blocks(seen_now, may_see_drafts=True))
+    for answer in (open_answer, status_answer):
+        blocks = answer_blocks(answer(seen_now, NOW, may_see_drafts=True))
+        yield from (blocks, without_tables(blocks))
     yield reminder_blocks(seen_now.drafts, NOW, expire_after=None)
     yield autonomy_blocks(filled(answers._CASE, text), may_see_drafts=True)
 
@@ -182,8 +185,8 @@ def homes(text: str) -> Iterator[Any]:
     """Yield App Home of one team and of several."""
     home = replace(filled(answers._HOME, text), card=lambda state: card(state), drafts={})
     notice = Notice(text=text, at=NOW, about=text)
-    yield home_view(home, user="U2", may_approve=True, notice=notice)
-    yield teams_home_view([TeamHome(name="shop", home=home, may_approve=True)], user="U2", notice=notice)
+    for name in ("", "shop"):
+        yield home_view([TeamHome(name=name, home=home, may_approve=True)], user="U2", notice=notice)
 
 
 def sessions(text: str) -> Iterator[Any]:

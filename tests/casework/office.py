@@ -12,8 +12,10 @@ from bot.agent.model_run import OnProgress
 from bot.agent.run_records import RunRecorder
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.alerts import AlertThreads
+from bot.casework.approvers import Approvers
 from bot.casework.checks.validation import Validation
 from bot.casework.decisions import Decisions, DraftClick
+from bot.casework.direct_messages import DirectMessages
 from bot.casework.escalate.escalations import Escalations, EscalationWatch, LongRuns
 from bot.casework.hand_overs import HandOvers
 from bot.casework.notes import Notes, Proved
@@ -71,6 +73,7 @@ from tests.fakes import (
     MemoryThreads,
     RecordingAskerChat,
     RecordingAudits,
+    RecordingDirectChat,
     RecordingMessenger,
     RecordingPages,
     ScriptedInvestigator,
@@ -156,7 +159,7 @@ class Office:
         )
         self.page_chat = RecordingPages(faults=self.faults)
         self.asker_chat, self.acknowledged = RecordingAskerChat(self.faults), MemoryDocuments(faults=self.faults)
-        self.cards_shown = MemoryDocuments()
+        self.cards_shown, self.direct_chat = MemoryDocuments(), RecordingDirectChat(self.faults)
         self.approvers: set[str] = {BEN}
         self.replicas: Replicas | None = None
         self.past, self.audits, self.starts = FileStore(folder / "home"), RecordingAudits(self.faults), 0
@@ -183,6 +186,10 @@ class Office:
                 self.clock,
                 mode=self.settings.acknowledge,
                 say=self.messenger.tell_ops,
+            ),
+            direct=DirectMessages(
+                approvers=Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=self.workspace),
+                chat=self.direct_chat,
             ),
             shown=in_memory(CARDS_SHOWN, self.cards_shown),
         )

@@ -86,6 +86,17 @@ def test_the_text_stands_while_the_investigation_runs(tmp_path: Path) -> None:
     assert office.messenger.posts == []
 
 
+def test_words_typed_before_a_follow_up_are_kept_and_the_new_draft_comes_beside_them(tmp_path: Path) -> None:
+    """Whoever had the editor open when somebody asked more loses nothing."""
+    office = an_office(tmp_path).asked()
+    opened = office.click()
+    office.investigator.meanwhile = lambda: office.decisions.edit(opened, MINE, by=BEN)
+    office.says("and on weekdays?")
+    assert (office.state.draft_pending, office.state.draft_edited_by) == (MINE, BEN)
+    assert office.state.draft_new is not None
+    assert office.state.draft_new.text == NEW
+
+
 def test_use_new_proposes_the_new_draft_and_approve_posts_it(tmp_path: Path) -> None:
     """It is no edit then, and its words are what is posted."""
     office = edited(an_office(tmp_path))

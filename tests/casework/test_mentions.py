@@ -179,6 +179,21 @@ def test_outside_a_thread_the_one_who_wrote_is_told_how(desk: Desk, words: str, 
     assert desk.office.store.threads() == []
 
 
+@each_row("words", ["look into this", ""])
+def test_outside_a_thread_the_message_above_is_meant(tmp_path: Path, words: str) -> None:
+    """It is worked on in its own thread, by a job of that thread."""
+    desk = Desk(tmp_path)
+    desk.root("why do we retry five times?")
+    desk.mention(words, thread_id=None, msg_type="text")
+    [job] = desk.office.jobs.waiting.values()
+    assert job.key == THREAD_ID
+    assert isinstance(job.work, MentionInstruction)
+    desk.mentions.follow_instruction(job.work)
+    state = desk.office.store.get(THREAD_ID)
+    assert state is not None
+    assert (state.question, state.original_sender_id) == ("why do we retry five times?", ANN)
+
+
 def test_a_chat_that_takes_no_answer_fails_no_job(desk: Desk) -> None:
     """It would only come again."""
     desk.refuse = ProviderError("Slack could not answer you: user_not_in_channel")

@@ -14,7 +14,7 @@ from bot.domain.jobs import ContinueThread, MessageEdited, QuestionAsked
 from bot.domain.returns import InvestigatorReturn, Verdict
 from bot.domain.severity import Severity
 from bot.domain.threads import HumanContext, PendingReason, PostIntent, Resolution, ThreadStatus
-from bot.errors import Conflict
+from bot.errors import Conflict, Unavailable
 from bot.ports import Person
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, an_event
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
@@ -143,25 +143,48 @@ def test_a_mention_on_a_waiting_draft_investigates_again(office: Office) -> None
     assert office.state.stale_reasons == ()
 
 
-def test_a_mention_written_before_the_draft_is_offered_on_the_card(office: Office) -> None:
-    """A mention while a run is under way starts no second one: the human is told instead."""
-    office.arrive(an_event())
-    event = an_event("<@U0BOT> well?", "1795165201.000100", thread_id=QUESTION_TS, mentions=("U0BOT",))
-    office.arrive(event)
-    office.clock.advance(60)
-    office.work()
+def test_a_question_of_anybody_on_a_waiting_draft_investigates_again(office: Office) -> None:
+    """Without a mention; a remark does not."""
+    office.asked()
+    office.says("we use v2", sender=BEN)
     assert len(office.investigator.assignments) == 1
-    assert office.state.stale_reasons == (f"<@{ANN}> wrote in the thread (2026-11-20 09:00:01 UTC)",)
+    office.says("and how long does it wait for refunds?", sender=BEN)
+    [_, again] = office.investigator.assignments
+    assert [said.text for said in again.follow_ups] == ["we use v2", "and how long does it wait for refunds?"]
+    assert (office.state.status, office.state.draft_version) == (ThreadStatus.PENDING_USER, 2)
+    assert office.state.stale_reasons == ()
 
 
-def test_a_mention_while_the_reply_is_being_posted_waits(office: Office) -> None:
+def test_all_that_is_asked_during_a_run_is_taken_into_one_next_run(office: Office) -> None:
+    """However much it is, one run at a time."""
+
+    def meanwhile() -> None:
+        for number in range(3):
+            ts = f"179516521{number}.000100"
+            event = an_event(f"and for case {number}?", ts, thread_id=QUESTION_TS, msg_type="thread_reply")
+            office.arrive(event)
+
+    office.investigator.meanwhile = meanwhile
+    office.asked()
+    assert [len(each.follow_ups) for each in office.investigator.assignments] == [0, 3]
+    assert office.state.status is ThreadStatus.PENDING_USER
+    assert office.state.stale_reasons == ()
+
+
+def test_a_question_while_the_reply_is_being_posted_opens_the_thread_again(office: Office) -> None:
     """A claimed draft is never taken back: its words are on their way."""
     office.asked()
-    office.store.put(office.state.evolve(post_intent=PostIntent(at=office.clock.now(), draft_hash="0" * 16)))
-    office.says("<@U0BOT> hello?", mention=True)
-    assert len(office.investigator.assignments) == 1
-    assert (office.state.draft_version, office.state.post_intent is not None) == (1, True)
-    assert office.state.stale_reasons == (f"<@{ANN}> wrote in the thread (2026-11-20 09:01:01 UTC)",)
+
+    def meanwhile() -> None:
+        with pytest.raises(Unavailable):
+            office.says("and for refunds?")
+        assert (office.state.draft_version, office.state.followups) == (1, ())
+
+    office.messenger.meanwhile = meanwhile
+    office.decisions.approve(office.click(), by=BEN)
+    office.restart()
+    assert [post.text for post in office.messenger.posts] == [a_return().draft_reply]
+    assert (office.state.question, office.state.status) == ("and for refunds?", ThreadStatus.PENDING_USER)
 
 
 def test_a_deletion_while_the_reply_is_being_posted_does_not_close_under_it(office: Office) -> None:

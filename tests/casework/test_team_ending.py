@@ -10,7 +10,7 @@ from bot.casework.team_ending import MAX_LINKS, end_team
 from bot.domain.fixes.fixes import Fix, FixStatus
 from bot.domain.returns import ProposedPatch
 from bot.errors import ProviderError, Unavailable
-from bot.ports.collections import FIXES
+from bot.ports.feature_collections import FIXES
 from tests.builders import THREAD_ID, an_event
 from tests.casework.office import BEN, Office
 from tests.fakes import in_memory

@@ -196,7 +196,10 @@ def test_status_names_the_codebases_of_the_team_only(home: Path, capsys: pytest.
     assert "0a1b2c3d4e" not in capsys.readouterr().out
 
 
-@each_row("words", [["search", "hello"], ["investigate", "hello?"], ["eval"], ["heartbeat", "assign", "shop", "look"]])
+@each_row(
+    "words",
+    [["search", "hello"], ["investigate", "hello?"], ["heartbeat", "assign", "shop", "look"]],
+)
 def test_a_data_directory_is_its_owner_s_alone_whatever_makes_it(tmp_path: Path, words: list[str]) -> None:
     """Questions, transcripts and the index lie there; most of them rely on the mode of this folder."""
     code, home = make_repo(tmp_path / "code", {"README.md": "# Hello\n\nhello world\n"}), tmp_path / "new" / "home"

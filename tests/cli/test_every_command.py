@@ -97,9 +97,8 @@ def assert_designed(done: Said) -> None:
         "metrics --sample 3",
         "why THREAD",
         "verify THREAD",
-        "replay HOME",
+        "backtest HOME",
         "investigate How?",
-        "eval --limit 2",
         "heartbeat",
         "heartbeat list",
         "heartbeat log SESSION",
@@ -154,7 +153,7 @@ def test_help_fits_the_screen(desk: Desk) -> None:
         ("verify ../x", 1, "one looks like T01.C01.1700000000.000100"),
         ("pollinate accept zzz", 1, "nothing waits"),
         ("metrics --days x", 2, "is not a valid integer range"),
-        ("replay /nope", 1, "give an events.ndjson"),
+        ("backtest /nope", 1, "give a Slack export"),
         ("investigate", 2, "ask one, as in `triage investigate"),
         ("search", 2, "give one, as in `triage search"),
         ("search x --codebase /nope", 2, "give the path of a git checkout"),
@@ -224,7 +223,7 @@ def test_a_word_that_is_missing_is_exit_code_2(words: str, tmp_path: Path) -> No
     assert done.stderr.endswith(f"Next: triage {words} --help\n")
 
 
-@each_row("words", ["search x", "eval"])
+@each_row("words", ["search x", "backtest x"])
 def test_what_needs_no_config_says_how_to_do_without(words: str, tmp_path: Path) -> None:
     """Somebody who has only a checkout is told of --codebase."""
     done = typed(words.split(), tmp_path, environment(tmp_path))

@@ -10,7 +10,14 @@ from tests.tables import each_row
 
 @each_row(
     "removed, instead",
-    [("autonomy", "metrics --autonomy"), ("files", "notes"), ("review", "metrics"), ("schema", "migrate --schema")],
+    [
+        ("autonomy", "metrics --autonomy"),
+        ("eval", "backtest"),
+        ("files", "notes"),
+        ("replay", "backtest"),
+        ("review", "metrics"),
+        ("schema", "migrate --schema"),
+    ],
 )
 def test_a_removed_command_names_what_to_type_instead(
     removed: str, instead: str, capsys: pytest.CaptureFixture[str]
@@ -28,7 +35,7 @@ def test_a_removed_command_names_what_to_type_instead(
         ("metrics --rebuild", "--rebuild was removed: triage metrics reads the journals"),
         ("metrics --picture", "--picture was removed: triage metrics --days 7"),
         ("demo --teams", "--teams was removed: several teams"),
-        ("eval --calibrate", "--calibrate was removed: drafts are not counted"),
+        ("metrics --judge", "--judge was removed: the page of triage backtest"),
     ],
 )
 def test_a_removed_option_says_what_is_so_instead(typed: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,7 +50,7 @@ def test_the_list_fits_eighty_columns(home: Path, capsys: pytest.CaptureFixture[
     assert max(map(len, seen.splitlines())) <= 80
     assert "triage.yml says 30m" in " ".join(seen.split())
     assert "08:00-22:00 Asia/Tokyo" in " ".join(seen.split())
-    assert "off tooling" in seen
+    assert "tooling   off" in seen
     assert "Next: triage heartbeat why shop-api" in seen
     assert "\x1b" not in seen
 
@@ -132,9 +132,9 @@ def test_why_gathers_what_stood_beside_ok(home: Path, capsys: pytest.CaptureFixt
 def test_switches_are_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With what to type to go back."""
     assert "triage heartbeat on shop-api" in typed(capsys, "off", "shop-api")
-    assert "off shop-api" in typed(capsys, "list")
+    assert "shop-api  off" in typed(capsys, "list")
     assert "is on" in typed(capsys, "on", "shop-api")
-    assert "new shop-api" in typed(capsys, "list")
+    assert "shop-api  new" in typed(capsys, "list")
 
 
 @pytest.mark.parametrize(

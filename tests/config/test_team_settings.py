@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import time, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,7 @@ def test_a_team_inherits_key_by_key(folder: Path) -> None:
     assert (pay.approvers, plat.approvers) == (("S0PAY",), ("U0ALL",))
     assert (pay.budget.per_thread_usd, pay.budget.per_day_usd, plat.budget.per_day_usd) == (1, 20, 20)
     assert (pay.expire_after, plat.expire_after) == (None, timedelta(days=2))
-    assert (pay.brief.evening, plat.brief.morning, plat.brief.evening) == (None, time(8, 30), time(17, 0))
+    assert (pay.brief.evening, plat.brief.morning, plat.brief.evening) == (None, "08:30", "17:00")
     assert [chat.chat_id for chat in pay.watched_chats] == ["C0PAY"]
     assert not pay.teams
 

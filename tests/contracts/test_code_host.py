@@ -7,24 +7,19 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
-from bot.adapters.codehost.github import GiteaClient, GitHubClient
-from bot.adapters.codehost.gitlab import GitLabClient
-from bot.adapters.codehost.host_requests import LEAST_PAUSE_S, HostRequests
-from bot.domain.citations.links import code_repository
+from bot.adapters.code_host import HOSTS, LEAST_PAUSE_S, CodeHostApi
+from bot.domain.citations.links import CodeRepository, code_repository
 from bot.domain.fixes.fixes import FixStatus, NewPullRequest
 from bot.errors import ProviderError, Unavailable, Unconfirmed
-from bot.ports.code import CodeHostClient
 from tests.code_host import TOKEN, CodeHost, Fault
 from tests.endless_host import endless_host
 from tests.gitrepo import git, make_repo
 from tests.tables import each_row
 
-CLIENTS: dict[str, Any] = {"github": GitHubClient, "gitlab": GitLabClient, "gitea": GiteaClient}
 NEW = NewPullRequest(branch="triage/x", base="main", title="Raise it", body="Why.\n<!-- m1 -->")
 
 
@@ -34,7 +29,7 @@ def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Code
     folder = tmp_path_factory.mktemp("hosts")
     codebase = make_repo(folder / "shop", {"a.py": "a = 1\n"})
     with ExitStack() as running:
-        hosts = {kind: running.enter_context(CodeHost(folder / kind, kind)) for kind in CLIENTS}
+        hosts = {kind: running.enter_context(CodeHost(folder / kind, kind)) for kind in HOSTS}
         for host in hosts.values():
             git(codebase, "push", "--quiet", str(host.bare), "main:main", "main:triage/x")
         yield hosts
@@ -47,7 +42,7 @@ def emptied(host: CodeHost) -> CodeHost:
     return host
 
 
-@pytest.fixture(params=sorted(CLIENTS))
+@pytest.fixture(params=sorted(HOSTS))
 def host(request: pytest.FixtureRequest, lasting: dict[str, CodeHost]) -> CodeHost:
     """A host of each kind."""
     return emptied(lasting[request.param])
@@ -59,12 +54,11 @@ def github(lasting: dict[str, CodeHost]) -> CodeHost:
     return emptied(lasting["github"])
 
 
-def connect(host: CodeHost, token: str = TOKEN) -> CodeHostClient:
+def connect(host: CodeHost, token: str = TOKEN) -> CodeHostApi:
     """Return the client of a host."""
     found = code_repository(host.url, host.kind)  # type: ignore[arg-type]
     assert found is not None
-    client: CodeHostClient = CLIENTS[host.kind](found, SecretStr(token))
-    return client
+    return CodeHostApi(found, SecretStr(token))
 
 
 def test_a_draft_is_opened_found_and_followed(host: CodeHost) -> None:
@@ -199,5 +193,5 @@ def test_an_answer_without_end_is_cut_off() -> None:
     """No memory is filled by it, and nobody waits for its end."""
     with endless_host() as server:
         with pytest.raises(Unavailable, match="HTTP 200 without JSON"):
-            HostRequests("GitHub", server.url, {}).get(dict, "/pulls")
+            CodeHostApi(CodeRepository("gitea", server.url, "acme/shop"), SecretStr(TOKEN)).default_branch()
         assert server.cut_off.wait(60)

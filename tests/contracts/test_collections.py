@@ -19,15 +19,8 @@ from bot.domain.suggestions import DecidedBy, Suggestion, SuggestionStatus, sugg
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, StoreError
 from bot.heartbeat.session_registry import WakeBox
-from bot.ports.collections import (
-    ACKNOWLEDGEMENTS,
-    OVERRIDES,
-    PAUSE,
-    SUGGESTIONS,
-    Collection,
-    CollectionSpec,
-    SingleDocument,
-)
+from bot.ports.collections import ACKNOWLEDGEMENTS, OVERRIDES, PAUSE, Collection, CollectionSpec, SingleDocument
+from bot.ports.feature_collections import SUGGESTIONS
 from tests import fork_server
 from tests.contracts.test_documents import ENGINES, Open
 from tests.tables import each_row
@@ -227,7 +220,8 @@ class TestOnDisk:
             "import sys; from pathlib import Path; from datetime import datetime, UTC\n"
             "from bot.adapters.storage.files.file_documents import FileDocuments\n"
             "from bot.domain.suggestions import *\n"
-            "from bot.ports.collections import SUGGESTIONS, Collection\n"
+            "from bot.ports.collections import Collection\n"
+            "from bot.ports.feature_collections import SUGGESTIONS\n"
             "Collection(FileDocuments(Path(sys.argv[1])), SUGGESTIONS).change(sys.argv[2], lambda now: "
             "now.decided(SuggestionStatus.REJECTED, DecidedBy('terminal', 'ben'), datetime.now(UTC), 'noise'))"
         )

@@ -17,8 +17,8 @@ import pytest
 from bot.adapters.process.terminals import SessionTerminal, choose_terminal
 from bot.errors import ProviderError
 from bot.ports import Terminal
-from demo.control import Control
 from tests.fakes import MemoryTerminal
+from tests.hands import Control
 
 Open = Callable[[], Terminal]
 

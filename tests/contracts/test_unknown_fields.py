@@ -38,13 +38,13 @@ from bot.ports.collections import (
     BRIEFS,
     OVERRIDES,
     SESSIONS,
-    SUGGESTIONS,
     THREADS,
     WAKES,
     Collection,
     CollectionSpec,
     SingleDocument,
 )
+from bot.ports.feature_collections import SUGGESTIONS
 from bot.ports.migrations import sealed
 from tests.builders import NOW, THREAD_ID, an_event, in_status
 from tests.contracts.test_documents import ENGINES

@@ -13,7 +13,6 @@ from typing import Any
 
 from blocks import ids
 from bot.errors import InputError, ProviderError
-from demo.control import LIMIT_S, Control, Json, text_value
 from demo.headless import find_element, find_replies
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
@@ -21,6 +20,7 @@ from tests import fork_server
 from tests.crashes.moments import Moment
 from tests.crashes.proxy import WithholdingProxy
 from tests.fork_server import ForkedProcess
+from tests.hands import LIMIT_S, Control, Json, text_value
 from tests.journeys.office import environment_of
 from tests.kept import Kept
 

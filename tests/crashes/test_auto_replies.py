@@ -11,7 +11,6 @@ import pytest
 
 from bot.domain.questions.autonomy_record import Arming
 from bot.ports.collections import AUTONOMY, SingleDocument
-from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, ENG, OPS
@@ -21,6 +20,7 @@ from tests.crashes.moments import after, before
 from tests.crashes.proxy import withholding_proxy
 from tests.crashes.steps import CLOSED, INTENT, LOGGED, POSTED, Step, met
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.journeys.office import write_config
 from tests.journeys.shop import SHOP
 from tests.journeys.test_models import KEY, SCRIPTS

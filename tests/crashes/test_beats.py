@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA
@@ -18,6 +17,7 @@ from tests.crashes.moments import Moment, after, before
 from tests.crashes.proxy import withholding_proxy
 from tests.crashes.steps import met
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.journeys.beat_office import CHECK, HELD_PY, Watched, sessions_of, watched
 from tests.journeys.office import write_config
 from tests.journeys.shop import SHOP

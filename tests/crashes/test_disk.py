@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import OPS
@@ -25,6 +24,7 @@ from tests.crashes.moments import after
 from tests.crashes.proxy import withholding_proxy
 from tests.crashes.steps import SORTED
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.journeys.home_files import list_files
 from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP

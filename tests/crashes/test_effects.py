@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from tests.crashes.life import Life
 from tests.crashes.moments import Moment, after, before
@@ -35,6 +34,7 @@ from tests.crashes.steps import (
 )
 from tests.crashes.victim import TOO_FEW
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS, SHOP
 from tests.postgres import new_database

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from demo.control import Control, Json
 from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, HELP, OPS
@@ -18,6 +17,7 @@ from tests.crashes.moments import after, before
 from tests.crashes.proxy import withholding_proxy
 from tests.crashes.steps import Step, met
 from tests.gitrepo import make_repo
+from tests.hands import Control, Json
 from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SHOP
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, OPS
@@ -22,6 +21,7 @@ from tests.crashes.moments import Moment, after, before
 from tests.crashes.proxy import withholding_proxy
 from tests.crashes.steps import met
 from tests.gitrepo import git, make_repo
+from tests.hands import Control
 from tests.journeys.office import write_config
 from tests.journeys.shop import SHOP
 from tests.journeys.test_fixes import CHECK, DIFF, KEY, QUESTION, script_of

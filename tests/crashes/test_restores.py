@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import Element, find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, HELP, OPS
@@ -19,6 +18,7 @@ from tests.crashes.moments import before
 from tests.crashes.proxy import withholding_proxy
 from tests.crashes.steps import POSTED, RUN_ENDED
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.journeys.office import write_config
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from tests.crashes.life import Life
 from tests.crashes.proxy import withholding_proxy
 from tests.crashes.steps import CARD_POSTED, POSTED, STEPS, Step, met
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS, SHOP
 

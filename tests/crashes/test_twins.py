@@ -11,7 +11,6 @@ import pytest
 
 from blocks import ids
 from bot.errors import InputError, ProviderError
-from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, OPS
@@ -20,6 +19,7 @@ from tests.crashes.moments import Moment, after, before
 from tests.crashes.proxy import withholding_proxy
 from tests.crashes.steps import ARCHIVED, CLOSED, INTENT, LOGGED, POSTED, met
 from tests.gitrepo import make_repo
+from tests.hands import Control, Json
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS, SHOP
 

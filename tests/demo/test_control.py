@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from bot.errors import InputError, ProviderError
-from demo.control import Control, checked, text_value
-from demo.headless import find_card, find_element, find_option, find_replies
+from demo.headless import find_element, find_replies
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, OPS
 from tests.demo.bolt_app import running_app
+from tests.hands import Control, checked, find_card, find_option, text_value
 
 _QUESTION = "How does the client retry?"
 

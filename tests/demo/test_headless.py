@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from demo.headless import Transcript, find_card, find_element, find_option, find_replies, shown_text
+from demo.headless import Transcript, find_element, find_replies, shown_text
+from tests.hands import find_card, find_option
 
 _QUESTION = "Why does `a < b` fail in the retry loop when the server answers with a 503 twice?"
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from bot.config.settings import load_settings
 from bot.heartbeat.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
-from bot.ports.collections import OVERRIDES, SUGGESTIONS
-from demo.home import WORKER, furnish
-from demo.watched import SESSION
+from bot.ports.collections import OVERRIDES
+from bot.ports.feature_collections import SUGGESTIONS
+from demo.home import furnish
+from demo.watched import SESSION, WORKER
 from tests.fakes import FakeClock, MemoryDecisionLog, MemoryStore, in_memory
 
 

@@ -12,12 +12,12 @@ from slack_sdk.models.blocks import Block
 
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.views.answers import answer_blocks
-from blocks.views.brief_view import brief_blocks, open_blocks, reminder_blocks
+from blocks.views.brief_view import brief_blocks, reminder_blocks
 from blocks.views.help_view import entry_blocks, help_blocks
-from blocks.views.home_view import HomeData, Notice, home_view
-from blocks.views.report_views import approver_blocks, autonomy_blocks, metrics_blocks, status_blocks
-from blocks.views.teams_home_view import TeamHome, teams_home_view
+from blocks.views.home_view import HomeData, Notice, TeamHome, home_view
+from blocks.views.report_views import autonomy_blocks
 from bot.casework.approvers import ApproverList
+from bot.casework.reports.answers import approvers_answer, metrics_answer, open_answer, status_answer
 from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, TypeRecord
 from bot.casework.reports.daily_brief import BriefKind, DailyBrief
 from bot.casework.reports.metrics_report import build_metrics
@@ -121,7 +121,7 @@ def _beat(minutes: int, result: BeatResult, indicator: Indicator, **changes: Any
     return Envelope(**{**known, **changes})
 
 
-_QUIET = _beat(40, BeatResult.OK_EMPTY, Indicator.OK, why="probes: all outputs equal those of the last good beat")
+_QUIET = _beat(40, BeatResult.OK_EMPTY, Indicator.OK, why="probes: all outputs equal those of the last good check")
 _NIGHT = _beat(
     600, BeatResult.SKIPPED, Indicator.NONE, why="outside hours: it is 23:00 in UTC", tier=None, duration_ms=0
 )
@@ -190,7 +190,7 @@ def _metrics() -> list[Block]:
         replies=[reply(n) for n in range(24) if endings[n % 4] is not Resolution.DISMISSED],
         recorded_since=NOW - timedelta(days=30),
     )
-    return metrics_blocks(build_metrics(past, baseline_reply_s=2_400))
+    return answer_blocks(metrics_answer(build_metrics(past, baseline_reply_s=2_400)))
 
 
 def _brief(title: str, *, may_see_drafts: bool = True, **changes: Any) -> list[Block]:
@@ -222,6 +222,12 @@ _HOME = HomeData(
     trust=_CASE,
     team="default",
 )
+
+
+def _broken() -> Overview:
+    return _overview(paused="paused by @ana since 2026-11-20 09:12 UTC", failed=2, unreadable=("state/x.json",))
+
+
 _ANSWER = Notice(
     text=f"Already closed: approved by <@{BEN.user_id}> at 2026-11-20 08:59 UTC. Your click changed nothing.", at=NOW
 )
@@ -251,24 +257,21 @@ ANSWERS = Chapter(
             name="status",
             title="/triage status",
             meaning="What waits, what runs, and whether Slack is heard.",
-            shows=status_blocks(_overview(), may_see_drafts=True),
+            shows=answer_blocks(status_answer(_overview(), NOW, may_see_drafts=True)),
             private=True,
         ),
         Scene(
             name="status-paused",
             title="/triage status, paused, and something is broken",
             meaning="Who paused it, and what cannot be read.",
-            shows=status_blocks(
-                _overview(paused="paused by @ana since 2026-11-20 09:12 UTC", failed=2, unreadable=("state/x.json",)),
-                may_see_drafts=False,
-            ),
+            shows=answer_blocks(status_answer(_broken(), NOW, may_see_drafts=False)),
             private=True,
         ),
         Scene(
             name="open",
             title="/triage open",
             meaning="The drafts that wait, oldest first, each with the way to its card.",
-            shows=open_blocks(_overview(), NOW, may_see_drafts=True),
+            shows=answer_blocks(open_answer(_overview(), NOW, may_see_drafts=True)),
             private=True,
         ),
         Scene(
@@ -291,7 +294,7 @@ ANSWERS = Chapter(
             name="approve-list",
             title="/triage approve-list",
             meaning="Who may approve, and where that is written.",
-            shows=approver_blocks(_ROLL, is_one=True),
+            shows=answer_blocks(approvers_answer(_ROLL, is_one=True)),
             private=True,
         ),
         Scene(
@@ -304,14 +307,14 @@ ANSWERS = Chapter(
         Scene(
             name="heartbeat-why",
             title="/triage heartbeat why shop",
-            meaning="The latest beat, step by step: ✓ passed, ■ where it ended.",
+            meaning="The latest check, step by step: ✓ passed, ■ where it ended.",
             shows=answer_blocks(why_answer("shop", _BEATS)),
             private=True,
         ),
         Scene(
             name="heartbeat-log",
             title="/triage heartbeat log shop",
-            meaning="The latest beats, one line each.",
+            meaning="The latest checks, one line each.",
             shows=answer_blocks(log_answer("shop", _BEATS)),
             private=True,
         ),
@@ -325,7 +328,7 @@ ANSWERS = Chapter(
         Scene(
             name="tiers-due",
             title="/triage tiers shop due",
-            meaning="What the next beat does, and when each tier's turn is.",
+            meaning="What the next check does, and when each tier's turn is.",
             shows=answer_blocks(_tasks().due_answer()),
             private=True,
         ),
@@ -378,19 +381,19 @@ HOME = Chapter(
                 "The result of your last click, the drafts with their buttons, every session, today's numbers, "
                 "the bot's health."
             ),
-            shows=home_view(_HOME, user=ANA.user_id, may_approve=True, notice=_ANSWER),
+            shows=home_view([TeamHome(name="", home=_HOME, may_approve=True)], user=ANA.user_id, notice=_ANSWER),
         ),
         Scene(
             name="home-everybody",
             title="For everybody else",
             meaning="Only counts: no question, no draft, no link to a card.",
-            shows=home_view(_HOME, user="U0CHLOE", may_approve=False),
+            shows=home_view([TeamHome(name="", home=_HOME, may_approve=False)], user="U0CHLOE"),
         ),
         Scene(
             name="home-teams",
             title="For somebody of several teams",
             meaning="A part for each team that the person belongs to.",
-            shows=teams_home_view(
+            shows=home_view(
                 (
                     TeamHome(name="payments", home=replace(_HOME, sessions=_ROWS[1:2]), may_approve=True),
                     TeamHome(name="platform", home=replace(_HOME, sessions=_ROWS[2:3]), may_approve=False),

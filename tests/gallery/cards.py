@@ -300,8 +300,8 @@ CARDS = Chapter(
             name="card-offline",
             title="Search result, not an answer",
             meaning=(
-                "No model was used: one sentence and its lines. *Use this* makes another place the draft; *Edit*"
-                " writes your answer."
+                "No model was used: one sentence and its lines, which code found at that commit. *Use this* makes "
+                "another place the draft."
             ),
             shows=card(
                 drafted(
@@ -333,8 +333,8 @@ CARDS = Chapter(
             name="card-disagreement",
             title="⚠ disagreement",
             meaning=(
-                "After two rounds the validator still objects; its reasons stand below the draft. Usually *Edit*"
-                " or *Dismiss* is right."
+                "After one correction the second model still objects; its reasons stand below the draft. Usually "
+                "*Edit* or *Dismiss* is right."
             ),
             shows=card(
                 drafted(

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import ViewportSize
 
-from demo.control import Control
 from demo.page_server import PageServer
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, OPS
 from tests.gallery.stage import Stage, open_stage
+from tests.hands import Control
 from tests.journeys.browser import open_browser, open_page
 from tests.workspaces import empty
 

@@ -83,7 +83,7 @@ ALERTS = Chapter(
         Scene(
             name="alert-acknowledged",
             title="Acknowledged",
-            meaning="Somebody has it, until a beat finds it gone or somebody presses *Fixed*.",
+            meaning="Somebody has it, until a check finds it gone or somebody presses *Fixed*.",
             shows=_alert(_FOUND.evolve(acknowledged_by=ANA.user_id)),
             said=(_SHOWN_FAULT,),
         ),
@@ -97,14 +97,14 @@ ALERTS = Chapter(
         Scene(
             name="alert-resolved",
             title="Resolved",
-            meaning="A beat looked again and the problem was gone. This is said once.",
+            meaning="A check looked again and the problem was gone. This is said once.",
             shows=_alert(_FOUND.evolve(acknowledged_by=ANA.user_id, resolved_at=NOW)),
             said=(_SHOWN_FAULT,),
         ),
         Scene(
             name="alert-fixed",
             title="Fixed, says somebody",
-            meaning="The next beat checks that.",
+            meaning="The next check looks again.",
             shows=_alert(_FOUND.evolve(fixed_by=ANA.user_id)),
             said=(_SHOWN_FAULT,),
         ),
@@ -129,11 +129,11 @@ ALERTS = Chapter(
         ),
         Scene(
             name="alert-remark",
-            title="About the beat itself",
-            meaning="The beat could not do all it was asked to.",
+            title="About the check itself",
+            meaning="The check could not do all it was asked to.",
             shows=_alert(
                 None,
-                text="The beat reported OK, and gave no receipt for 2 of 5 tasks.",
+                text="The check reported OK, and gave no receipt for 2 of 5 tasks.",
                 notes=("not among `commands` in triage.yml, so not run: `scripts/cdn.sh`",),
             ),
         ),
@@ -141,27 +141,27 @@ ALERTS = Chapter(
 )
 
 SUGGESTIONS = Chapter(
-    title="A check that another session could use",
+    title="A shared check",
     about="Found in one repository and offered to another; a person decides. Its card is in the ops channel.",
     scenes=(
         Scene(
             name="suggestion",
             title="Offered",
-            meaning="*Accept* adds the line to that session's HEARTBEAT.md; *Reject*: it is not offered again.",
+            meaning="*Accept* adds the line to that repository's HEARTBEAT.md; *Reject*: it is not offered again.",
             shows=suggestion_blocks(OFFER),
             said=(OFFER.reason, OFFER.task.replace("`", "")),
         ),
         Scene(
             name="suggestion-quarantined",
-            title="Quarantined",
-            meaning="Somebody's own words, here an order to the agent. A human lets it in or not.",
+            title="To be read first",
+            meaning="Not just an allowed command; here somebody's order to the agent. A human lets it in or not.",
             shows=suggestion_blocks(QUARANTINED),
             said=(_HOSTILE,),
         ),
         Scene(
             name="suggestion-accepted",
             title="Accepted",
-            meaning="The next beat of that session runs it.",
+            meaning="The next check of that repository runs it.",
             shows=suggestion_blocks(_ACCEPTED),
             said=(OFFER.task.replace("`", ""),),
         ),

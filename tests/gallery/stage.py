@@ -13,10 +13,10 @@ from slack_sdk import WebClient
 from slack_sdk.models.blocks import Block
 from slack_sdk.models.views import View
 
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, OPS
 from tests.gallery.scene import Scene
+from tests.hands import Control
 from tests.journeys.browser import SlackPage
 
 

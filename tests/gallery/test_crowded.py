@@ -9,10 +9,9 @@ import pytest
 from slack_sdk.models.blocks import Block
 
 from blocks.views.answers import answer_blocks
-from blocks.views.brief_view import open_blocks
-from blocks.views.report_views import status_blocks
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
+from bot.casework.reports.answers import open_answer, status_answer
 from bot.casework.reports.status_overview import overview
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.returns import Verdict
@@ -54,8 +53,8 @@ def _crowded(home: Path) -> dict[str, Sequence[Block]]:
         "claim": card(drafted(ret=RETURN.model_copy(update={"evidence_refs": claims}))),
         "objection": card(objection),
         "doubt": card(drafted(stale_reasons=(LONG,))),
-        "status": status_blocks(seen, may_see_drafts=True),
-        "open": open_blocks(seen, NOW, may_see_drafts=True),
+        "status": answer_blocks(status_answer(seen, NOW, may_see_drafts=True)),
+        "open": answer_blocks(open_answer(seen, NOW, may_see_drafts=True)),
         "log": answer_blocks(log_answer("shop", [_beat()])),
         "why": answer_blocks(why_answer("shop", [_beat()])),
     }

@@ -38,7 +38,8 @@ from bot.heartbeat.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 from bot.intake.normalise import Identity
 from bot.intake.watcher import Watcher
-from bot.ports.collections import OVERRIDES, SUGGESTIONS
+from bot.ports.collections import OVERRIDES
+from bot.ports.feature_collections import SUGGESTIONS
 from bot.ports.threads import Threads
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons
 from handlers.buttons.decision_handler import say_beside

@@ -339,8 +339,8 @@ def test_an_owner_who_is_of_no_team_sees_their_sessions_alone(page: Page) -> Non
     page.home = replace(page.home, sessions=[a_row("shop"), a_row("other-session")])
     page.open("U5")
     seen = json.dumps(page.published()[-1])
-    assert "You own sessions of this team" in seen
-    assert "1 session*" in seen
+    assert "You own repositories of this team" in seen
+    assert "1 watched repository*" in seen
     assert not any(words in seen for words in ("other-session", QUESTION, "waiting for a decision", "platform"))
 
 

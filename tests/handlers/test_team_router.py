@@ -21,7 +21,7 @@ class Watching:
 
     def __init__(self, *channels: str) -> None:
         self.channels, self.open, self.heard = set(channels), set[str](), set[str]()
-        self.alerts = set[str]()
+        self.alerts, self.answered = set[str](), set[str]()
 
     def watches(self, chat_id: str) -> bool:
         return chat_id in self.channels
@@ -31,6 +31,9 @@ class Watching:
 
     def has_open(self, thread_id: str) -> bool:
         return thread_id in self.open
+
+    def follows(self, event: Event) -> bool:
+        return event.thread_id in self.answered
 
     def is_under_alert(self, event: Event) -> bool:
         return event.thread_id in self.alerts
@@ -115,6 +118,8 @@ def test_a_reply_goes_to_who_works_on_its_thread() -> None:
         "platform"
     )
     assert company.of_message("C0PAY", "4.000001", thread_ts="3.500001") == "payments"
+    company.watchers["platform"].answered.add("9.000001")
+    assert company.of_message("C0ELSE", "9.000002", thread_ts="9.000001") == "platform"
 
 
 def test_what_a_team_has_is_delivered_again_to_nobody_else() -> None:

@@ -22,7 +22,8 @@ from bot.heartbeat.session_registry import Owners, Session, SessionMemory, Sessi
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 from bot.ports import Clock, Surface
-from bot.ports.collections import OVERRIDES, SUGGESTIONS
+from bot.ports.collections import OVERRIDES
+from bot.ports.feature_collections import SUGGESTIONS
 from tests.fakes import FakeClock, MemoryDecisionLog, MemorySingle, in_memory
 
 AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)

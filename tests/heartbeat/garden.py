@@ -13,7 +13,8 @@ from bot.heartbeat.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.heartbeat.sharing.pollination import checks_to_share
 from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
-from bot.ports.collections import OVERRIDES, SUGGESTIONS
+from bot.ports.collections import OVERRIDES
+from bot.ports.feature_collections import SUGGESTIONS
 from tests.fakes import (
     FakeClock,
     Faults,

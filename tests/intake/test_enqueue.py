@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.domain.alerts import Alert
-from bot.domain.commands.mention_instructions import InstructionKind
+from bot.domain.commands.instructions import InstructionKind
 from bot.domain.events import Event, thread_key
 from bot.domain.jobs import (
     AlertArrived,

@@ -201,6 +201,15 @@ def test_an_unwatched_reply_counts_only_in_a_thread_in_flight() -> None:
     assert post.receive("message_in_thread") == [True]
 
 
+@each_row("posted, is_heard", [("1795165999.000100", True), (None, False)])
+def test_an_unwatched_reply_counts_in_a_thread_that_was_answered(posted: str | None, is_heard: bool) -> None:
+    """A question there opens it again without a mention; what was dismissed stays so."""
+    post = Post(watched=False)
+    state = post.store.put(a_thread(thread_id=QUESTION_THREAD, chat_id="C0HELP"))
+    post.store.put(state.close(Resolution.APPROVED, at=NOW, why="decided", posted_message_id=posted))
+    assert post.receive("message_in_thread") == [is_heard]
+
+
 def test_an_edit_of_a_closed_or_unknown_thread_starts_no_work() -> None:
     """In a watched channel it is journaled, and that is all."""
     post = Post()

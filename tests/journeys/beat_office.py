@@ -15,11 +15,11 @@ from bot.domain.heartbeats.beats import Wake
 from bot.domain.playbook import parse
 from bot.domain.playbook_entries import PlaybookEntry
 from bot.domain.tiers import Tier
-from demo.control import Control, Json
-from demo.headless import Element, find_element, find_option, find_replies, shown_text
+from demo.headless import Element, find_element, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO
 from tests.gitrepo import make_repo
+from tests.hands import Control, Json, find_option
 from tests.journeys.hasty import HASTE
 from tests.journeys.home_files import Journal
 from tests.journeys.office import Office, environment_of, write_config

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect, sync_playwright
 
-from demo.control import LIMIT_S
+from tests.hands import LIMIT_S
 
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS = (
@@ -48,6 +48,11 @@ def open_page(browser: Browser, url: str, *, size: ViewportSize = _SIZE) -> Iter
     page.get_by_text("ui live").wait_for()
     yield SlackPage(page)
     context.close()
+
+
+def spoken(label: str) -> re.Pattern[str]:
+    """Return what matches a button's name for screen readers: its label, and what it is about."""
+    return re.compile(rf"^{re.escape(label)}(:|$)")
 
 
 class SlackPage:
@@ -101,7 +106,7 @@ class SlackPage:
 
     def click(self, message: Locator, label: str) -> None:
         """Click a button of a card."""
-        message.get_by_role("button", name=label, exact=True).click()
+        message.get_by_role("button", name=spoken(label)).click()
 
     def choose(self, message: Locator, option: str) -> None:
         """Choose from the card's overflow menu, which this page draws as a drop-down list."""

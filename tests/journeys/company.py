@@ -16,12 +16,12 @@ from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from bot.errors import ProviderError
-from demo.control import Control, Json
 from demo.headless import find_element, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, DemoChannel, DemoWorkspace
 from tests import fork_server
 from tests.fork_server import ForkedProcess
+from tests.hands import Control, Json
 from tests.journeys.hasty import HASTE
 from tests.journeys.office import environment_of
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from demo.control import Control
 from demo.page_server import PageServer
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, HELP
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.journeys.browser import SlackPage, open_browser, open_page
 from tests.journeys.company import COMPANY
 from tests.journeys.office import Office

@@ -12,10 +12,10 @@ from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from bot.ports import Clock
-from demo.control import Control, Json
-from demo.headless import find_element, find_option, find_replies, shown_text
+from demo.headless import find_element, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
+from tests.hands import Control, Json, find_option
 from tests.journeys.hasty import HASTE
 from tests.journeys.home_files import Journal, list_files
 

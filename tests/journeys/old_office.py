@@ -11,11 +11,11 @@ from pathlib import Path
 from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
-from demo.control import Control, Json
 from demo.headless import shown_text
 from demo.workspace import ANA, DEMO, HELP, DemoChannel
 from tests import fork_server
 from tests.code_host import TOKEN, CodeHost
+from tests.hands import Control, Json
 from tests.journeys.company import COMPANY, PAY_OPS, CompanyHands
 from tests.journeys.hasty import HASTE
 from tests.journeys.office import environment_of

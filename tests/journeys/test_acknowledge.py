@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from blocks import ids
-from demo.control import Control, text_value
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, HELP
+from tests.hands import Control, text_value
 from tests.journeys.home_files import list_files
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS

@@ -9,10 +9,10 @@ from typing import Any
 from playwright.sync_api import expect
 
 from bot.domain.alerts import ThreadAlert
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP
 from tests.gitrepo import commit_files
+from tests.hands import Control
 from tests.journeys.browser import SlackPage
 from tests.journeys.office import Office
 from tests.payloads import payload

@@ -15,13 +15,13 @@ from typing import Any
 
 import requests
 
-from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, DEMO, HELP, OPS
 from tests import fork_server
 from tests.fakes import FakeClock
 from tests.handlers.signed import SECRET, as_json, send, sign
+from tests.hands import Control
 from tests.journeys.hasty import HASTE
 from tests.journeys.office import App, Office, load_settings, read_environment, write_config
 from tests.journeys.test_question_pages import notices, waits

@@ -13,11 +13,11 @@ from playwright.sync_api import expect
 
 from blocks import ids
 from bot.adapters.storage.files.file_engine import FileStore
-from demo.control import Control, Json
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
 from tests.casework.four_weeks import AT_WORK, live_four_weeks
+from tests.hands import Control, Json
 from tests.journeys.browser import SlackPage
 from tests.journeys.home_files import Journal
 from tests.journeys.test_models import SCRIPTS, ModelOffice

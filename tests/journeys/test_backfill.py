@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import BEN, CHLOE, DEMO, ENG, HELP, OPS
 from tests import fork_server
+from tests.hands import Control
 from tests.journeys.hasty import HASTE
 from tests.journeys.home_files import Journal, list_files
 from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config

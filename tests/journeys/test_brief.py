@@ -13,10 +13,10 @@ from bot.adapters.storage.files.file_engine import FileStore
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.severity import Severity
 from bot.heartbeat.session_registry import SessionMemory
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, OPS
 from tests.fakes import FakeClock
+from tests.hands import Control
 from tests.journeys.office import Office
 from tests.journeys.shop import SESSIONS
 

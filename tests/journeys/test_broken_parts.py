@@ -7,10 +7,10 @@ from pathlib import Path
 from slack_sdk import WebClient
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import DEMO, OPS
+from tests.hands import Control
 from tests.journeys.beat_office import BeatOffice, sessions_of, watched
 from tests.journeys.office import Office
 from tests.journeys.shop import SESSIONS

@@ -11,11 +11,11 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from bot.domain.heartbeats.session_state import SessionState
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.watched import FAULTY, REPAIRED, SESSION, break_config
 from demo.watched import watched as watched_by_the_demo
 from demo.workspace import ANA, CHLOE
+from tests.hands import Control
 from tests.journeys.beat_office import BeatOffice, Watched
 from tests.journeys.browser import SlackPage
 from tests.journeys.office import Office

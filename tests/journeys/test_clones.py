@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import OPS
 from tests.githttp import GitServer, Mood, git_server
 from tests.gitrepo import commit_files, git
+from tests.hands import Control
 from tests.journeys.office import Office
 from tests.journeys.shop import SESSIONS
 

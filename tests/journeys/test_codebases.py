@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import DEMO, ENG, HELP, OPS
 from tests.cli.typed import typed
 from tests.gitrepo import git, make_repo
+from tests.hands import Control
 from tests.journeys.home_files import Journal
 from tests.journeys.office import Office, load_settings, write_config
 from tests.journeys.shop import RETRIES, SHOP

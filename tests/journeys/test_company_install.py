@@ -12,11 +12,11 @@ import pytest
 import yaml
 
 from blocks import ids
-from demo.control import LIMIT_S, Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP
 from tests.gitrepo import make_repo
+from tests.hands import LIMIT_S, Control
 from tests.journeys.company import PAY_OPS, PLAT_OPS, CompanyHands
 from tests.journeys.shop import RETRIES, SHOP
 from tests.journeys.test_codebases import INFRA

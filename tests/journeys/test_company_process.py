@@ -13,11 +13,11 @@ import pytest
 from blocks import ids
 from bot.adapters.process.terminals import choose_terminal
 from bot.config.environment import TEAMS as TEAMS_FOLDER
-from demo.control import Control, text_value
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, ENG, HELP
 from tests.gitrepo import git, make_repo
+from tests.hands import Control, text_value
 from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, CompanyProcess
 from tests.journeys.home_files import Journal, list_files
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import LIMIT_S, Control, checked, text_value
-from demo.headless import find_element, find_option, find_replies
+from demo.headless import find_element, find_replies
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
 from tests import fork_server
 from tests.fork_server import ForkedProcess
+from tests.hands import LIMIT_S, Control, checked, find_option, text_value
 from tests.journeys.home_files import Journal, list_files
 from tests.journeys.office import environment_of, write_config
 from tests.journeys.shop import RETRIES, SESSIONS

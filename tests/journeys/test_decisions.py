@@ -6,9 +6,9 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 from blocks import ids
-from demo.control import Control, Json, checked, text_value
 from demo.headless import find_element, shown_text
 from demo.workspace import ANA, BEN, CHLOE, HELP, OPS
+from tests.hands import Control, Json, checked, text_value
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from tests import fork_server
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.journeys.office import Office, environment_of
 
 pytestmark = pytest.mark.journey

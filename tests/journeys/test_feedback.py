@@ -13,11 +13,11 @@ from playwright.sync_api import expect
 from blocks import ids
 from bot.cli.investigate.why import command as why
 from bot.cli.reports.metrics import command as metrics
-from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, OPS
 from tests.gitrepo import commit_files, make_repo
+from tests.hands import Control, Json
 from tests.journeys.browser import SlackPage
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SHOP

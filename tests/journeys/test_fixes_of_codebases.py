@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, OPS
 from tests.code_host import TOKEN, CodeHost
 from tests.gitrepo import git, make_repo
+from tests.hands import Control
 from tests.journeys.shop import SHOP
 from tests.journeys.test_codebases import INFRA
 from tests.journeys.test_fixes import CHECK, KEY, FixOffice, files_below, script_of
@@ -94,7 +94,7 @@ def test_the_draft_is_opened_where_its_code_is(open_office: Open, hosts: dict[st
 
 
 def test_the_other_codebase_has_its_own_host_and_check(open_office: Open, hosts: dict[str, CodeHost]) -> None:
-    """Found by the file that the patch changes, which names no codebase; its check runs."""
+    """Found by what the draft cites, where the patch names no codebase; its check runs."""
     office = open_office(RETRY, BOTH)
     ts, _ = office.ask_and_open(hosts["shop"], QUESTION)
     office.card(ts, "Draft PR <")
@@ -107,7 +107,7 @@ def test_the_other_codebase_has_its_own_host_and_check(open_office: Open, hosts:
 @pytest.mark.full
 def test_a_codebase_has_a_check_of_its_own(open_office: Open, hosts: dict[str, CodeHost]) -> None:
     """One that always fails, in the machines only."""
-    office = open_office(WORKERS.format("deploy/workers.py"), BOTH, infra={"check": ["false"]})
+    office = open_office(WORKERS.format("infra:deploy/workers.py"), BOTH, infra={"check": ["false"]})
     ts, _ = office.ask_and_open(hosts["infra"], QUESTION)
     assert "The check `false` did not pass" in shown_text(office.card(ts, "No draft PR"))
     assert hosts["infra"].branches() == {}
@@ -115,9 +115,11 @@ def test_a_codebase_has_a_check_of_its_own(open_office: Open, hosts: dict[str, C
 
 def test_a_patch_of_two_codebases_is_refused_in_a_sentence(open_office: Open, hosts: dict[str, CodeHost]) -> None:
     """On the card, before anybody clicks; another investigation is offered."""
-    office = open_office(RETRY + WORKERS.format("deploy/workers.py"), BOTH)
+    office = open_office(
+        RETRY.replace(" a/", " a/shop:").replace(" b/", " b/shop:") + WORKERS.format("infra:deploy/workers.py"), BOTH
+    )
     ts = office.ask(QUESTION)
-    card = office.card(ts, "The patch changes files of `shop` and `infra`", offering=ids.REINVESTIGATE)
+    card = office.card(ts, "The patch changes files of `infra` and `shop`", offering=ids.REINVESTIGATE)
     assert "a draft PR is for one codebase" in shown_text(card)
     assert find_element(card, ids.OPEN_FIX) is None
     assert find_element(card, ids.VIEW_DIFF) is not None

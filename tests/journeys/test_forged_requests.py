@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP
 from tests.handlers.signed import SECRET, as_form, as_json, send, sign
+from tests.hands import Control, Json
 from tests.journeys.beat_office import Wake, sessions_of, watched
 from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Company
 from tests.journeys.shop import SESSIONS

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from demo.control import LIMIT_S, Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, OPS
 from tests import fork_server
+from tests.hands import LIMIT_S, Control
 from tests.journeys.home_files import Journal
 from tests.journeys.office import environment_of, write_config
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from demo.control import LIMIT_S, Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, HELP, OPS
 from tests.cli.typed import typed
 from tests.gitrepo import git
+from tests.hands import LIMIT_S, Control
 from tests.journeys.beat_office import HELD_PY, BeatOffice, Wake, Watched, sessions_of, watched
 from tests.journeys.home_files import Journal
 from tests.journeys.office import write_config

@@ -9,18 +9,18 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from blocks import ids
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE
+from tests.hands import Control
 from tests.journeys.beat_office import BeatOffice, sessions_of, watched
-from tests.journeys.browser import SlackPage
+from tests.journeys.browser import SlackPage, spoken
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS
 
 
 def press(home: Locator, label: str) -> None:
     """Click the first button of the page with this label."""
-    home.get_by_role("button", name=label, exact=True).first.click()
+    home.get_by_role("button", name=spoken(label)).first.click()
 
 
 def home_of(control: Control, user: str) -> str:
@@ -41,7 +41,7 @@ def test_the_home_shows_what_waits_to_those_who_may_decide(office: Office, page:
         "no model run, $0.00",
     ):
         expect(home).to_contain_text(words)
-    expect(home.get_by_role("button", name="Approve", exact=True)).to_have_count(1)
+    expect(home.get_by_role("button", name=spoken("Approve"))).to_have_count(1)
     assert page.screenshot(pictures / "home.png").stat().st_size > 1_000
     page.act_as(CHLOE.real_name)
     other = page.open_home()

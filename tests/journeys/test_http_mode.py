@@ -17,11 +17,11 @@ import pytest
 import requests
 
 from blocks import ids
-from demo.control import Control, Json
 from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
 from tests.handlers.signed import SECRET, as_form, as_json, send, sign
+from tests.hands import Control, Json
 from tests.journeys.hasty import HASTE
 from tests.journeys.home_files import Journal
 from tests.journeys.office import App, Office, load_settings, read_environment, write_config

@@ -22,12 +22,12 @@ import pytest
 import yaml
 
 from blocks import ids
-from demo.control import LIMIT_S, Control, Json
 from demo.headless import find_element, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
 from tests import fork_server
 from tests.fork_server import ForkedProcess
+from tests.hands import LIMIT_S, Control, Json
 from tests.journeys.home_files import Journal
 from tests.journeys.shop import SESSIONS
 

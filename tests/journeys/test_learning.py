@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from blocks import ids
-from demo.control import Control, text_value
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, OPS
 from tests.gitrepo import commit_files
+from tests.hands import Control, text_value
 from tests.journeys.home_files import list_files
 from tests.journeys.office import Office
 from tests.journeys.shop import SESSIONS

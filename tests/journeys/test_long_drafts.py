@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import DEMO, OPS
+from tests.hands import Control
 from tests.journeys.hasty import HASTE
 from tests.journeys.limiting_proxy import LimitingProxy, block_chars, limiting_proxy
 from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, OPS
+from tests.hands import Control
 from tests.journeys.home_files import Journal, list_files
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS
@@ -89,6 +89,13 @@ def test_the_name_alone_points_to_a_question_in_a_channel_that_nobody_watches(of
     seen = shown_text(office.draft(root, channel=OPS.channel_id))
     assert "retry.py" in seen
     assert RETRIES[:30] in seen
+
+
+def test_in_a_channel_the_message_above_is_meant(office: Office) -> None:
+    """It is worked on in its own thread."""
+    above = office.ask(UNASKED, user=ANA.user_id)
+    office.ask(f"{AT_TRIAGE} look into this")
+    assert UNASKED[:30] in shown_text(office.draft(above))
 
 
 def test_a_thread_that_begins_with_a_notice_is_about_its_last_question(office: Office) -> None:

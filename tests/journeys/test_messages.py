@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from blocks import ids
-from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
+from tests.hands import Control, Json
+from tests.journeys.browser import SlackPage
 from tests.journeys.dressing_proxy import dressing_proxy
 from tests.journeys.home_files import Journal, list_files
 from tests.journeys.office import Office
@@ -107,15 +108,22 @@ def test_thanks_in_an_open_thread_say_nothing(office: Office, control: Control) 
     assert "thanks" not in shown_text(card)
 
 
-def test_a_mention_on_a_waiting_draft_investigates_again(office: Office, control: Control) -> None:
-    """Asking the bot in the thread again sends the question back to the investigator."""
-    ts = office.ask(SESSIONS)
+def test_a_question_in_the_thread_needs_no_mention(office: Office, page: SlackPage, pictures: Path) -> None:
+    """While the draft waits it is made anew; after the reply the thread opens again, with a card of its own."""
+    ts = office.ask(RETRIES)
     office.draft(ts)
-    office.ask(f"<@{DEMO.bot_id}> and how do you verify them?", thread=ts)
-    (state_file,) = list_files(office.home / "state", f"*{ts}.json")
-    control.wait_for(lambda: len(json.loads(state_file.read_text())["rounds"]) == 2, "a second round")
-    office.draft(ts)
+    page.open_channel(HELP.name)
+    page.open_thread(RETRIES[:30])
+    page.reply(SESSIONS)
+    card = office.card(ts, "def sign_session", offering=ids.APPROVE)
     assert len(office.cards(ts)) == 1
+    page.open_channel(OPS.name)
+    page.screenshot(pictures / "follow-up-draft.png", page.message("sign_session"))
+    office.click(card, ids.APPROVE)
+    office.reply(ts)
+    office.closed(ts)
+    office.ask("and where is `backoff_delays` defined?", user=BEN.user_id, thread=ts)
+    office.control.wait_for(lambda: len(office.cards(ts)) == 2, "a card of the next question")
 
 
 def test_hostile_text_is_shown_harmlessly_and_posts_nothing_by_itself(office: Office, control: Control) -> None:

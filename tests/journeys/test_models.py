@@ -18,12 +18,12 @@ import requests
 import yaml
 
 from blocks import ids
-from demo.control import Control, text_value
 from demo.headless import find_element, shown_text
 from demo.journey import Journey
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP
 from tests.gitrepo import git
+from tests.hands import Control, text_value
 from tests.journeys.hasty import HASTE
 from tests.journeys.home_files import list_files
 from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config

@@ -14,9 +14,9 @@ from typing import Final
 import pytest
 
 from blocks import ids
-from demo.control import Json
 from demo.headless import find_element, shown_text
 from demo.workspace import ANA
+from tests.hands import Json
 from tests.journeys.company import PAY_OPS
 from tests.journeys.old_office import Reopened, reopened
 from tests.old_home import codebase

@@ -18,10 +18,10 @@ import pytest
 from bot.adapters.storage.files.file_engine import FileEngine
 from bot.composition.state_move import Side, move
 from bot.composition.storage_engine import open_database
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.journeys.beat_office import ALWAYS, CHECK, CHECK_PY, BeatOffice, Watched
 from tests.journeys.shop import SESSIONS, TIMEOUTS
 from tests.postgres import new_database

@@ -14,9 +14,9 @@ from typing import Final
 import pytest
 
 from blocks import ids
-from demo.control import Json
-from demo.headless import find_element, find_option, shown_text
+from demo.headless import find_element, shown_text
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, DemoChannel
+from tests.hands import Json, find_option
 from tests.journeys.company import PAY_OPS, PLAT_OPS
 from tests.journeys.old_office import Reopened, reopened
 from tests.old_home.codebase import EDITED_REPLY, ORDER

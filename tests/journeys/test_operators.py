@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.workspace import ANA, CHLOE, ENG, OPS
+from tests.hands import Control
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS
 

@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import expect
 from slack_sdk import WebClient
 
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, OPS
 from tests.demo.bolt_app import running_app
+from tests.hands import Control
 from tests.journeys.browser import SlackPage
 
 

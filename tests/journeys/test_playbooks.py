@@ -15,10 +15,10 @@ from blocks import ids
 from bot.domain.playbook import parse
 from bot.domain.playbook_entries import task_of_line
 from bot.domain.tiers import Tier
-from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA
+from tests.hands import Control
 from tests.journeys.beat_office import CHECK, BeatOffice, Watched, sessions_of, watched
 from tests.journeys.browser import SlackPage
 from tests.model_server import ModelServer

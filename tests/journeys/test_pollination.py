@@ -21,12 +21,13 @@ from bot.domain.playbook import parse
 from bot.domain.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
 from bot.domain.tiers import Tier
 from bot.heartbeat.session_registry import SessionMemory
-from bot.ports.collections import SUGGESTIONS, Collection
-from demo.control import Control, Json, text_value
+from bot.ports.collections import Collection
+from bot.ports.feature_collections import SUGGESTIONS
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, OPS
 from tests import fork_server
+from tests.hands import Control, Json, text_value
 from tests.journeys.beat_office import BeatOffice, Watched, sessions_of, watched
 from tests.journeys.office import environment_of
 from tests.model_server import ModelServer

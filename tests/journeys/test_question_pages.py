@@ -8,11 +8,11 @@ from pathlib import Path
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.domain.paging import Paging
 from bot.ports.threads import Threads
-from demo.control import Control, Json
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, DEMO, HELP, OPS
 from tests.fakes import FakeClock
+from tests.hands import Control, Json
 from tests.journeys.office import Office
 from tests.journeys.test_brief import at_work
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, HELP
+from tests.hands import Control
 from tests.journeys.hasty import HASTE
 from tests.journeys.home_files import Journal, list_files
 from tests.journeys.limiting_proxy import LimitingProxy, limiting_proxy

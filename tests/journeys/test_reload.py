@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from demo.control import Control, Json
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ENG, HELP, OPS
+from tests.hands import Control, Json
 from tests.journeys.office import Office, load_settings, write_config
 from tests.journeys.shop import TIMEOUTS
 

@@ -13,13 +13,13 @@ from bot.cli.doctor.command import CHECKS, run_checks
 from bot.cli.doctor.context import DoctorContext
 from bot.errors import Unavailable
 from bot.ports.replicas import Role
-from demo.control import Control, Json
 from demo.headless import find_element, find_replies
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
 from handlers.transport.rate_limits import LINE
 from tests import fork_server
 from tests.builders import NOW
+from tests.hands import Control, Json
 from tests.journeys.office import App, environment_of, load_settings, read_environment, write_config
 from tests.journeys.shop import SESSIONS
 from tests.journeys.test_models import KEY, SCRIPTS

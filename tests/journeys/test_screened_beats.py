@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
+from tests.hands import Control
 from tests.journeys.beat_office import BeatOffice, Wake, Watched, sessions_of, watched
 from tests.journeys.shop import SESSIONS
 from tests.model_server import ModelServer, Script, Turn, load_script

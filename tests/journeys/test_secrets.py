@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, ENG, HELP, OPS
 from tests.domain.planted_secrets import value_of
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.journeys.beat_office import BeatOffice, Watched, sessions_of, watched
 from tests.journeys.shop import SHOP
 

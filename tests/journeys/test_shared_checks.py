@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from blocks import ids
-from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, ENG, HELP
+from tests.hands import Control, Json
 from tests.journeys.beat_office import Watched, sessions_of, watched
 from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Company
 

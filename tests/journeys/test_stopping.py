@@ -15,13 +15,13 @@ import pytest
 
 from blocks import ids
 from bot.errors import Unavailable
-from demo.control import LIMIT_S, Control
 from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, HELP, OPS
 from handlers.transport.slack_clients import TIMEOUT_S, translate_slack_errors
 from tests import fork_server
 from tests.fork_server import ForkedProcess
+from tests.hands import LIMIT_S, Control
 from tests.journeys.home_files import list_files
 from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
 from tests.journeys.shop import SESSIONS

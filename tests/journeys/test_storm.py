@@ -24,9 +24,9 @@ import pytest
 
 from blocks import ids
 from bot.errors import ProviderError
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
+from tests.hands import Control
 from tests.journeys.fault_proxy import DROPPED, REFUSED, FaultProxy, Faults, fault_proxy
 from tests.journeys.hasty import HASTE
 from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config

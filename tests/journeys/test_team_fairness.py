@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, ENG, HELP
+from tests.hands import Control
 from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Company
 from tests.journeys.home_files import list_files
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS

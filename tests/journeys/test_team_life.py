@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, ENG, HELP
+from tests.hands import Control
 from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Company
 from tests.journeys.office import load_settings
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS

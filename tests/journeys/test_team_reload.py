@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from bot.casework.ops_channel import OpsLines
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ENG
+from tests.hands import Control
 from tests.journeys.company import PAY_OPS, PAYMENTS, PLATFORM, Company
 from tests.workspaces import empty
 

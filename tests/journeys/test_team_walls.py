@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import Control, text_value
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, ENG, HELP
+from tests.hands import Control, text_value
 from tests.journeys.company import PLAT_OPS
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS
 from tests.journeys.test_crashes import running

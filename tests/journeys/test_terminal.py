@@ -23,8 +23,8 @@ def typed(office: Office, *words: str) -> str:
     return done.stdout
 
 
-def test_an_answered_question_is_measured_explained_and_replayed(office: Office) -> None:
-    """The reply counts, in Slack and on the terminal; its chain is shown; today's rules say what the bot's said."""
+def test_an_answered_question_is_measured_explained_and_tested_again(office: Office) -> None:
+    """The reply counts, in Slack and on the terminal; its chain is shown; a backtest names the approved file."""
     ts = office.ask("Where is MAX_ATTEMPTS set for retries?")
     office.click(office.draft(ts), ids.APPROVE)
     office.reply(ts)
@@ -48,6 +48,6 @@ def test_an_answered_question_is_measured_explained_and_replayed(office: Office)
     places = [chain.index(words) for words in steps]
     assert places == sorted(places)
 
-    again = typed(office, "replay", str(office.home))
-    assert "2 events, 0 from bots" in again
-    assert "0 of 2 would be classified differently" in again
+    again = json.loads(typed(office, "backtest", str(office.home), "--json", "--home", str(office.home)))
+    assert (again["messages"], again["questions"], again["own_drafts"]["approved"]) == (2, 1, 1)
+    assert again["standings"]["right"] == 1

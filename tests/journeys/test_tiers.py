@@ -15,11 +15,11 @@ from blocks.text.outgoing_text import section
 from bot.adapters.storage.queued_jobs import encode_job
 from bot.domain.events import Sender, thread_key
 from bot.domain.jobs import Job, JobKind, QuestionAsked
-from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS
 from tests.builders import an_event
+from tests.hands import Control, Json
 from tests.journeys.hasty import HASTE
 from tests.journeys.office import App, Office, environment_of, load_settings, read_environment, write_config
 

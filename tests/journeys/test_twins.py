@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from blocks import ids
-from demo.control import Json
 from demo.headless import shown_text
 from demo.workspace import ANA, BEN, CHLOE, ENG, HELP
+from tests.hands import Json
 from tests.journeys.office import Office
 from tests.journeys.shop import SESSIONS
 

@@ -11,14 +11,14 @@ from playwright.sync_api import Browser, expect
 from slack_sdk import WebClient
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import shown_text
 from demo.page_server import PageServer
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, DemoChannel
 from tests.handlers.signed import SECRET, as_form, send, sign
 from tests.handlers.slack_stub import slack_stub
-from tests.journeys.browser import open_page
+from tests.hands import Control
+from tests.journeys.browser import open_page, spoken
 from tests.journeys.company import PAY_OPS, PAYMENTS, PLAT_OPS, PLATFORM, Company
 from tests.journeys.shop import RETRIES, TIMEOUTS
 from tests.payloads import payload
@@ -72,7 +72,7 @@ def test_a_click_on_home_is_for_the_team_under_whose_name_the_draft_stands(
     ):
         page.act_as(ANA.real_name)
         home = page.open_home()
-        approve = home.get_by_role("button", name="Approve", exact=True)
+        approve = home.get_by_role("button", name=spoken("Approve"))
         expect(approve).to_have_count(2)
         shown = home.inner_text()
         names = [shown.index(words) for words in ("payments", RETRIES[:30], "platform", TIMEOUTS[:30])]

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from blocks import ids
-from demo.control import Control, Json
-from demo.headless import find_option, shown_text
+from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, DemoChannel, DemoWorkspace
 from tests.gitrepo import make_repo
+from tests.hands import Control, Json, find_option
 from tests.journeys.company import PLAT_OPS, Company
 from tests.journeys.shop import SHOP
 from tests.journeys.test_codebases import INFRA

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from blocks import ids
-from demo.control import Control, Json, text_value
-from demo.headless import find_element, find_option, shown_text
+from demo.headless import find_element, shown_text
 from demo.workspace import ANA, CHLOE, ENG, HELP, DemoChannel
 from tests import fork_server
+from tests.hands import Control, Json, find_option, text_value
 from tests.journeys.company import COMPANY, PAY_OPS, PLAT_OPS, CompanyProcess
 from tests.old_home import cast, codebase
 from tests.old_home.seeded_slack import SeededSlack

@@ -17,8 +17,8 @@ from pathlib import Path
 from shutil import copytree, rmtree
 from typing import Final
 
-from demo.control import Control, Json
 from tests import fork_server
+from tests.hands import Control, Json
 from tests.old_home import codebase
 from tests.postgres import new_database
 

@@ -29,11 +29,10 @@ from bot.app import App
 from bot.config.environment import read_environment
 from bot.config.settings import load_settings
 from demo.binary import cache_folder, ensure_binary
-from demo.control import Control, Json, text_value
-from demo.headless import find_option
 from demo.workspace import ANA, BEN, CHLOE, ENG, HELP, DemoChannel
 from tests.code_host import TOKEN, CodeHost
 from tests.gitrepo import git
+from tests.hands import Control, Json, find_option, text_value
 from tests.journeys.company import COMPANY, PAY_OPS, PLAT_OPS, write_company
 from tests.journeys.office import environment_of
 from tests.model_server import ModelServer

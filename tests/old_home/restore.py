@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from demo.control import Json
 from demo.workspace import DEMO
+from tests.hands import Json
 from tests.old_home import codebase
 from tests.old_home.seeded_slack import SeededSlack
 from tests.postgres import driver, new_database

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from demo.control import Control
 from demo.slack_server import LocalSlack
+from tests.hands import Control
 from tests.journeys.office import Office
 from tests.promises.slack_end import SlackEnd
 

@@ -14,12 +14,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, OPS
 from tests.cli.typed import typed
 from tests.gitrepo import git, make_repo
+from tests.hands import Control
 from tests.journeys.beat_office import CHECK, BeatOffice, Wake, sessions_of, watched
 from tests.journeys.shop import SHOP
 from tests.promises.slack_end import slack_end

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from demo.control import Control, Json
 from demo.slack_server import LocalSlack
 from demo.workspace import DEMO, HELP
 from tests.gitrepo import make_repo
 from tests.handlers.signed import as_form, as_json
+from tests.hands import Control, Json
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP, TIMEOUTS
 from tests.journeys.test_http_mode import HttpOffice
 from tests.kept import Kept

@@ -12,11 +12,11 @@ import pytest
 
 from blocks import ids
 from bot.errors import StoreError, TriageError
-from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import HELP, OPS
 from tests.cli.typed import typed
+from tests.hands import Control
 from tests.journeys.home_files import list_files
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS

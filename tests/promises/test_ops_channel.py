@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, DEMO, ENG, HELP, OPS
+from tests.hands import Control
 from tests.journeys.home_files import Journal
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS, TIMEOUTS

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import Control, Json, text_value
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP
 from tests.gitrepo import make_repo
+from tests.hands import Control, Json, text_value
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP, TIMEOUTS
 from tests.promises.slack_end import SlackEnd, slack_end

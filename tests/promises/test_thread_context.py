@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 from blocks import ids
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, DEMO
+from tests.hands import Control
 from tests.journeys.shop import SESSIONS
 from tests.journeys.test_models import SCRIPTS, ModelOffice
 from tests.model_server import ModelServer, load_script

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, OPS
+from tests.hands import Control
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES, SESSIONS
 from tests.promises.at_work import Later, at_work

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from blocks import ids
-from demo.control import Control, Json
 from demo.headless import find_element, find_replies, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, HELP, OPS
 from tests import fork_server
 from tests.fork_server import ForkedProcess
+from tests.hands import Control, Json
 from tests.journeys.office import environment_of, write_config
 from tests.postgres import driver, new_database
 

@@ -10,13 +10,13 @@ from typing import Final
 import pytest
 
 from blocks import ids
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, OPS
 from tests import fork_server
 from tests.crashes.moments import after
 from tests.crashes.steps import INTENT
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP, TIMEOUTS
 from tests.replicas.fleet import Fleet
 from tests.replicas.test_outages import LIMIT_S, answered_once

@@ -15,11 +15,11 @@ import pytest
 
 from blocks import ids
 from bot.errors import InputError, ProviderError
-from demo.control import Control
 from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.journeys.shop import SESSIONS, SHOP
 from tests.replicas.database_proxy import DatabaseProxy
 from tests.replicas.fleet import Fleet

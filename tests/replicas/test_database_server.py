@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, OPS
 from tests.crashes.test_disk import mounted
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP
 from tests.postgres import driver, patiently, started
 from tests.replicas.fleet import Fleet

@@ -16,11 +16,11 @@ from typing import Final
 import pytest
 
 from blocks import ids
-from demo.control import Control
 from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, HELP
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.replicas.fleet import Fleet
 
 pytestmark = pytest.mark.full

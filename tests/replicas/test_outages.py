@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import Control
 from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP, TIMEOUTS
 from tests.postgres import cut_connections, driver
 from tests.replicas.database_proxy import DatabaseProxy

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from blocks import ids
-from demo.control import Control, Json
 from demo.headless import find_element
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, HELP
 from tests.gitrepo import make_repo
+from tests.hands import Control, Json
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP, TIMEOUTS
 from tests.replicas.fleet import Fleet
 

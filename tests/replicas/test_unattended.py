@@ -11,12 +11,12 @@ import pytest
 from blocks import ids
 from bot.domain.questions.autonomy_record import Arming
 from bot.ports.collections import AUTONOMY, SingleDocument
-from demo.control import Control
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, ENG, HELP, OPS
 from tests.casework.four_weeks import AT_WORK, live_four_weeks
 from tests.gitrepo import make_repo
+from tests.hands import Control
 from tests.journeys.shop import SHOP
 from tests.journeys.test_models import KEY, SCRIPTS
 from tests.kept import Kept

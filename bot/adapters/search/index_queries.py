@@ -1,4 +1,4 @@
-"""What is asked of the index's tables: passages, names, settings, commits.
+"""What is asked of the index's tables: passages, names, commits.
 
 One query of FTS5 chooses the passages that are ranked. Words that many passages hold choose none of them while there
 are others, so that a question costs about the same however large the codebase is. Every function works inside the
@@ -14,9 +14,7 @@ from typing import Final, NamedTuple
 
 from bot.adapters.search.index_rows import FILE_BITS
 from bot.domain.search.definitions import Definition, DefinitionKind
-from bot.domain.search.files import path_weight
 from bot.domain.search.ranking import Ranked, WordCounts, rank
-from bot.domain.search.settings import Setting
 from bot.domain.search.tokens import question_phrases, question_words, slips, slips_allowed, trigrams
 
 CANDIDATES: Final = 200
@@ -31,7 +29,7 @@ MIN_WORDS: Final = 3
 
 MAX_DEFINITIONS: Final = 2_000
 LOOKED_AT: Final = 300
-"""So many settings and near names are compared; the best of them by their words."""
+"""So many near names are compared."""
 
 _COLUMN_WEIGHTS: Final = "4.0, 3.0, 1.0, 0.7"  # names, path, body, parts
 _NUMBER: Final = (1 << FILE_BITS) - 1
@@ -135,21 +133,6 @@ def definitions(connection: sqlite3.Connection, name: str) -> list[Definition]:
     ]
 
 
-def settings(connection: sqlite3.Connection, words: str, limit: int) -> list[Setting]:
-    """Return what is given a value and is told of in the words of a question, best first.
-
-    By how many of the words its name, its scope and the text beside it hold, how rare these are, and the kind of file.
-    """
-    found = connection.execute(
-        "SELECT setting.name, scope, path, line, start, last, rank FROM told JOIN setting ON setting.id = told.rowid"
-        " JOIN file ON file.id = told.rowid >> ? WHERE told MATCH ? AND rank MATCH 'bm25(3.0, 1.0)'"
-        " ORDER BY rank LIMIT ?",
-        (FILE_BITS, _any_of(question_words(words)), LOOKED_AT),
-    )
-    ranked = sorted(found, key=lambda row: row[-1] * path_weight(row[2], words))
-    return [Setting(*row[:-1]) for row in ranked[:limit]]
-
-
 def commits(connection: sqlite3.Connection, words: str, limit: int) -> dict[str, float]:
     """Return the commits whose messages hold the words of a question, best first, the newer of two alike."""
     found = connection.execute(
@@ -168,14 +151,9 @@ def near_names(connection: sqlite3.Connection, name: str, limit: int) -> list[st
         (_any_of(trigrams(name) if allowed else ()), LOOKED_AT),
     )
     far = [(slips(name.lower(), text.lower(), allowed), text) for (text,) in found]
-    near = [(count, text) for count, text in far if 0 < count <= allowed and _is_used(connection, text)]
+    near = [(count, text) for count, text in far if 0 < count <= allowed and definitions(connection, text)]
     least = min((count for count, _ in near), default=0)
     return sorted(text for count, text in near if count == least)[:limit]
-
-
-def _is_used(connection: sqlite3.Connection, name: str) -> bool:
-    """Whether a file that is not gone has a name."""
-    return bool(definitions(connection, name)) or any(one.name == name for one in settings(connection, name, LOOKED_AT))
 
 
 def places_called(connection: sqlite3.Connection, name: str) -> list[str]:

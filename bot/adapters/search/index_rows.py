@@ -18,10 +18,9 @@ from typing import Final
 from bot.agent.git.git_history import Commit
 from bot.agent.git.git_repo import EntryKind, TreeEntry
 from bot.agent.git.lfs import is_pointer
-from bot.domain.search.definitions import Definition, definitions_in
-from bot.domain.search.files import file_lines, is_indexed, is_prose, may_hold_text, path_weight
+from bot.domain.search.definitions import definitions_in
+from bot.domain.search.files import file_lines, is_indexed, is_prose, may_hold_text
 from bot.domain.search.passages import GAP_WORDS, Chunk, IndexGaps, split_into_chunks
-from bot.domain.search.settings import Setting, settings_in
 from bot.domain.search.tokens import extra_words
 from bot.domain.secrets import redact_lines
 
@@ -30,11 +29,8 @@ MAX_LINE_CHARS: Final = 2_000
 MAX_MESSAGE_CHARS: Final = 1_000
 """Of a longer message the whole lines up to there; what follows is mostly a discussion that was copied."""
 
-MIN_WEIGHT_OF_SETTINGS: Final = 0.5
-"""A file that counts less, such as a test, is not asked what it gives a value to."""
-
 FILE_BITS: Final = 20
-"""Bits of the id of a passage, definition or setting for its number or line; the file's id stands above them."""
+"""Bits of the id of a passage or definition for its number or line; the file's id stands above them."""
 
 # `file.state`: waiting, searched or skipped, or the gap that it is. hashsize: the bytes of words that FTS5 holds before
 # it writes them; automerge: the parts of the tables that it lets be. Its own choice of 1 MiB and 4 costs more merging.
@@ -51,12 +47,6 @@ CREATE TABLE definition (
     name TEXT COLLATE NOCASE NOT NULL, id INTEGER NOT NULL, scope TEXT NOT NULL, kind INTEGER NOT NULL,
     last INTEGER NOT NULL, PRIMARY KEY (name, id)
 ) WITHOUT ROWID;
-CREATE TABLE setting (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL, scope TEXT NOT NULL, line INTEGER NOT NULL, start INTEGER NOT NULL,
-    last INTEGER NOT NULL
-);
-CREATE VIRTUAL TABLE told USING fts5 (name, beside, tokenize = 'porter unicode61', content = '');
-INSERT INTO told (told, rank) VALUES ('hashsize', 16777216), ('automerge', 16);
 CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT UNIQUE COLLATE NOCASE NOT NULL);
 CREATE VIRTUAL TABLE grams USING fts5 (text, tokenize = 'trigram', content = '');
 CREATE TRIGGER name_grams AFTER INSERT ON name
@@ -147,8 +137,12 @@ def put_file(
         "INSERT INTO words (rowid, names, path, body, parts) VALUES (?, ?, ?, ?, ?)",
         [((file << FILE_BITS) + at, *_searched(path, lines, one)) for at, one in enumerate(chunks)],
     )
-    has_settings = path_weight(path, "") >= MIN_WEIGHT_OF_SETTINGS
-    _put_names(connection, file, defined, settings_in(path, lines, defined) if has_settings else (), lines)
+    connection.executemany(
+        "INSERT OR IGNORE INTO definition VALUES (?, ?, ?, ?, ?)",
+        [(one.name, (file << FILE_BITS) + one.line, one.scope, one.kind, one.end) for one in defined],
+    )
+    names = dict.fromkeys(one.name for one in defined)
+    connection.executemany("INSERT OR IGNORE INTO name (text) VALUES (?)", zip(names, strict=True))
 
 
 def _searched(path: str, lines: Sequence[str], one: Chunk) -> tuple[str, str, str, str]:
@@ -158,36 +152,9 @@ def _searched(path: str, lines: Sequence[str], one: Chunk) -> tuple[str, str, st
     return _with_parts(" ".join(one.names)), path, text, parts
 
 
-@lru_cache(maxsize=4096)  # what encloses one setting encloses others
+@lru_cache(maxsize=4096)  # what encloses one passage encloses others
 def _with_parts(names: str) -> str:
     return f"{names} {extra_words(names)}"
-
-
-def _put_names(
-    connection: sqlite3.Connection,
-    file: int,
-    defined: Sequence[Definition],
-    assigned: Sequence[Setting],
-    lines: Sequence[str],
-) -> None:
-    first = file << FILE_BITS
-    connection.executemany(
-        "INSERT OR IGNORE INTO definition VALUES (?, ?, ?, ?, ?)",
-        [(one.name, first + one.line, one.scope, one.kind, one.end) for one in defined],
-    )
-    connection.executemany(
-        "INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?)",
-        [(at, one.name, one.scope, one.line, one.start, one.end) for at, one in enumerate(assigned, first)],
-    )
-    connection.executemany(
-        "INSERT INTO told (rowid, name, beside) VALUES (?, ?, ?)",
-        [
-            (at, _with_parts(one.name), "\n".join([_with_parts(one.scope), *lines[one.start - 1 : one.end]]))
-            for at, one in enumerate(assigned, first)
-        ],
-    )
-    names = dict.fromkeys([*(one.name for one in defined), *(one.name for one in assigned)])
-    connection.executemany("INSERT OR IGNORE INTO name (text) VALUES (?)", zip(names, strict=True))
 
 
 def put_commits(connection: sqlite3.Connection, found: Iterable[Commit], known: Collection[str]) -> None:

@@ -24,7 +24,6 @@ from bot.agent.git.git_repo import GitRepo
 from bot.domain.search.definitions import Definition
 from bot.domain.search.passages import CommitHit, IndexGaps, IndexReport, Passage
 from bot.domain.search.ranking import Ranked, WordCounts
-from bot.domain.search.settings import Setting
 from bot.ports import Progress
 
 AGAIN_S = 60.0
@@ -147,10 +146,6 @@ class SqlitePassageIndex:
     def places_called(self, name: str) -> list[str]:
         """Return the files a name means, then the folders, which end in a slash; raises StoreError."""
         return self._read(lambda connection: queries.places_called(connection, name))
-
-    def settings(self, words: str, *, limit: int = 20) -> list[Setting]:
-        """Return what is given a value and is told of in the words, best first; raises StoreError."""
-        return self._read(lambda connection: queries.settings(connection, words, limit))
 
     def commits(self, words: str, *, limit: int = 10) -> list[CommitHit]:
         """Return the commits whose messages hold the words, best first, the newer of two alike.

@@ -18,7 +18,7 @@ from bot.adapters.storage.files.atomic_write import Stamp, create_private, file_
 from bot.domain.credentials.secret_forms import VERSION as CREDENTIAL_FORMS
 from bot.errors import ConfigError, DiskRefused, StoreError
 
-LAYOUT: Final = 16
+LAYOUT: Final = 17
 VERSION: Final = LAYOUT + 1_000 * CREDENTIAL_FORMS
 """Of the rows: another layout, or other rules for what is blacked out, and the index is built anew."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Collection
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -97,12 +96,6 @@ class PatchRepo:
         if mixed:
             raise DoesNotApply(f"lines of {mixed[0]} end in CRLF, others in LF, and those of the patch not as they do")
         raise DoesNotApply(f"git says {refused}")
-
-    def with_files(self, commit: str, tree: str, paths: Collection[str]) -> str:
-        """Return the tree of a commit with only these files as they are in `tree`."""
-        git = self._index(commit)
-        _local(git, "update-index", "-z", "--index-info", given=_local(git, "ls-tree", "-z", tree, "--", *paths))
-        return _word(git, "write-tree")
 
     def changes(self, commit: str, tree: str) -> list[FileChange]:
         """Return every file in which a tree differs from a commit, as git counts it."""

@@ -1,8 +1,7 @@
 """Checks a patch before it leaves the machine: its codebase, whether it applies, its limits, and the codebase's check.
 
-The codebase is decided by what is in front of the patch's paths, then by who has the files it changes, then by what
-its draft cites. The codebase's check must pass with the patch, and the patch's test must fail without it. Works in a
-throw-away folder below `workshop`; the checkout that people work in is only read.
+The codebase is decided by what is in front of the patch's paths, else by what its draft cites; git then refuses a patch
+of other files. Works in a throw-away folder below `workshop`; the checkout that people work in is only read.
 """
 
 from __future__ import annotations
@@ -21,22 +20,18 @@ from bot.agent.git.patch_repo import DoesNotApply, PatchRepo
 from bot.casework.fixes.check_run import ISOLATION_WORDS, LIMITS, TEMPORARY, CheckRun, Isolation, run_check
 from bot.config.casework_settings import FixSettings
 from bot.domain.fixes.fixes import Fix
-from bot.domain.fixes.patch_files import MAX_DIFF_CHARS, DiffFile, diff_files
-from bot.domain.fixes.patch_limits import FileChange, FixCode, FixRefused, check_changes, check_diff
+from bot.domain.fixes.patch_files import MAX_DIFF_CHARS, codebases_in
+from bot.domain.fixes.patch_limits import FixCode, FixRefused, check_changes, check_diff
 from bot.domain.returns import EvidenceKind, ProposedPatch
-from bot.domain.search.files import FileKind, file_kind
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import ThreadState
-from bot.errors import ConfigError, ProviderError, StoreError, refused
+from bot.errors import refused
 
 LOG_LINES: Final = 200
 SAID_CHARS: Final = 200
 ANEW: Final = "Press Re-investigate, or ask again, for a patch of the newest code."
 _OTHER: Final = "Ask again for another patch, and say what was wrong with this one."
-
-MAX_FILES: Final = 100
-"""Of a diff, looked up in the codebases; one with more is refused for its size."""
 
 
 class PatchChecks:
@@ -94,26 +89,17 @@ class PatchChecks:
         """Run the codebase's check on a patched tree; returns what was found, a sentence each.
 
         Raises:
-            FixRefused: it failed, or the patch's own test passes without the patch.
+            FixRefused: it failed.
             CheckStopped: the bot ends.
         """
-        changes = repo.changes(commit, tree)
         applied = f"it applies to {commit[:10]} and stays within the limits of paths, kinds and size"
         if self._settings.check is None:
             return applied, "no check was run (`fixes.check` names none)"
-        name, proof = f"`{' '.join(self._settings.check)}`", "passes"
-        if tests := _tests_beside_code(changes):
-            before = self._run(repo, repo.with_files(commit, tree, tests))
-            if before.passed:
-                said = f"{name} passes with the patch's test alone, so that test does not show the fault. {_OTHER}"
-                raise FixRefused(FixCode.TEST_PROVES_NOTHING, said)
-            if before.exit_code is None:
-                raise self._failed(name, before)
-            proof = "fails with the patch's tests alone, and passes with the whole patch"
+        name = f"`{' '.join(self._settings.check)}`"
         after = self._run(repo, tree)
         if not after.passed:
             raise self._failed(name, after)
-        return applied, f"{name} {proof}", f"the check ran {ISOLATION_WORDS[after.isolation]}"
+        return applied, f"{name} passes", f"the check ran {ISOLATION_WORDS[after.isolation]}"
 
     def _run(self, repo: PatchRepo, tree: str) -> CheckRun:
         """Run the check over the files of a tree, in a folder of their own."""
@@ -145,12 +131,6 @@ def _let_in(folder: Path) -> None:
     with suppress(OSError):
         if not folder.is_symlink():
             folder.chmod(0o700)
-
-
-def _tests_beside_code(changes: Sequence[FileChange]) -> list[str]:
-    """Return the tests that a patch adds or changes beside other files; a patch of tests alone proves nothing else."""
-    tests = [one for one in changes if file_kind(one.path) is FileKind.TEST]
-    return [one.path for one in tests if one.added] if len(tests) < len(changes) else []
 
 
 class PatchPlace(NamedTuple):
@@ -201,33 +181,18 @@ class PatchCodebases:
         return found
 
 
-def _chosen(diff: str, members: Codebases, cited: dict[str, str]) -> Codebase:
-    """Return the codebase that the paths of a diff name, or that has the files it changes; raises FixRefused."""
-    files = diff_files(diff[:MAX_DIFF_CHARS], [one.id for one in members])[:MAX_FILES]
-    named = [one for one in members if one.id in {file.codebase for file in files}]
-    # a file that nobody has says nothing
-    holders = [some for file in files if file.is_old and (some := _holders(file, members, cited))]
-    likely = named or [one for one in members if all(one in some for some in holders)]
-    if not named and len(likely) > 1:
-        likely = [one for one in likely if one.id in cited] or likely
+def _chosen(diff: str, members: Codebases, cited: Collection[str]) -> Codebase:
+    """Return the codebase that the paths of a diff name, else the one that its draft cites; raises FixRefused."""
+    named = codebases_in(diff[:MAX_DIFF_CHARS], [one.id for one in members])
+    likely = [one for one in members if one.id in (named or cited)]
     if len(likely) == 1:
         return likely[0]
-    if named or not likely:
-        several = likely or dict.fromkeys(one for some in holders for one in some)
-        said = f"changes files of {_listed(several, 'and')}; a draft PR is for one codebase. Ask for one patch of each."
+    if named:
+        said = f"changes files of {_listed(likely, 'and')}; a draft PR is for one codebase. Ask for one patch of each."
     else:
-        said = f"does not say which codebase it is for: {_listed(likely, 'or')}. Ask again and name the codebase."
+        some = _listed(likely or members, "or")
+        said = f"does not say which codebase it is for: {some}. Ask again and name the codebase."
     raise FixRefused(FixCode.SEVERAL_CODEBASES, f"The patch {said}")
-
-
-def _holders(file: DiffFile, members: Codebases, cited: dict[str, str]) -> list[Codebase]:
-    """Return the codebases that have a file, at the commit that is cited, else now."""
-    found = []
-    for one in members:
-        with suppress(ConfigError, ProviderError, StoreError):  # one that cannot be read now has nothing
-            if one.repo.entry_at(cited.get(one.id) or one.repo.head(), file.path) is not None:
-                found.append(one)
-    return found
 
 
 def _listed(codebases: Iterable[Codebase], word: str) -> str:

@@ -8,7 +8,6 @@ on unread and are not counted.
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -39,8 +38,6 @@ Points = Mapping[QuestionType, Sequence[str]]
 
 NO_POINTS: Final[Points] = {}
 
-_ADDRESSED: Final = re.compile(r"\s*<@\w+>")
-
 
 class ThreadMessage(NamedTuple):
     """What somebody said, and who."""
@@ -58,8 +55,8 @@ class FollowUp(NamedTuple):
 
     @property
     def is_question(self) -> bool:
-        """Whether it asks something: the asker does, or anybody asks somebody by name."""
-        return "?" in self.text and (self.by_asker or _ADDRESSED.match(self.text) is not None)
+        """Whether it asks something, whoever wrote it."""
+        return "?" in self.text or "？" in self.text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

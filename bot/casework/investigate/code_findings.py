@@ -21,12 +21,11 @@ from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation, Investigator
 from bot.casework.investigate.leads import find_leads
-from bot.casework.investigate.trace_places import search_text, trace_notes, trace_places
+from bot.casework.investigate.trace_places import is_report, search_text, trace_notes, trace_places
 from bot.domain.returns import EvidenceKind
 from bot.domain.search.files import path_weight
 from bot.domain.search.passages import Passage
 from bot.domain.search.questions import question_of
-from bot.domain.search.report_parts import parts_of
 from bot.domain.search.stack_frames import frames_in
 from bot.errors import CodebaseUnreadable, NotCloned, TriageError
 from bot.ports.code import Clones
@@ -114,7 +113,7 @@ def search_codebases(text: str, codebases: Codebases, *, limit: int) -> list[Pas
 
     A report is searched for in the codebase that it is about. Raises as `search_text` does.
     """
-    if parts_of(text).is_report or frames_in(text):
+    if is_report(text) or frames_in(text):
         one = choose_codebase(text, codebases)
         found = search_text(text, one.repo, one.index, limit=limit)
         return [replace(passage, path=one.prefix + passage.path) for passage in found]

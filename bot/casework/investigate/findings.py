@@ -12,12 +12,11 @@ from typing import Final, NamedTuple
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.investigate.quotes import Excerpt, Quotes
 from bot.casework.investigate.subjects import Subject, subject_of
-from bot.casework.investigate.trace_places import search_text
+from bot.casework.investigate.trace_places import is_report, search_text
 from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceRef
 from bot.domain.search.passages import Passage
 from bot.domain.search.questions import DEFINITION_WORDS, VALUE_WORDS, Question
-from bot.domain.search.report_parts import parts_of
 from bot.domain.search.tokens import shared_stems, stem, text_stems
 from bot.ports import PassageIndex
 
@@ -103,14 +102,9 @@ class Search:
         return frozenset(self.question.others() if self.question.words else self.before.others())
 
     @cached_property
-    def is_report(self) -> bool:
-        """Whether the text is a report of a fault rather than a question of a sentence or two."""
-        return parts_of(self.text).is_report
-
-    @cached_property
     def passages(self) -> Sequence[Passage]:
         """The passages closest to the text, best first."""
-        if self.is_report:
+        if is_report(self.text):
             return search_text(self.text, self.repo, self.index, limit=MAX_PASSAGES)
         if self.is_of_names:
             named = " ".join(f"`{one.name}`" for one in self.question.names)

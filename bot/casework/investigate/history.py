@@ -21,8 +21,8 @@ from bot.casework.investigate.subjects import Subject
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.definitions import definition_end
 from bot.domain.search.passages import CommitHit, is_quotable
-from bot.domain.search.questions import CHANGES, HISTORY, HISTORY_WORDS
-from bot.domain.search.tokens import shared_stems, stem, text_stems
+from bot.domain.search.questions import CHANGES, HISTORY, HISTORY_WORDS, deeds_in
+from bot.domain.search.tokens import shared_stems, text_stems
 from bot.domain.text.sanitize import one_line
 from bot.errors import ProviderError
 
@@ -35,9 +35,9 @@ MIN_SHARE: Final = 0.4
 """Of the words of what was changed, those few commits hold counting more, that a commit's message holds."""
 
 # What the choice of a commit counts besides the share of the words that its message holds.
-DEED, NEWER = 0.2, 0.15
+LIKENESS, DEED, NEWER = 0.5, 0.3, 0.2
 
-LOOKED_AT: Final = 20
+LOOKED_AT: Final = 50
 MAX_MESSAGE_LINES: Final = 8
 MAX_AUTHOR_CHARS: Final = 60
 HISTORY_S: Final = 8.0
@@ -134,7 +134,7 @@ def _day(found: re.Match[str]) -> datetime | None:
 def _stems(search: Search) -> frozenset[str]:
     """Return the stems of what was changed, without those of what was done to it."""
     question = search.question
-    deeds = [word for word in question.words if question.is_deed(word)]
+    deeds = [word for word in question.words if deeds_in(word)]
     dated = found[0].split() if (found := _DATE.search(question.text)) else []
     told = question.others([*deeds, *dated], without=HISTORY_WORDS)
     numbers = frozenset(_NUMBER.findall(question.text)) - frozenset(" ".join(dated).split())
@@ -144,16 +144,16 @@ def _stems(search: Search) -> frozenset[str]:
 def _named(search: Search) -> str:
     """Return what was looked for, as the question has it."""
     question = search.question
-    words = [word for word in question.told(without=HISTORY_WORDS) if not question.is_deed(word)][:4]
+    words = [word for word in question.told(without=HISTORY_WORDS) if not deeds_in(word)][:4]
     return " ".join(f"`{one_line(word, 60).replace('`', '')}`" for word in words) or "that"
 
 
 def _by_message(search: Search, subject: Subject) -> Sequence[CommitHit]:  # noqa: ARG001 - a way like the others
-    """Return the commits whose messages hold most of what was changed, those first that the index ranks first."""
+    """Return the commits whose messages hold most of what was changed; those first that did what was done to it."""
     question, stems = search.question, _stems(search)
     hits = search.index.commits(" ".join((*question.told(), *stems)), limit=LOOKED_AT) if stems else []
     ages = sorted(one.authored_at for one in hits)
-    deeds = frozenset(stem(word.lower()) for word in question.words if question.is_deed(word))
+    deeds = question.deeds()
 
     counts = Counter(one for hit in hits for one in _held(stems, hit.message))
     weights = {one: math.log(1 + (len(hits) + 1) / (counts[one] + 0.5)) for one in stems}
@@ -162,8 +162,8 @@ def _by_message(search: Search, subject: Subject) -> Sequence[CommitHit]:  # noq
         return sum(weights[one] for one in _held(stems, text)) / sum(weights.values())
 
     def worth(one: CommitHit) -> float:
-        told = one.score / hits[0].score + share(one.message) + DEED * bool(_held(deeds, one.subject))
-        return told + NEWER * ages.index(one.authored_at) / len(hits)
+        told = share(one.message) + LIKENESS * one.score / hits[0].score
+        return told + DEED * bool(deeds & deeds_in(one.subject)) + NEWER * ages.index(one.authored_at) / len(hits)
 
     telling = (one for one in hits if share(one.message) >= MIN_SHARE)
     return sorted(telling, key=worth, reverse=True)[:MAX_COMMITS]

@@ -12,10 +12,9 @@ from typing import Final
 
 from bot.agent.git.git_history import GitHistory
 from bot.casework.investigate.findings import NONE, Answer, Finding, Search, of_lines
-from bot.casework.investigate.trace_places import trace_places
+from bot.casework.investigate.trace_places import is_report, trace_places
 from bot.domain.search.files import is_indexed, path_weight
 from bot.domain.search.questions import OF_PEOPLE
-from bot.domain.search.report_parts import names_error
 from bot.domain.search.tokens import shared_stems
 
 RERANKED: Final = 10
@@ -23,16 +22,13 @@ MAX_FINDINGS: Final = 3
 MAX_FRAGMENTS: Final = 6
 MIN_FRAGMENT_CHARS: Final = 10
 MAX_FRAGMENT_CHARS: Final = 120
-MAX_MESSAGE_CHARS: Final = 300
-"""Of a line that names an error: what varies is cut out of it, which takes the square of its length."""
-
 MAX_HITS: Final = 60
 MIN_SHARE, MIN_SHARE_OF_FEW = 0.4, 0.65
 FEW: Final = 2
 """Of a question's words, rare ones counting more, that one quote holds if any is an answer; a few words need more."""
 
 _QUOTED: Final = re.compile(r"[\"“«‘`]([^\"”»’`\n]{8,300})[\"”»’`]|'([^'\n]{8,300})'(?!\w)")
-_BEHIND: Final = re.compile(r"\b(?:error|exception|warning|panic|fatal|fails? with|says?)\b\s*:\s*(.{8,300})", re.I)
+_BEHIND: Final = re.compile(r"(?:error|exception|warning|panic|fatal|fails? with|says?)\s{0,4}:\s{0,4}(.{8,300})", re.I)
 _VARIES: Final = re.compile(
     r"['\"`][^'\"`\n]{0,80}['\"`]|[<{\[(][^<>{}()\[\]\n]{0,80}[>}\])]|\S*[\d/\\%$]\S*|[.:,;!?]+(?:\s|$)|\.\.\."
 )
@@ -66,9 +62,8 @@ def error_answer(search: Search) -> Answer:
 
 def _fragments(text: str) -> Iterator[str]:
     """Yield the parts of the messages in a text that stand in code as they are, the longest first."""
-    lines = [line[:MAX_MESSAGE_CHARS] for line in text.split("\n") if names_error(line)]
     messages = [found[1] or found[2] for found in _QUOTED.finditer(text)]
-    messages += [found[1] for line in text.split("\n") if (found := _BEHIND.search(line))] + lines
+    messages += [found[1] for found in _BEHIND.finditer(text)]
     parts = (part.strip()[:MAX_FRAGMENT_CHARS] for message in messages for part in _VARIES.split(message))
     whole = {message.strip()[:MAX_FRAGMENT_CHARS] for message in messages}
     told = {part for part in (*whole, *parts) if len(part) >= MIN_FRAGMENT_CHARS and " " in part}
@@ -77,7 +72,7 @@ def _fragments(text: str) -> Iterator[str]:
 
 def passage_answer(search: Search) -> Answer:
     """Return the lines closest to the question, best first; NONE where no quote holds enough of it."""
-    question, is_answered = search.question, search.is_report
+    question, is_answered = search.question, is_report(search.text)
     if question.wants(OF_PEOPLE):
         return NONE
     ranked = []

@@ -15,7 +15,7 @@ from typing import Final
 
 from bot.domain.citations.citation_lines import CitedLines, Scan
 from bot.domain.returns import EvidenceKind, EvidenceRef
-from bot.domain.search.definitions import Definition, DefinitionKind, definition_end, definitions_in
+from bot.domain.search.definitions import Definition, definition_end
 from bot.domain.search.passages import first_attached, is_import, is_quotable
 from bot.domain.search.tokens import shared_stems
 from bot.ports import PassageIndex
@@ -62,7 +62,6 @@ class Quotes:
         self.commit, self.index, self._refused = commit, index, refused
         self._files: dict[str, Sequence[str]] = {}
         self._scans: dict[str, Scan] = {}
-        self._defined: dict[str, Sequence[int]] = {}
 
     def lines(self, path: str) -> Sequence[str]:
         """Return the lines of a file; none of one that is not searched. Raises ProviderError."""
@@ -114,27 +113,7 @@ class Quotes:
 
         windows = [_trimmed(lines, at, min(span[-1], at + MAX_LINES - 1)) for at in span if lines[at - 1].strip()]
         ranked = sorted((one for one in windows if one[0] == head or any(told(one))), key=told, reverse=True)
-        telling = sorted({head or start, *(at for at in held if held[at])})
-        alone = (_trimmed(lines, *self._alone(path, *one, telling)) for one in ranked[:MAX_TRIED])
-        return next((found for one in alone if (found := self._cut(path, *one))), None)
-
-    def _alone(self, path: str, start: int, end: int, told: Sequence[int]) -> tuple[int, int]:
-        """Return a run of lines without the functions and types at its ends in which none of the lines `told` stands.
-
-        What is defined inside of what a line tells of stays.
-        """
-        lines = self.lines(path)
-        if path not in self._defined:
-            self._defined[path] = [
-                one.line for one in definitions_in(path, lines) if one.kind is not DefinitionKind.VALUE
-            ]
-        inside = [at for at in told if start <= at <= end]
-        least = min((_indent(lines[at - 1]) for at in inside), default=-1)
-        for line in self._defined[path]:
-            head = first_attached(lines, line - 1) + 1
-            if start < head <= end and _indent(lines[line - 1]) <= least:
-                start, end = (head, end) if head <= inside[0] else (start, head - 1 if head > inside[-1] else end)
-        return start, end
+        return next((found for one in ranked[:MAX_TRIED] if (found := self._cut(path, *one))), None)
 
     def _cut(self, path: str, start: int, end: int) -> Excerpt | None:
         """Return lines with the rest of a comment or string that they cut, where that is short; None if refused."""
@@ -151,10 +130,6 @@ class Quotes:
                 found = Excerpt(path=path, start=first, end=last, commit=self.commit, text=text)
                 return None if found.ref in self._refused else found
         return None
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def _trimmed(lines: Sequence[str], start: int, end: int, *, keep: int = 0) -> tuple[int, int]:

@@ -1,10 +1,10 @@
-"""Where a report of a fault points to: the frames of its stack trace, and the passages that its parts find."""
+"""Where a report of a fault points to: the frames of its stack trace, and the passages that its words find."""
 
 from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -15,8 +15,6 @@ from bot.domain.returns import SuspectChange
 from bot.domain.search.definitions import definition_end, definitions_in
 from bot.domain.search.files import FileKind, file_kind, is_indexed, path_weight
 from bot.domain.search.passages import Passage, is_quotable
-from bot.domain.search.questions import question_of
-from bot.domain.search.report_parts import ReportParts, parts_of
 from bot.domain.search.stack_frames import StackFrame, best_path, frames_in, line_of
 from bot.domain.text.sanitize import one_line
 from bot.errors import ProviderError
@@ -185,34 +183,33 @@ def trace_notes(places: Sequence[TracePlace], suspects: Sequence[SuspectChange])
     return "\n".join(line for head, lines in told if frames and lines for line in (head, *lines))
 
 
-# Shares of a file's score. Chosen on reports about requests and pytest (benchmarks/bug_reports.py); halving or doubling
-# one of them changes what is among the first five files for at most two reports in 23.
-TITLE: Final = 1.0
+# Shares of a file's score. Chosen on reports about requests, pytest, flask and seaborn (benchmarks/bug_reports.py).
+FIRST_LINE: Final = 1.0
 OPENING: Final = 1.0
-ERRORS: Final = 0.5
-WORDS: Final = 1.5
-"""Of the whole report."""
-
+WHOLE: Final = 1.5
 FRAMES: Final = 3.0
-PATHS: Final = 2.0
-DEFINITIONS: Final = 1.0
 OUTER_FRAME: Final = 0.3
 """How much less each further frame tells, as in 1 / (1 + 0.3 n)."""
+
+OPENING_CHARS: Final = 600
+REPORT_WORDS: Final = 80
+"""A text of more words is a report, whatever else it holds."""
 
 SEARCHED: Final = 50
 """Passages of one part that are compared."""
 
-MAX_DEFINING_FILES: Final = 5
-"""A name that more files define says nothing about the file."""
-
-PROGRAM_CODE: Final = 0.7
-"""The least weight of a file whose definitions count: tests and examples define the same names."""
-
 MATCHED_LINES: Final = 12
+
+
+def is_report(text: str) -> bool:
+    """Whether a text is more than a question: it is long, or it holds code or a log."""
+    return len(text.split()) > REPORT_WORDS or "```" in text
 
 
 def search_text(text: str, repo: GitRepo, index: PassageIndex, *, limit: int = 8) -> list[Passage]:
     """Return the best passages for a report, one of each file, best first.
+
+    What stands first outside of code is searched for by itself, so that no log hides it; frames of a trace lead most.
 
     Args:
         text: The message.
@@ -227,10 +224,13 @@ def search_text(text: str, repo: GitRepo, index: PassageIndex, *, limit: int = 8
     """
     files: dict[str, float] = defaultdict(float)
     shown: dict[str, Passage] = {}
-    parts, commit = parts_of(text), repo.head()
-    for share, found in (*_searches(parts, index), *_pointed(text, parts, repo, index, commit)):
-        best = max((one.score for one in found), default=0.0)
-        for one in {one.path: one for one in sorted(found, key=lambda one: one.score)}.values():
+    said = "\n".join(text.split("```")[::2]).strip()
+    parts = ((FIRST_LINE, said.partition("\n")[0]), (OPENING, said[:OPENING_CHARS]), (WHOLE, text))
+    searched = [(share, index.similar(part, limit=SEARCHED)) for share, part in parts]
+    for share, found in (*searched, (FRAMES, _of_frames(text, repo, index))):
+        scored = [replace(one, score=one.score * path_weight(one.path, "")) for one in found]
+        best = max((one.score for one in scored), default=0.0)
+        for one in {one.path: one for one in sorted(scored, key=lambda one: one.score)}.values():
             told = share * (one.score / best) ** 2
             files[one.path] += told
             if one.path not in shown or told >= shown[one.path].score:
@@ -239,47 +239,13 @@ def search_text(text: str, repo: GitRepo, index: PassageIndex, *, limit: int = 8
     return sorted(ranked, key=lambda one: (-one.score, one.path))[:limit]
 
 
-def _searches(parts: ReportParts, index: PassageIndex) -> Iterator[tuple[float, list[Passage]]]:
-    """Yield what each part finds with its share; a report is about no kind of file, whatever word for one it holds."""
-    searched = ((TITLE, parts.title), (OPENING, parts.opening), (ERRORS, parts.errors), (WORDS, parts.whole))
-    for share, part in searched:
-        found = index.similar(part, limit=SEARCHED)
-        yield share, [replace(one, score=one.score * path_weight(one.path, "")) for one in found]
-
-
-def _pointed(
-    text: str, parts: ReportParts, repo: GitRepo, index: PassageIndex, commit: str
-) -> Iterator[tuple[float, list[Passage]]]:
-    """Yield what frames, files and names in a message point at, with their shares."""
-
-    def lines(path: str, line: int | None, score: float) -> Passage:
-        every = index.lines(path)
-        at = min(line or 1, len(every))
-        start, end = max(1, at - MATCHED_LINES), min(len(every), at + MATCHED_LINES)
-        return Passage(
-            path=path, start=start, end=end, text="\n".join(every[start - 1 : end]), commit=commit, score=score
-        )
-
-    places = trace_places(text, repo, index, commit)
-    yield (
-        FRAMES,
-        [
-            lines(one.path, one.line, path_weight(one.path, "") / (1 + OUTER_FRAME * number))
-            for number, one in enumerate(places)
-        ],
-    )
-    question = question_of(parts.opening)
-    called = [index.places_called(written) for written in question.files]
-    named = [one[0] for one in called if len(one) == 1 and not one[0].endswith("/")]
-    yield PATHS, [lines(path, None, path_weight(path, "")) for path in named]
-    for one in question.names:
-        defined = {
-            each.path: each.line
-            for each in reversed(index.definitions(one.name))
-            if each.name == one.name and path_weight(each.path, "") >= PROGRAM_CODE
-        }
-        if len(defined) <= MAX_DEFINING_FILES:
-            yield (
-                DEFINITIONS / max(1, len(defined) * len(question.names)),
-                [lines(path, line, 1.0) for path, line in defined.items()],
-            )
+def _of_frames(text: str, repo: GitRepo, index: PassageIndex) -> list[Passage]:
+    """Return the lines around the frames in a text, the innermost first."""
+    found, commit = [], repo.head()
+    for number, one in enumerate(trace_places(text, repo, index, commit)):
+        lines = index.lines(one.path)
+        at = min(one.line or 1, len(lines))
+        start, end = max(1, at - MATCHED_LINES), min(len(lines), at + MATCHED_LINES)
+        shown, score = "\n".join(lines[start - 1 : end]), 1 / (1 + OUTER_FRAME * number)
+        found.append(Passage(path=one.path, start=start, end=end, text=shown, commit=commit, score=score))
+    return found

@@ -1,30 +1,30 @@
 """Finds the value that a question asks for: a default, a limit, a port.
 
-Reads the index of settings, which ranks names that are given a value by their own words and by the text beside them.
+Reads the files of the passages closest to the question. What is given a value there is ranked by its own words and by
+the text beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bot.casework.investigate import quotes
 from bot.casework.investigate.findings import NONE, Answer, Finding, Search
-from bot.domain.search.definitions import DefinitionKind
-from bot.domain.search.files import is_prose
+from bot.domain.search.definitions import DefinitionKind, definitions_in
+from bot.domain.search.files import is_prose, path_weight
 from bot.domain.search.questions import DEFINITION_WORDS, NUMBER, VALUE, VALUE_WORDS
-from bot.domain.search.settings import Setting
-from bot.domain.search.tokens import split_identifier, stem
+from bot.domain.search.settings import Setting, settings_in
 
-LOOKED_AT: Final = 12
+LOOKED_AT: Final = 10
+MIN_WEIGHT: Final = 0.5
+"""A file that counts less, such as a test, is not asked what it gives a value to."""
+
 MIN_SHARE: Final = 0.3
 """Of the question's words, rare ones counting more, that a setting and the text beside it hold."""
 
 SETS_NUMBER: Final = 0.2
 """What a number counts beside these shares where one is asked for."""
-
-MIN_PART: Final = 3
-"""Letters of a name's part that stand for a longer word."""
 
 MAX_ASSIGNMENT_CHARS: Final = 80
 
@@ -40,16 +40,32 @@ def value_answer(search: Search) -> Answer:
     if is_type and not question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS):
         return NONE
     ranked = []
-    for place, one in enumerate(search.index.settings(" ".join((*words, "default")), limit=LOOKED_AT)):
+    for place, one in enumerate(_settings(words, search)):
         lines = search.quotes.lines(one.path)
-        name = " ".join((one.name, *_abbreviated(words, one.name)))
-        share = search.share(" ".join((one.path, one.scope, name, *lines[one.start - 1 : one.end])))
+        share = search.share(" ".join((one.path, one.scope, one.name, *lines[one.start - 1 : one.end])))
         if share >= MIN_SHARE and subject.holds(one.path):
             is_number = question.wants(NUMBER) and quotes.SETS_NUMBER.search(lines[one.line - 1]) is not None
-            worth = search.share(name) + share + SETS_NUMBER * is_number
+            worth = search.share(one.name) + share + SETS_NUMBER * is_number
             ranked.append((-worth, place, one))
     findings = (_as_finding(one, search) for _, _, one in sorted(ranked))
     return next((Answer([one]) for one in findings if one), NONE)
+
+
+def _settings(words: Sequence[str], search: Search) -> Iterator[Setting]:
+    """Yield what is given a value in the passages closest to the question, the best passages first."""
+    found = [
+        passage
+        for text in (" ".join((*words, "default")), " ".join(words))
+        for passage in search.index.search(text, limit=LOOKED_AT)
+    ]
+    seen = set()
+    for passage in found:
+        if path_weight(passage.path, search.question.text) >= MIN_WEIGHT:
+            lines = search.quotes.lines(passage.path)
+            for one in settings_in(passage.path, lines, definitions_in(passage.path, lines)):
+                if passage.start <= one.line <= passage.end and one not in seen:
+                    seen.add(one)
+                    yield one
 
 
 def _as_finding(one: Setting, search: Search) -> Finding | None:
@@ -57,13 +73,3 @@ def _as_finding(one: Setting, search: Search) -> Finding | None:
     what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
     lead = "The value is told in" if is_prose(one.path) else f"`{what}` is set in"  # prose may not repeat the name
     return search.at(one.path, one.line, lead)
-
-
-def _abbreviated(words: Sequence[str], name: str) -> list[str]:
-    """Return the words that a part of a name begins: names are abbreviated.
-
-    >>> _abbreviated(["workers", "minimum"], "MIN_POOL")
-    ['minimum']
-    """
-    parts = [part for part in split_identifier(name) if len(part) >= MIN_PART]
-    return [word for word in words if any(word.lower().startswith(part) and stem(part) != stem(word) for part in parts)]

@@ -97,6 +97,11 @@ class AutonomyCase:
         """What does not hold."""
         return missing(self.conditions)
 
+    @property
+    def is_allowed(self) -> bool:
+        """Whether the record would allow it, whatever triage.yml says."""
+        return all(one.code is ConditionCode.ARMED for one in self.missing)
+
 
 def read_case(
     store: Store, past: PastThreads, now: datetime, mode: AutonomyMode, hours: ActiveHours | None, *, others: int = 0
@@ -218,7 +223,7 @@ def next_words(case: AutonomyCase) -> str:
         return "To stop at once: `/triage metrics --disarm`"
     if not case.missing:
         return "The record allows automatic replies. An approver may type `/triage metrics --arm`"
-    if {one.code for one in case.missing} == {ConditionCode.ARMED}:
+    if case.is_allowed:
         return (
             "The record would allow automatic replies. To switch them on: `autonomy: shadow`, then `on`, in triage.yml"
         )

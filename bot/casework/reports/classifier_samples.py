@@ -1,17 +1,21 @@
-"""Samples classified messages for people to judge, stores their judgements, and counts how often the classifier errs.
+"""Samples classified messages for people to judge, reads their marks, and counts how often the classifier errs.
 
-judgements.ndjson holds one line for each message judged; the latest of a message counts. AC-11 counts messages that
-were left alone and deserved work; messages that were taken for work and deserved none are counted apart.
+judgements.ndjson and a file of marks hold one line for each message judged; the latest of a message counts. AC-11
+counts messages that were left alone and deserved work; messages that were taken for work and deserved none are counted
+apart.
 """
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+
+from bot.errors import InputError
 
 LEFT_ALONE = ("ambient", "ack")
 
@@ -62,17 +66,41 @@ class Sample(NamedTuple):
         """Which message it is."""
         return self.chat_id, self.message_id
 
-    def judged(self, *, right: bool, by: str, at: datetime) -> Judgement:
-        """Return what somebody said of it."""
-        known = {key: value for key, value in self._asdict().items() if key != "content"}
-        return Judgement(**known, right=right, by=by, at=at)
-
 
 class ErrorRate(NamedTuple):
     """Of `n` judged messages, how many were wrongly classified."""
 
     n: int
     wrong: int
+
+
+def read_marks(text: str, **said: str) -> list[Judgement]:
+    """Return the marks of a file: a line for each message, as a backtest's page saves them.
+
+    A line of `--sample --json` with `right` filled in is one too; `right: null` is none. `said` is what holds for all.
+
+    Raises:
+        InputError: a line is none of these; nothing of the file counts.
+    """
+    marks = []
+    for number, line in enumerate(text.splitlines(), 1):
+        record = _object(line) if line.strip() else {"right": None}
+        if record.get("right", False) is None:
+            continue
+        found = Judgement.read({**said, **record})
+        if found is None:
+            raise InputError(f"marks, line {number}: right must be true or false, beside chat_id and message_id")
+        marks.append(found)
+    return marks
+
+
+def _object(line: str) -> dict[str, Any]:
+    """Return a line as an object; an empty one where it is none."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
 def error_rates(judged: Iterable[Judgement]) -> tuple[ErrorRate, ErrorRate]:

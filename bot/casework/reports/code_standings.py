@@ -39,7 +39,7 @@ class CloneStanding(FrozenValue):
         return f"was {fetched}, and cannot be now: {self.problem}" if self.problem else fetched
 
 
-CLONE_STANDINGS: Final = CollectionSpec(name=CLONES, model=CloneStanding, check_id=str, default=CloneStanding())
+CLONE_STANDINGS: Final = CollectionSpec(name=CLONES, model=CloneStanding, check_id=str, default=CloneStanding)
 
 
 def clone_lines(documents: Documents, now: datetime, codebases: Collection[str] | None) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def read_clones(documents: Documents) -> Mapping[str, CloneStanding]:
 class CodebaseStanding(BaseModel):
     """Of one codebase: `waiting` of `total` files are not indexed yet; `problem` is why none can be searched."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     commit: str | None = None
     files: int = 0

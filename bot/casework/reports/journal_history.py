@@ -25,7 +25,7 @@ from bot.ports import Store
 from bot.ports.collections import CLASSIFIED, JUDGEMENTS, REPLIES, SPEND, THREADS, Collection
 
 _THREAD_RUN: Final = re.compile(r"(?!terminal\.)[\w-]+\.[\w-]+\.\d+\.\d+-(?!eval$)")
-"""How the run of a thread is named; a beat's is not, nor one of `triage investigate` or `triage eval`."""
+"""How the run of a thread is named; a beat's is not, nor one of `triage investigate` or of the former `triage eval`."""
 
 
 class ReplyRecord(NamedTuple):

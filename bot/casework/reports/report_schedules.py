@@ -56,7 +56,7 @@ class BriefSchedule:
         self._service, self._store, self._stored, self._zone = service, store, stored, ZoneInfo(zone)
         self._say_it, self._hours = say, hours
         times = {BriefKind.MORNING: settings.morning, BriefKind.EVENING: settings.evening}
-        self._times = {str(name): at for name, at in times.items() if at is not None}
+        self._times = {str(name): time.fromisoformat(at) for name, at in times.items() if at is not None}
 
     def tick(self) -> None:
         """Say what is due; raises StoreError when the disk refuses to remember it, and then nothing is said."""

@@ -17,10 +17,10 @@ from bot.casework.pause import read_pause
 from bot.casework.reports.code_standings import clone_lines, read_index_standing
 from bot.casework.reports.measures import known_cost, measure_total, recent_records, time_of
 from bot.domain.alerts import AlertState
+from bot.domain.citations.links import sibling_message_link
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.paging import Paging
 from bot.domain.questions.approval_basis import basis_of_thread, standing_words
-from bot.domain.questions.rubrics import watch_line
 from bot.domain.severity import SIGNS, Severity
 from bot.domain.text.humanize import counted, time_ago
 from bot.domain.text.sanitize import one_line
@@ -144,6 +144,11 @@ class ThreadLine:
         return _WAITS.get(self.reason or "", "waits")
 
     @property
+    def card_link(self) -> str | None:
+        """The address of its card, if it has one and links can be made."""
+        return sibling_message_link(self.permalink, *self.card) if self.card else None
+
+    @property
     def is_waiting(self) -> bool:
         """Whether it waits for a human."""
         return self.status is ThreadStatus.PENDING_USER
@@ -239,7 +244,6 @@ def unreadable_words(name: str) -> str:
 
 def thread_line(state: ThreadState) -> ThreadLine:
     """Return what a list says of a thread."""
-    long_run = state.escalation_transcript_path if state.status is ThreadStatus.ESCALATED else None
     return ThreadLine(
         thread_id=state.thread_id,
         chat_id=state.chat_id,
@@ -250,7 +254,7 @@ def thread_line(state: ThreadState) -> ThreadLine:
         started_at=state.started_at,
         severity=state.severity,
         paging=state.paging,
-        watch=watch_line(state.escalation_tmux_session, long_run) if long_run else None,
+        watch=_watch(state),
         card=(state.card_channel, state.card_ts) if state.card_channel and state.card_ts else None,
         passed=_passed(state) if state.pending_reason is PendingReason.APPROVAL else None,
         answered_by=state.answered_by,
@@ -258,6 +262,14 @@ def thread_line(state: ThreadState) -> ThreadLine:
         twins=len(state.shown_twins),
         alert=state.alert.state if state.alert else None,
     )
+
+
+def _watch(state: ThreadState) -> str | None:
+    if state.status is not ThreadStatus.ESCALATED or not state.escalation_transcript_path:
+        return None
+    from bot.domain.questions.rubrics import watch_line  # here: only a long run needs its tables
+
+    return watch_line(state.escalation_tmux_session, state.escalation_transcript_path)
 
 
 def _passed(state: ThreadState) -> str:

@@ -14,8 +14,8 @@ from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, NotReady, well, wrong
 from bot.config.environment import process_home
+from bot.config.home import find_config
 from bot.config.session_settings import SessionSettings, unreachable
-from bot.config.settings import find_config
 from bot.domain.text.humanize import counted
 from bot.errors import ConfigError
 from bot.heartbeat.playbooks.playbook_file import PlaybookFile

@@ -17,7 +17,7 @@ from bot.cli.doctor.context import HealthCheck, well, wrong
 from bot.domain.events import record_key
 from bot.domain.text.humanize import time_ago
 from bot.intake.presence import connection_state, describe_presence, read_presence
-from bot.ports import Store, collections
+from bot.ports import Store, collections, feature_collections
 from bot.ports.collections import CLASSIFIED, EVENTS, Collection, CollectionSpec
 
 SORTING_TAKES = timedelta(minutes=1)
@@ -26,7 +26,7 @@ SORTING_TAKES = timedelta(minutes=1)
 MAX_NAMED: Final = 5
 _TYPED: Final[Mapping[str, CollectionSpec[Any]]] = {
     one.name: one
-    for one in vars(collections).values()
+    for one in (vars(collections) | vars(feature_collections)).values()
     if isinstance(one, CollectionSpec) and one.name in ALL_COLLECTIONS
 }
 

@@ -16,7 +16,7 @@ from bot.adapters.search.note_index import WordNoteIndex
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.model_run import RunFailed
 from bot.casework.checks.sources import stale_citations
-from bot.casework.evaluation.question_run import QuestionRun, QuestionRunner, Say
+from bot.casework.investigate.question_run import QuestionRun, QuestionRunner, Say
 from bot.cli.arguments import Scope
 from bot.cli.data_directory import environment_at, settings_at
 from bot.cli.output import MARKS, WIDTH, index_progress, to_json, wrapped
@@ -25,7 +25,8 @@ from bot.composition.codebases import TeamCode, open_team_code
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.storage_engine import open_store
 from bot.config.environment import Environment, process_home
-from bot.config.settings import Settings, find_config
+from bot.config.home import find_config
+from bot.config.settings import Settings
 from bot.domain.fixes.patch_files import fenced_diff, patch_summary
 from bot.domain.questions.approval_basis import OFFLINE, backed_words, basis_of, passed_words
 from bot.domain.questions.verdict_rules import objections

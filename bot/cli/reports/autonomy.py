@@ -52,7 +52,7 @@ def case_json(case: AutonomyCase) -> str:
         "armed_by": case.standing.armed_by,
         "armed_at": case.standing.armed_at,
         "disarmed_for": [one.said for one in case.standing.disarmed_for],
-        "allowed": not case.missing,
+        "allowed": case.is_allowed,
         "weeks": [{**week._asdict(), "rate": week.rate} for week in case.weeks],
         "conditions": [one.model_dump() for one in case.conditions],
         "types": [one._asdict() for one in case.types],

@@ -1,29 +1,27 @@
 """`triage metrics`: what is promised, measured from the journals; works beside a running bot and without one.
 
-`--autonomy` is in bot/cli/reports/autonomy.py, `--sample` and `--judge` in bot/cli/reports/judgements.py.
+`--autonomy` is in bot/cli/reports/autonomy.py, `--sample` and `--marks` in bot/cli/reports/samples.py.
 """
 
 from __future__ import annotations
 
-import textwrap
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
+from bot.casework.reports.answers import metrics_answer
 from bot.casework.reports.journal_history import PastThreads
-from bot.casework.reports.measures import Measure, Window
-from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics, tally_lines
+from bot.casework.reports.measures import Window
+from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import reading, settings_at
-from bot.cli.output import MARKS, WIDTH, to_json
 from bot.cli.reports.autonomy import print_case
-from bot.cli.reports.judgements import ASK, COUNT, record_judgements, sample_at, show_sample
+from bot.cli.reports.samples import record_marks, sample_at, show_sample
 from bot.config.environment import process_home
-from bot.config.settings import find_config
-from bot.domain.text.humanize import counted
+from bot.config.home import find_config
+from bot.domain.answers import Answer
 from bot.errors import ConfigError
 
 _COUNT: Final = click.IntRange(1, 520)
@@ -38,9 +36,7 @@ _COUNT: Final = click.IntRange(1, 520)
     "--sample", type=_COUNT, metavar="N", help="messages to judge: half that were ignored, half that were not"
 )
 @click.option("--seed", metavar="TEXT", help="seed of the random choice (default: the date)")
-@click.option(
-    "--judge", metavar="FILE", is_flag=False, flag_value=ASK, help="record judgements: asked here, or from FILE or -"
-)
+@click.option("--marks", metavar="FILE", help="record what the page of a backtest saved, or --sample filled in")
 @click.option("--autonomy", is_flag=True, help="what would have been sent without a human, and was it right")
 @scoped
 def command(
@@ -49,29 +45,30 @@ def command(
     as_json: bool,
     sample: int | None,
     seed: str | None,
-    judge: str | None,
+    marks: str | None,
     autonomy: bool,
 ) -> int:
-    """Print the report, the case for automatic replies or a sample, or record judgements; exit code 0.
+    """Print the report, the case for automatic replies or a sample, or record marks; exit code 0.
 
     Raises:
         ConfigError: the data directory cannot be read, or for `--autonomy` triage.yml.
-        InputError: a judgement cannot be read.
-        StoreError: a judgement cannot be written.
+        InputError: a mark cannot be read.
+        StoreError: a mark cannot be written.
     """
     now = datetime.now(UTC)
     if autonomy:
         return print_case(scope, as_json=as_json)
-    if not (judge or sample):
+    if not (marks or sample):
 
-        def report(of_team: Path) -> str:
-            done = _report(of_team, Window.last(days, now), _baseline(scope.config, of_team))
-            return report_json(done) if as_json else render(done)
+        def report(of_team: Path) -> Answer:
+            return metrics_answer(_report(of_team, Window.last(days, now), _baseline(scope.config, of_team)))
 
-        return scope.print_each(report, as_json=as_json)
+        return scope.answer_each(report, as_json=as_json)
     home, seed, since = scope.one_team(), seed or f"{now:%Y-%m-%d}", now - timedelta(days=days)
-    found = sample_at(home, sample or COUNT, seed=seed, since=since) if judge in (None, ASK) else []
-    print(show_sample(home, found, as_json=as_json) if judge is None else record_judgements(home, found, judge))
+    if marks:
+        print(record_marks(home, marks))
+    if sample:
+        print(show_sample(home, sample_at(home, sample, seed=seed, since=since), as_json=as_json))
     return 0
 
 
@@ -89,33 +86,3 @@ def _baseline(config: Path | None, home: Path) -> float | None:
             raise
         return None
     return settings_at(path, home).baseline_reply_s
-
-
-def render(done: MetricsReport) -> str:
-    """Return the report, one screen of at most 80 columns."""
-    lines = [f"The last {counted(round(done.window.days), 'day')}, to {done.window.end:%Y-%m-%d %H:%M} UTC", ""]
-    lines += [line for each in done.criteria for line in _criterion(each)]
-    lines += ["", *(f"  {line}" for line in tally_lines(done.tally))]
-    if done.unreadable:
-        lines.append(f"  ! {done.unreadable} thread files cannot be read and are not counted; see triage status")
-    return "\n".join(lines)
-
-
-def report_json(done: MetricsReport) -> str:
-    """Return the report as one JSON object."""
-    tally = done.tally
-    counts = {**asdict(tally), "cost_per_reply_usd": tally.cost_per_reply_usd, "votes": tally.votes._asdict()}
-    facts: dict[str, Any] = {
-        "since": done.window.start.isoformat(),
-        "until": done.window.end.isoformat(),
-        "criteria": {each.name: each._asdict() for each in done.criteria},
-        "counts": counts,
-        "unreadable": done.unreadable,
-    }
-    return to_json(facts)
-
-
-def _criterion(each: Measure) -> list[str]:
-    lines = [f"{MARKS[each.ok]} {each.what:<29}{each.shown:>8}  target {each.target:<15} n {each.n:<6,} [{each.name}]"]
-    said = [f"not enough data: {each.missing}"] * bool(each.missing) + [each.note] * bool(each.note)
-    return lines + textwrap.wrap("; ".join(said), WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 4)

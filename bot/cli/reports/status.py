@@ -6,31 +6,23 @@ They work beside a running bot and without one, and say what `/triage status`, `
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from bot.casework.approvers import ApproverList
+from bot.casework.reports.answers import approvers_answer, open_answer, status_answer
 from bot.casework.reports.daily_brief import MAX_LINES, WINDOW, DailyBrief, brief_line, build_brief
-from bot.casework.reports.status_overview import (
-    Overview,
-    ThreadLine,
-    count_findings,
-    overview,
-    sessions_in_words,
-    unreadable_words,
-)
+from bot.casework.reports.status_overview import ThreadLine, overview
 from bot.cli.arguments import Scope, scoped
-from bot.cli.data_directory import codebases_at, environment_at, reading
+from bot.cli.data_directory import codebases_at, reading, replicas_at
 from bot.cli.options import json_option
-from bot.cli.output import to_json, wrapped
-from bot.composition.storage_engine import open_replicas
+from bot.cli.output import wrapped
+from bot.domain.answers import Answer
 from bot.domain.text.humanize import counted, time_ago
 from bot.domain.text.sanitize import one_line
 from bot.intake.presence import connection_state, read_presence
-from bot.ports.replicas import Replica
-from bot.release import program_version
 
 QUESTION_CHARS = 60
 
@@ -43,100 +35,42 @@ def print_status(scope: Scope, *, as_json: bool) -> int:
     """
     now = datetime.now(UTC)
 
-    def report(of_team: Path) -> str:
+    def report(of_team: Path) -> Answer:
         with reading(of_team) as store:
-            seen = overview(
-                store, now, codebases_at(of_team, scope.config), replicas=open_replicas(environment_at(of_team))
-            )
-            if as_json:
-                return status_json(seen, of_team, connection_state(read_presence(store.machine), now))
-            return render(seen, of_team, now)
+            seen = overview(store, now, codebases_at(of_team, scope.config), replicas=replicas_at(of_team))
+            facts = {"home": str(of_team), "connection": connection_state(read_presence(store.machine), now)}
+            return status_answer(seen, now, may_see_drafts=True, facts=facts)
 
-    return scope.print_each(report, as_json=as_json)
+    return scope.answer_each(report, as_json=as_json)
 
 
-def status_json(seen: Overview, home: Path, state: str) -> str:
-    """Return the report as one JSON object; `connection` is up, down, stuck (no answer), dead (stopped) or never."""
-    facts = {
-        "version": program_version(),
-        "home": str(home),
-        "connection": state,
-        "connection_text": seen.connection,
-        "last_event_at": seen.last_event_at.isoformat() if seen.last_event_at else None,
-        "paused": seen.paused,
-        "waiting": seen.waiting,
-        "running": seen.running,
-        "queued": seen.queued,
-        "failed": seen.failed,
-        "posted_today": seen.posted_today,
-        "threads": [thread_json(line) for line in seen.threads],
-        "codebases": list(seen.codebases),
-        "clones": list(seen.clones),
-        "replicas": [_replica_json(replica) for replica in seen.replicas],
-        "open_findings": [asdict(line) for line in seen.open_findings],
-        "unreadable": list(seen.unreadable),
-    }
-    return to_json(facts)
-
-
-def _replica_json(replica: Replica) -> dict[str, object]:
-    return {
-        "host": replica.host,
-        "pid": replica.pid,
-        "version": replica.version,
-        "role": replica.role,
-        "is_alive": replica.is_alive,
-        "runs_for_s": replica.runs_for.total_seconds(),
-        "silent_for_s": replica.silent_for.total_seconds(),
-        "clock_ahead_s": replica.clock_ahead.total_seconds(),
-    }
-
-
-def render(seen: Overview, home: Path, now: datetime) -> str:
-    """Return the report, at most 80 columns wide but for paths."""
-    replies = counted(seen.posted_today, "reply", "replies")
-    lines = [
-        f"triage {program_version()} at {home}",
-        f"  {seen.waiting} waiting for a decision, {seen.running} being investigated",
-        f"  {seen.queued} queued, {seen.failed} failed, {replies} posted today",
-        f"  {seen.connection}",
-        f"  {seen.last_event}",
-    ]
-    lines += [f"  {seen.paused}; to resume: triage resume"] if seen.paused else []
-    about = seen.codebases or ((seen.index,) if seen.index else ())
-    lines += [wrapped(line, lead="  ", indent="    ") for line in about]
-    lines += [wrapped(line, lead="  ", indent="    ") for line in seen.clones]
-    lines += [wrapped(replica.line, lead="  ", indent="    ") for replica in seen.replicas]
-    if seen.open_findings:
-        named = f"{count_findings(seen.open_findings)}: {sessions_in_words(seen.open_findings, at_most=20)}"
-        lines.append(wrapped(named, lead="  ", indent="    "))
-    if seen.threads:
-        lines.append("")
-    width = max((len(thread.standing) for thread in seen.threads), default=0)
-    for thread in seen.threads:
-        lines.append(
-            f"  {thread.standing:<{width}} {time_ago(now, thread.started_at):>10}  {one_line(thread.question, 36)}"
-        )
-        lines += [f"    {thread.watch}"] if thread.watch else []
-    lines += [wrapped(unreadable_words(name), lead="  ! ", indent="    ") for name in seen.unreadable]
-    return "\n".join(lines)
-
-
-@click.command("open", help="The drafts that wait for a decision: pages first, then the oldest.")
+@click.command("open")
 @json_option
 @scoped
 def open_command(scope: Scope, as_json: bool) -> int:
     """Print a line for each draft that waits; raises ConfigError where the data directory cannot be read."""
     now = datetime.now(UTC)
 
-    def report(of_team: Path) -> str:
+    def report(of_team: Path) -> Answer:
         with reading(of_team) as store:
-            drafts = overview(store, now).drafts
-        if as_json:
-            return to_json([thread_json(line) for line in drafts])
-        return "\n".join(_line(line, now) for line in drafts) or "No draft waits. Next: triage status"
+            return open_answer(overview(store, now), now, may_see_drafts=True)
 
-    return scope.print_each(report, as_json=as_json)
+    return scope.answer_each(report, as_json=as_json)
+
+
+@click.command("approve-list")
+@json_option
+@scoped
+def approve_list_command(scope: Scope, as_json: bool) -> int:
+    """Print who is named as an approver; who is in a group or a channel only Slack can say."""
+
+    def report(of_team: Path) -> Answer:
+        settings = scope.settings(of_team)
+        people = frozenset(one for one in settings.approvers or () if one[:1] in "UW")
+        listed = tuple(settings.approvers) if settings.approvers is not None else None
+        return approvers_answer(ApproverList(people=people, configured=listed, ops_channel=settings.ops_channel))
+
+    return scope.answer_each(report, as_json=as_json)
 
 
 @click.command("brief", help="The last 24 hours: waiting drafts, replies, findings, cost.")
@@ -165,20 +99,6 @@ def render_brief(brief: DailyBrief) -> Iterator[str]:
     yield from _listed("Alerts by heartbeats", [wrapped(f"{name}: {told}", lead="  ") for name, told in brief.findings])
     said = [wrapped(f"{name}: “{remark}”", lead="  ") for name, remark in brief.remarks]
     yield from _listed("Remarks beside OK", said)
-
-
-def thread_json(line: ThreadLine) -> dict[str, object]:
-    """Return an open thread for programs."""
-    return {
-        "thread_id": line.thread_id,
-        "status": line.status,
-        "pending_reason": line.reason,
-        "severity": line.severity,
-        "question": line.question,
-        "started_at": line.started_at.isoformat(),
-        "permalink": line.permalink,
-        "answered_by": line.answered_by,
-    }
 
 
 def _listed(title: str, lines: list[str]) -> Iterator[str]:

@@ -9,7 +9,6 @@ from functools import cache
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from bot.domain.search.files import is_prose
 from bot.domain.tables import Parts, Words, fill, read_table
 
 MAX_LINES: Final = 40
@@ -119,9 +118,15 @@ class _Table(NamedTuple):
     syntaxes: dict[str, _Syntax]
 
 
-_PARTS, _SYNTAXES = read_table(__file__, "comments.yml", _Table)
-_SHELL, _ANY = _SYNTAXES["shell"], _SYNTAXES["any"]
-_SYNTAX_OF: Final = {ending: syntax for syntax in _SYNTAXES.values() for ending in syntax.endings}
+@cache
+def _table() -> _Table:
+    return read_table(__file__, "comments.yml", _Table)
+
+
+@cache
+def _syntax_of() -> dict[str, _Syntax]:
+    """Return the syntax of each ending of a file's name."""
+    return {ending: syntax for syntax in _table().syntaxes.values() for ending in syntax.endings}
 
 
 class Scan:
@@ -200,11 +205,14 @@ class Scan:
 
 def _syntax(path: str, text: str) -> _Syntax:
     name = path.rpartition("/")[2].lower()
-    return _SYNTAX_OF.get(name.rpartition(".")[2], _SHELL if text.startswith("#!") else _ANY)
+    other = _table().syntaxes["shell" if text.startswith("#!") else "any"]
+    return _syntax_of().get(name.rpartition(".")[2], other)
 
 
 def _spans(path: str, text: str) -> Iterator[Span]:
     """Yield the comments and strings of a text, in order; none overlaps another."""
+    from bot.domain.search.files import is_prose  # here: most readers of citations scan no file
+
     if is_prose(path):
         return
     syntax = _syntax(path, text)
@@ -233,8 +241,8 @@ def _openers(syntax: _Syntax) -> re.Pattern[str]:
     """Return the pattern of whatever opens a comment or a string."""
     groups = {
         "pair": [re.escape(opener) for opener, _ in syntax.pairs],
-        "line": [fill(pattern, _PARTS) for pattern in syntax.lines],
-        "string": [fill(pattern, _PARTS) for pattern in syntax.strings],
+        "line": [fill(pattern, _table().parts) for pattern in syntax.lines],
+        "string": [fill(pattern, _table().parts) for pattern in syntax.strings],
     }
     return re.compile("|".join(f"(?P<{name}>{'|'.join(parts)})" for name, parts in groups.items() if parts))
 

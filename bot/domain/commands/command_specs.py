@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from bot.domain.tables import read_table
 from bot.domain.text.did_you_mean import near_ones
 
 EVERYBODY: Final = "everybody"
@@ -46,19 +46,30 @@ class CommandSpec:
         return " " in self.path
 
 
-_ENTRIES: Final = read_table(__file__, "command_specs.yml", tuple[CommandSpec, ...])
-MANUAL: Final[Mapping[str, CommandSpec]] = MappingProxyType({entry.path: entry for entry in _ENTRIES})
-"""Every command and subcommand by its path, in the order in which lists show them."""
+@cache
+def manual() -> Mapping[str, CommandSpec]:
+    """Return every command and subcommand by its path, in the order in which lists show them."""
+    from bot.domain.tables import read_table  # here: a command that starts needs no manual
+
+    entries = read_table(__file__, "command_specs.yml", tuple[CommandSpec, ...])
+    return MappingProxyType({entry.path: entry for entry in entries})
+
 
 REMOVED: Final[Mapping[str, str]] = MappingProxyType(
-    {"autonomy": "metrics --autonomy", "files": "notes", "review": "metrics"}
+    {
+        "autonomy": "metrics --autonomy",
+        "eval": "backtest",
+        "files": "notes",
+        "replay": "backtest",
+        "review": "metrics",
+    }
 )
 """Commands of earlier releases, each with what to type instead."""
 
 
 def commands() -> tuple[CommandSpec, ...]:
     """Return the commands, without subcommands."""
-    return tuple(entry for entry in _ENTRIES if not entry.is_subcommand)
+    return tuple(entry for entry in manual().values() if not entry.is_subcommand)
 
 
 def subcommands(command: str) -> tuple[CommandSpec, ...]:
@@ -67,7 +78,7 @@ def subcommands(command: str) -> tuple[CommandSpec, ...]:
     >>> [entry.path for entry in subcommands("pollinate")]
     ['pollinate run', 'pollinate list', 'pollinate accept', 'pollinate reject']
     """
-    return tuple(entry for entry in _ENTRIES if entry.path.startswith(f"{command} "))
+    return tuple(entry for entry in manual().values() if entry.path.startswith(f"{command} "))
 
 
 def command_names(command: str) -> tuple[str, ...]:
@@ -91,7 +102,7 @@ def near_commands(word: str) -> tuple[str, ...]:
     if near:
         return near
     by_verb: dict[str, str] = {}
-    for entry in _ENTRIES:
+    for entry in manual().values():
         if entry.is_subcommand:
             by_verb.setdefault(entry.path.partition(" ")[2], entry.path)
     return tuple(by_verb[verb] for verb in near_ones(word, list(by_verb)))

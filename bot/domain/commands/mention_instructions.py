@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from functools import cache
 from typing import Final, NamedTuple
 
 from bot.domain.commands.command_line import CommandLine, read_line
-from bot.domain.commands.command_specs import MANUAL, command_names, commands
+from bot.domain.commands.command_specs import command_names, commands, manual
+from bot.domain.commands.instructions import Instruction, InstructionKind
 from bot.domain.tables import Words, read_table
 from bot.domain.text.sanitize import strip_hidden
 
@@ -32,30 +32,12 @@ _END: Final = re.compile(rf"(?:[\s,;.!:…-]|\b(?:please|pls|plz|thanks|thank yo
 _OTHERS: Final = re.compile(r"^(?:<[@!][^<>]*>[\s,;:]*)+|(?:[\s,;:]*<[@!][^<>]*>)+$")
 _UPWARDS: Final = re.compile(r"(?:\s|👀|:eyes:|\?|⬆️|☝️|👆|:point_up(?:_2)?:|:arrow_up:|\^)+")
 _ALL_OF_IT: Final = re.compile(r"^(pause|resume|stop)(?: (?:triage|yourself|everything|it all|it|all|the bot))?$")
-_ALONE: Final = frozenset(spec.path for spec in commands() if " <" not in spec.form or command_names(spec.path))
 
 
-class InstructionKind(StrEnum):
-    """What a mention is."""
-
-    QUESTION = "question"
-    """It has words of its own, to be worked on as any question or added to the thread's."""
-    BARE = "bare"
-    """The bot's name, perhaps a greeting, and nothing else."""
-    LOOK = "look"
-    """"Look into this", "any idea?": about what stands above it."""
-    COMMAND = "command"
-    """One of `/triage`, typed as a mention."""
-    DECISION = "decision"
-    """"Approve it": what only a button of a card does."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Instruction:
-    """A mention read. `command` is what to type after `/triage`, for a COMMAND only."""
-
-    kind: InstructionKind
-    command: str = ""
+@cache
+def _alone() -> frozenset[str]:
+    """Return the commands that may stand alone."""
+    return frozenset(spec.path for spec in commands() if " <" not in spec.form or command_names(spec.path))
 
 
 class _Language(NamedTuple):
@@ -65,7 +47,9 @@ class _Language(NamedTuple):
     has_blanks: bool = True
 
 
-_LANGUAGES: Final = read_table(__file__, "instruction_words.yml", dict[str, _Language])
+@cache
+def _languages() -> dict[str, _Language]:
+    return read_table(__file__, "instruction_words.yml", dict[str, _Language])
 
 
 def read_instruction(text: str, bot_user_id: str, sessions: Collection[str] = ()) -> Instruction:
@@ -102,9 +86,9 @@ def _kind_of(said: str) -> InstructionKind:
     ['decision', 'question', 'question']
     """
     words = _MARKS.sub(" ", said.casefold()).split()
-    if any(_is_only(words, lists.decides, lists) for lists in _LANGUAGES.values()):
+    if any(_is_only(words, lists.decides, lists) for lists in _languages().values()):
         return InstructionKind.DECISION
-    is_look = any(_is_only(words, lists.looks, lists) for lists in _LANGUAGES.values())
+    is_look = any(_is_only(words, lists.looks, lists) for lists in _languages().values())
     return InstructionKind.LOOK if is_look else InstructionKind.QUESTION
 
 
@@ -126,7 +110,7 @@ def _command(said: str, sessions: Collection[str]) -> str:
     if whole := _ALL_OF_IT.match(" ".join(line.words).lower()):
         return "pause" if whole[1] == "stop" else whole[1]
     if len(line.words) == 1:
-        return first if first in _ALONE else ""
+        return first if first in _alone() else ""
     return line.text if _has_the_form(line, sessions) and "?" not in said else ""
 
 
@@ -137,10 +121,10 @@ def _has_the_form(line: CommandLine, sessions: Collection[str]) -> bool:
     """
     first, second, third = (line.word(place) for place in range(3))
     if first == "help":
-        return " ".join(line.words[1:]).lower() in MANUAL
+        return " ".join(line.words[1:]).lower() in manual()
     if first == "tiers":
         return second in sessions and (len(line.words) == 2 or third in command_names(first))
-    entry = MANUAL.get(f"{first} {second}")
+    entry = manual().get(f"{first} {second}")
     if entry is None or (third and "<session>" in entry.form and third not in sessions):
         return False
     more = len(line.words) - 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
 from bot.domain.returns import ProposedPatch
 from bot.domain.secrets import redact
@@ -24,7 +24,6 @@ _HEAD: Final = re.compile(
 )
 """A line at the head of a file's part; a removed line may look like one, but has no `+++` below it."""
 
-_OCTAL: Final = re.compile(rb"\\([0-3][0-7]{2})")
 _LINE: Final = re.compile(r"^([ +-].*?|)\r?\n(?!\\ )", re.MULTILINE)
 """A line of a file in a hunk; models leave out the blank of an empty one, and the file's last may have no end."""
 
@@ -50,27 +49,14 @@ class LineEnds(StrEnum):
     BOTH = "both"
 
 
-class DiffFile(NamedTuple):
-    """A file that a diff names; `codebase` is the id in front of its path, if any."""
+def codebases_in(diff: str, ids: Collection[str]) -> list[str]:
+    """Return which of these codebases stand in front of the paths that a diff names.
 
-    path: str
-    codebase: str | None = None
-    is_old: bool = True
-    """Whether it has to be there before."""
-
-
-def diff_files(diff: str, ids: Collection[str]) -> tuple[DiffFile, ...]:
-    """Return the files that a diff names, each once; `ids` are those of the codebases.
-
-    >>> diff_files("--- a/shop:x.py\\n+++ b/shop:x.py\\n", ["shop", "infra"])
-    (DiffFile(path='x.py', codebase='shop', is_old=True), DiffFile(path='x.py', codebase='shop', is_old=False))
+    >>> codebases_in("--- a/shop:x.py\\n+++ b/shop:x.py\\n@@ -1 +1 @@\\n-infra:a\\n", ["shop", "infra"])
+    ['shop']
     """
-    found: dict[DiffFile, None] = {}
-    for path, is_old in _paths(diff):
-        before, colon, rest = path.partition(":")
-        is_named = bool(colon) and before in ids
-        found[DiffFile(rest if is_named else path, before if is_named else None, is_old)] = None
-    return tuple(found)
+    heads = "\n".join(head[0] for head in _HEAD.finditer(diff))
+    return [one for one in ids if _prefix(one).search(heads)]
 
 
 def without_codebase(diff: str, codebase: str) -> str:
@@ -81,8 +67,11 @@ def without_codebase(diff: str, codebase: str) -> str:
     """
     if not codebase:
         return diff
-    named = re.compile(rf'([ "](?:[ab]/)?){re.escape(codebase)}:')
-    return _HEAD.sub(lambda head: named.sub(r"\1", head[0]), diff)
+    return _HEAD.sub(lambda head: _prefix(codebase).sub(r"\1", head[0]), diff)
+
+
+def _prefix(codebase: str) -> re.Pattern[str]:
+    return re.compile(rf'([ "](?:[ab]/)?){re.escape(codebase)}:')
 
 
 def line_ends(content: bytes) -> LineEnds:
@@ -117,34 +106,23 @@ def with_line_ends(diff: str, ends_of: Callable[[str], LineEnds | None]) -> str:
     return "".join(parts)
 
 
-def _paths(diff: str) -> Iterator[tuple[str, bool]]:
-    """Yield each path at the head of a file's part, and whether the file has to be there before."""
+def _paths(diff: str) -> Iterator[str]:
+    """Yield each path at the head of a file's part; a mode that changes alone has no other line."""
     for head in _HEAD.finditer(diff):
-        both = head["both"] or ""  # of a change of the mode alone it is the only such line
+        both = head["both"] or ""
         before, after = _path(both[: len(both) // 2]), _path(both[len(both) // 2 + 1 :])
-        found = [(_path(head["old"] or ""), True), (_path(head["new"] or ""), False)]
-        found += [(_unquoted(head["source"] or ""), True), (_unquoted(head["target"] or ""), False)]
-        found += [(before if before == after else "", False)]
-        yield from ((path, is_old) for path, is_old in found if path and path != _ABSENT)
+        found = (head["old"], head["new"], head["source"], head["target"], before if before == after else "")
+        yield from (path for path in map(_path, filter(None, found)) if path != _ABSENT)
 
 
 def _path(name: str) -> str:
-    return _unquoted(name).removeprefix("a/").removeprefix("b/")
-
-
-def _unquoted(name: str) -> str:
-    """Return a name as it is; git puts letters beyond ASCII in quotes, as octal numbers."""
-    name = name.partition("\t")[0].strip()
-    if name[:1] != '"':
-        return name
-    raw = _OCTAL.sub(lambda octal: bytes([int(octal[1], 8)]), name.strip('"').encode("utf-8", "replace"))
-    return raw.decode("utf-8", "replace")
+    return name.partition("\t")[0].strip().strip('"').removeprefix("a/").removeprefix("b/")
 
 
 def patch_summary(patch: ProposedPatch, known_secrets: Collection[str] = ()) -> str:
     """Return a patch in one line of plain text: `Raise the limit · app/retry.py · +1 −1 lines`."""
     diff = patch.diff[:MAX_DIFF_CHARS]
-    files, lines = dict.fromkeys(path for path, _ in _paths(diff)), f"\n{_HEAD.sub('', diff)}"
+    files, lines = dict.fromkeys(_paths(diff)), f"\n{_HEAD.sub('', diff)}"
     names = [one_line(name, NAME_CHARS) for name in list(files)[:SHOWN_FILES]]
     more = [f"{len(files) - SHOWN_FILES} more"] if len(files) > SHOWN_FILES else []
     where = ", ".join([*names, *more]) or "no file named"

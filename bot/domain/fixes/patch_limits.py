@@ -10,11 +10,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Final, NamedTuple
 
 from bot.domain.fixes.patch_files import MAX_DIFF_CHARS
 from bot.domain.frozen_value import FrozenValue
-from bot.domain.search.files import is_secret_file
 from bot.domain.secrets import find_secrets
 from bot.domain.tables import Words, read_table
 from bot.domain.text.sanitize import one_line, strip_hidden
@@ -57,6 +57,7 @@ class FixCode(StrEnum):
     NOT_PUBLISHED = "not-published"
     CHECK_FAILED = "check-failed"
     TEST_PROVES_NOTHING = "test-proves-nothing"
+    """Written by earlier releases."""
     NOT_APPROVED = "not-approved"
     HOST = "host"
 
@@ -92,7 +93,9 @@ class _Protected(NamedTuple):
     git: Words
 
 
-_PROTECTED: Final = read_table(__file__, "protected_paths.yml", _Protected)
+@cache
+def _protected() -> _Protected:
+    return read_table(__file__, "protected_paths.yml", _Protected)
 
 
 def check_diff(diff: str) -> None:
@@ -127,7 +130,7 @@ def is_protected(path: str) -> str | None:
     >>> is_protected(".github/workflows/ci.yml"), is_protected("uv.lock"), is_protected("app/x.py")
     ('runs the checks themselves', 'is a lock file', None)
     """
-    kinds = (_WHAT[kind] for kind, patterns in _PROTECTED._asdict().items() if _fits(path.casefold(), patterns))
+    kinds = (_WHAT[kind] for kind, patterns in _protected()._asdict().items() if _fits(path.casefold(), patterns))
     return next(kinds, None)
 
 
@@ -156,6 +159,8 @@ def _refusals(
 
 
 def _refusals_of(change: FileChange) -> Iterator[tuple[FixCode, str]]:
+    from bot.domain.search.files import is_secret_file  # here: who reads a patch need not judge it
+
     shown = _shown(change.path)
     if not _ORDINARY.issuperset((change.mode_before, change.mode)):
         yield FixCode.NO_FILE, f"changes {shown}, a symbolic link or a submodule"

@@ -10,12 +10,11 @@ import json
 import re
 import shlex
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Final
 
-from bot.domain.questions.verdict_rules import commands_in_code
 from bot.domain.tables import read_table
 from bot.domain.text.sanitize import one_line
 from bot.errors import ConfigError
@@ -97,7 +96,10 @@ _ACTS: Final = re.compile("--?(?:out|exe|up)")
 `git log --output`, `git ls-remote --upload-pack` (or `--exec`), `terraform plan -out`.
 """
 
-_READING: Final = tuple(map(parse_template, read_table(__file__, "reading_commands.yml", tuple[str, ...])))
+
+@cache
+def _reading() -> tuple[Argv, ...]:
+    return tuple(map(parse_template, read_table(__file__, "reading_commands.yml", tuple[str, ...])))
 
 
 def commands_in(lines: Sequence[str]) -> list[Argv]:
@@ -189,8 +191,10 @@ def not_run_notice(argv: Argv) -> str:
 
 def _warning(argv: Argv) -> str:
     """Return what a command may do as far as its words say; nothing of one that only reads."""
+    from bot.domain.questions.verdict_rules import commands_in_code  # here: who reads a playbook needs no tables
+
     dangers = commands_in_code(" ".join(argv))
-    begins = any(argv[: len(reading)] == reading for reading in _READING)
+    begins = any(argv[: len(reading)] == reading for reading in _reading())
     if begins and not dangers and not any(map(_ACTS.match, argv)):
         return ""
     named = ", ".join(f"{danger.kind} (“{one_line(danger.words, 80)}”)" for danger in dangers)

@@ -233,7 +233,7 @@ class Envelope(FrozenValue):
     why: str | None = None
     tier: Tier | None = None
     prescreen: Action | None = None
-    usage: BeatUsage = BeatUsage()
+    usage: BeatUsage = Field(default_factory=BeatUsage)
     assignments: Annotated[tuple[Assigned, ...], Field(exclude_if=not_)] = ()
     beside_ok: Annotated[str, BeforeValidator(_cut), Field(exclude_if=not_)] = ""
     """What was said beside the token that all is well, and sent to nobody."""

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, Generic, Self, TypeVar
 
-from pydantic import AwareDatetime, model_validator
+from pydantic import AwareDatetime, Field, model_validator
 
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.heartbeats.alerts import OpenFinding
@@ -172,10 +172,10 @@ class SessionState(FrozenValue):
     """Whether the keys of earlier versions were carried over."""
     paid: RunCheckpoint | None = None
     """A full run that is over, of a beat that is not on record yet."""
-    failures: Failures = Failures()
+    failures: Failures = Field(default_factory=Failures)
     bare_tokens: int = 0
     """How many full runs in a row ended in the bare token instead of `finish_beat`; three are an alert."""
-    spent: SpentToday = SpentToday()
+    spent: SpentToday = Field(default_factory=SpentToday)
     inbox_read: int = 0
     """How many of the inbox's messages a beat has dealt with."""
     report_awaited_since: AwareDatetime | None = None

@@ -46,7 +46,13 @@ _DEED: Final = (
     r"|refactor|rewr[io]t|revert|replac|fix|broke|break|drop|deprecat|merg|land|start|stop|switch|migrat|disabl|enabl"
     r"|get rid|got rid|implement)[a-z]*(?!\w)"
 )
-_IS_DEED: Final = re.compile(_DEED, re.I)
+_DEEDS: Final = re.compile(
+    r"\b(?:(?P<end>remov|delet|drop|get rid|got rid|kick|thr[eo]w|gone|going away|deprecat|farewell)"
+    r"|(?P<begin>add|introduc|creat|implement|come in|came in|feat)"
+    r"|(?P<move>renam|mov|extract|split|replac|switch|migrat)|(?P<back>revert|undo|undid)"
+    rf"|(?P<other>{_DEED}))[a-z]*",
+    re.I,
+)
 HISTORY: Final = re.compile(
     rf"\bwho\b(?:\W+\w+){{0,5}}?\W+(?:{_DEED}|(?:rais|lower|increas|reduc)ed\b)"
     r"|\bwhen\b\W+(?:was|were|did|has|have)\b"
@@ -95,6 +101,11 @@ LATEST: Final = re.compile(r"\b(?:last|lately|latest|recent(?:ly)?|newest)\b", r
 ORIGIN: Final = re.compile(r"\b(?:introduc\w*|creat\w*|add(?:ed)?|wrote|written|originally|first|author\w*)\b", re.I)
 
 
+def deeds_in(text: str) -> frozenset[str]:
+    """Return which kinds of change a text tells of: the end of something, its beginning, a move, a step back, other."""
+    return frozenset(str(found.lastgroup) for found in _DEEDS.finditer(text))
+
+
 class _QuestionsTable(NamedTuple):
     history_words: WordSet
     definition_words: WordSet
@@ -140,9 +151,9 @@ class Question(NamedTuple):
         """
         return self.wants(ORIGIN) and not self.wants(LATEST)
 
-    def is_deed(self, word: str) -> bool:
-        """Whether a word says what was done: what a commit did is seldom told in the same one."""
-        return _IS_DEED.match(word) is not None
+    def deeds(self) -> frozenset[str]:
+        """Return what was done, as `deeds_in` does."""
+        return deeds_in(self.text[:MAX_CHARS])
 
     def told(self, *, without: frozenset[str] = frozenset()) -> list[str]:
         """Return its names, then its words but those that say nothing here, as they are written."""

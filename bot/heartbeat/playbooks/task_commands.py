@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from bot.domain.answers import Answer, Part, lines_of, sentence
+from bot.domain.answers import Answer, Linked, Part, Table, lines_of, sentence
 from bot.domain.commands.command_line import CommandLine
 from bot.domain.heartbeats.allowed_commands import Argv
 from bot.domain.playbook import ListChanged, Playbook, add, list_digest, move_task, remove, task_of
@@ -67,11 +67,10 @@ class TaskList:
     def answer(self, *said: Part, undo: tuple[str, ...] = (), problem: str = "") -> Answer:
         """Return the list below what was done, and how that is undone; or `problem`, why nothing was done."""
         tasks = list(enumerate(self.playbook.all_tasks, 1))
-        shown: dict[Tier, list[str]] = {tier: [] for tier in Tier}
-        for number, task in tasks:
-            more = f" (+{len(task.details)} lines)" if task.details else ""
-            shown[task.tier].append(f"{number}. {one_line(task.text)}{more}")
-        parts = [Part(title=self.heading(tier), lines=lines_of(lines or ["no task"])) for tier, lines in shown.items()]
+        more = {number: f" (+{len(task.details)} lines)" if task.details else "" for number, task in tasks}
+        rows = [(str(number), str(task.tier), Linked(one_line(task.text) + more[number])) for number, task in tasks]
+        table = Table(head=("No.", "Tier", "Task"), rows=tuple(rows)) if rows else None
+        parts = [Part(lines=lines_of(map(self.heading, Tier)), table=table)]
         if never := [f"{one_line(' '.join(argv))} (task {n})" for n, task in tasks for argv in self.refused(task)]:
             parts.append(Part(title="Not among the commands of triage.yml, so never run", lines=lines_of(never)))
         following = f"tiers {self.session.id} add hourly <task>"

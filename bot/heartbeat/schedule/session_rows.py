@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from bot.domain.answers import Answer, Line, Part, lines_of, sentence
+from bot.domain.answers import Answer, Cell, Line, Linked, Part, Table, lines_of, sentence
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import Action, BeatResult, BeatStep, Envelope, Indicator
 from bot.domain.heartbeats.session_state import SessionState
@@ -57,12 +57,23 @@ class SessionRow:
         """How many of the open findings page."""
         return sum(each.severity is Severity.PAGE for each in self.found)
 
+    def cells(self, now: datetime) -> tuple[Cell, ...]:
+        """Return its row: how it stands, when it is checked, what its last beat did, and what is open."""
+        session, last = self.session, self.last
+        every = f"every {format_interval(session.beat.every)}"
+        checks = " · ".join(filter(None, [every, self.hours, "master" if session.is_master else ""]))
+        did = f"{time_ago(now, last.ts)}: {ending(last)}" if last else "no check yet"
+        pages = f" ({counted(self.pages, 'page')})" if self.pages else ""
+        is_open = f"{len(self.found)}{pages}" if self.found else ""
+        coming = f"in {duration(self.next_at - now)}" if self.next_at else ""
+        return session.id, str(self.status), is_open, coming, Linked(did), checks
+
     def line(self, now: datetime) -> Line:
         """Return its settings, what its last beat did, what is open and out of the ordinary."""
         session, last = self.session, self.last
         name, owner = session.name if session.name != session.id else "", "" if session.owner else "no owner"
         every = f"every {format_interval(session.beat.every)}"
-        about = [name, owner, every, self.hours, "master" if session.is_master else ""]
+        about = [name, owner, every, self.hours, "suggests shared checks" if session.is_master else ""]
         did = f"last check {time_ago(now, last.ts)}: {ending(last)}" if last else "no check yet"
         coming = f"next in {duration(self.next_at - now)}" if self.next_at else ""
         pages = f" ({counted(self.pages, 'page')})" if self.pages else ""
@@ -121,10 +132,13 @@ def rows(
 
 
 def list_answer(found: Sequence[SessionRow], now: datetime) -> Answer:
-    """Return the sessions, a part each, and for programs a record each."""
+    """Return the sessions, a row each, what is out of the ordinary below, and for programs a record each."""
     if not found:
         return sentence(NO_SESSIONS, data=[])
-    parts = tuple(Part(lines=(row.line(now),)) for row in found)
+    head = ("Session", "Stands", "Open", "Next", "Last", "Checks")
+    notes = tuple(Line(name=row.session.id, text="; ".join(map(one_line, row.notes))) for row in found if row.notes)
+    sessions = Part(table=Table(head=head, rows=tuple(row.cells(now) for row in found)))
+    parts = (sessions, *([Part(lines=notes)] if notes else []))
     return Answer(parts=parts, following=f"heartbeat why {found[0].session.id}", data=[row.record() for row in found])
 
 

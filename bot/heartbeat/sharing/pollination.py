@@ -27,7 +27,7 @@ from bot.errors import InputError
 from bot.heartbeat.playbooks.playbook_file import can_work, checkout_at
 from bot.heartbeat.session_registry import PLAYBOOK, Session
 
-UNREAD: Final = "it is more than a command that is allowed there"
+UNREAD: Final = "it is not just an allowed command"
 
 _FREE_HOLE: Final = re.compile(r"\{(?!(?:number|sha)\})")
 """A hole of a template that takes words; what fills one may be a sentence."""

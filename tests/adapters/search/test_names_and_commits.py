@@ -1,4 +1,4 @@
-"""Settings, commits and misspelt names in the index."""
+"""Commits and misspelt names in the index."""
 
 from __future__ import annotations
 
@@ -36,37 +36,18 @@ def index_of(code: Path) -> SqlitePassageIndex:
     return index
 
 
-def test_a_setting_is_found_by_the_words_of_its_name_and_of_what_encloses_it(code: Path) -> None:
-    """However they are joined; a test has no settings."""
-    found = index_of(code).settings("default request timeout")
-    assert {(one.path, one.line) for one in found} == {
-        ("src/a.py", 1),
-        ("src/b.js", 2),
-        ("conf/c.yml", 2),
-        ("conf/c.yml", 1),
-    }
-    assert index_of(code).settings("what is the?") == []
-
-
-def test_a_setting_is_found_by_the_words_beside_it(code: Path) -> None:
-    """A paraphrase seldom holds its name."""
-    commit_files(code, {"src/d.py": "# How often a lost connection is tried again.\nRETRIES = 3\n"})
-    assert [(one.name, one.line) for one in index_of(code).settings("lost connections")] == [("RETRIES", 2)]
-
-
-def test_settings_and_names_of_a_file_that_is_gone_are_not_found(code: Path) -> None:
-    """Nor the old line of one that changed."""
+def test_names_of_a_file_that_is_gone_are_not_found(code: Path) -> None:
+    """Nor those that a change took out of a file."""
     index = index_of(code)
-    commit_files(code, {"src/a.py": "\nREQUEST_TIMEOUT = 5\n"})
+    assert index.near_names("REQUEST_TIMEUOT") == ["REQUEST_TIMEOUT"]
+    commit_files(code, {"src/a.py": "SECONDS = 5\n", "tests/test_a.py": "SECONDS = 1\n"})
     index.refresh()
-    assert [one.line for one in index.settings("REQUEST_TIMEOUT") if one.path == "src/a.py"] == [2]
-    assert index.settings("pool size") == []
-    assert index.near_names("pool_siez") == []
+    assert index.near_names("REQUEST_TIMEUOT") == []
 
 
 @each_row(
     "typed, expected",
-    [("REQUEST_TIMEUOT", ["REQUEST_TIMEOUT"]), ("requestTimout", ["requestTimeout"]), ("sned", []), ("zeppelin", [])],
+    [("REQUEST_TIMEUOT", ["REQUEST_TIMEOUT"]), ("sned", []), ("zeppelin", [])],
 )
 def test_a_misspelt_name_is_found(tmp_path: Path, typed: str, expected: list[str]) -> None:
     """A short one is not: it may be any other word."""

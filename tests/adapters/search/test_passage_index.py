@@ -135,6 +135,15 @@ def test_a_changed_file_is_the_only_one_read_again(code: Path) -> None:
     assert [(passage.path, passage.commit) for passage in passages] == [("docs/guide.md", commit)]
 
 
+def test_commit_after_commit_reads_only_what_changed(tmp_path: Path) -> None:
+    """A file that changes again and again leaves few dead passages, so the index is not built anew."""
+    index = index_of(make_repo(tmp_path / "code", {f"app/part_{number}.py": f"x = {number}\n" for number in range(12)}))
+    index.refresh()
+    for number in range(8):
+        commit_files(tmp_path / "code", {"app/part_0.py": f"y = {number}\n"})
+        assert index.refresh().read == 1
+
+
 def test_deleted_and_renamed_files_are_no_longer_found(code: Path) -> None:
     """The index holds the files of its commit and no others."""
     index = index_of(code)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.storage.queued_jobs import decode_job, encode_job
-from bot.domain.commands.mention_instructions import Instruction, InstructionKind
+from bot.domain.commands.instructions import Instruction, InstructionKind
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.jobs import (
     WORK_CLASSES,

@@ -81,7 +81,7 @@ def test_every_state_makes_a_card_that_slack_takes(state: ThreadState) -> None:
     blocks = as_slack_takes_it(card(state))
     assert blocks[0]["block_id"] == ids.card_block_id(state.thread_id)
     assert state.question in shown(card(state))
-    assert 0 < len(card_text(state)) <= 320
+    assert 0 < len(card_text(state)) <= 3_400
 
 
 @each_row("number, kind", [*product(range(len(STATES)), SHORT), *product([NAMES.index("pending-user-approval")], FEW)])

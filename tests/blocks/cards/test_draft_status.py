@@ -197,14 +197,13 @@ def test_a_question_that_is_investigated_again_for_the_whole_index_says_so() -> 
     assert "investigated again" in text_of(waiting(investigator_return=partial))
 
 
-@each_row("made", [*OFFLINE, {"investigator": MODEL, "usage": PAID}])
-def test_without_a_second_model_no_round_no_confidence_and_no_sign_of_one(made: dict[str, Any]) -> None:
-    """Also of a draft that did not pass; with a judge the card says both."""
+@each_row("made", OFFLINE)
+def test_without_a_model_no_round_no_confidence_and_no_disagreement(made: dict[str, Any]) -> None:
+    """Also of a draft that did not pass; a model's draft says both."""
     for reason in (PendingReason.APPROVAL, PendingReason.DISAGREEMENT):
         state = waiting(reason, investigator_return=a_return(), investigator_round=2, **made)
         assert not any(word in text_of(state) for word in ("confidence", "round", "⚠", ":warning:", "disagreement"))
-        judged = status_line(state.evolve(validator_return=a_verdict(validator_model=MODEL)))
-        assert "confidence medium · corrected once" in judged
+        assert "confidence medium · corrected once" in status_line(state.evolve(investigator=MODEL, usage=PAID))
 
 
 def test_a_search_that_found_nothing_says_so_in_its_own_words() -> None:

@@ -47,7 +47,7 @@ RENDERINGS = [
     ("> said\n> so", "> said\n> so"),
     ("```python\nif a < b:\n\tpass\n```", "```\nif a &lt; b:\n\tpass\n```"),
     ("| a | b |\n|---|---|\n| long | 1 |", "```\na     b\n----  -\nlong  1\n```"),
-    (f"| {'w' * 101} | b |\n|---|---|\n| x | 1 |\n| y | |", f"```\n{'w' * 101} | b\n---\nx | 1\ny\n```"),
+    (f"| {'w' * 101} | b |\n|---|---|\n| x | 1 |\n| y | |", f"```\n{'w' * 101}  b\n{'-' * 24}  -\n{'x':24}  1\ny\n```"),
     ("**a\nb**", "*a*\n*b*"),
     ("un**believ**able", "un\u200b*believ*\u200bable"),
     ("see __init__.py and snake_case_name", "see __init__.py and snake_case_name"),

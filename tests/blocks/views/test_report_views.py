@@ -6,8 +6,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from blocks.text.tables import without_tables
+from blocks.views.answers import answer_blocks
 from blocks.views.help_view import help_blocks, unknown_text
-from blocks.views.report_views import status_blocks
+from bot.casework.reports.answers import status_answer
 from bot.casework.reports.status_overview import FindingLine, Overview, ThreadLine
 from bot.domain.commands.command_specs import near_commands
 from bot.domain.severity import Severity
@@ -48,17 +50,23 @@ def an_overview(*questions: str, **changes: Any) -> Overview:
     return Overview(**{**fields, **changes})
 
 
+def status(seen: Overview, *, may_see_drafts: bool) -> str:
+    """Return what is shown, as text and as a table; both keep Slack's limits."""
+    blocks = answer_blocks(status_answer(seen, NOW, may_see_drafts=may_see_drafts))
+    return shown(blocks) + shown(without_tables(blocks))
+
+
 def test_counts_and_the_last_message_are_for_everybody() -> None:
     """Five numbers and when the bot last saw something."""
-    seen = shown(status_blocks(an_overview("why?"), may_see_drafts=False))
-    for words in ("*2* waiting", "*1* being investigated", "3 queued", "4 failed", "5 replies", "4 min ago"):
+    seen = status(an_overview("why?"), may_see_drafts=False)
+    for words in ("2 waiting", "1 being investigated", "3 queued", "4 failed", "5 replies", "4 min ago"):
         assert words in seen
 
 
 def test_questions_are_for_approvers_only() -> None:
     """Who may not approve sees no question."""
-    assert "why five?" in shown(status_blocks(an_overview("why five?"), may_see_drafts=True))
-    assert "why five?" not in shown(status_blocks(an_overview("why five?"), may_see_drafts=False))
+    assert "why five?" in status(an_overview("why five?"), may_see_drafts=True)
+    assert "why five?" not in status(an_overview("why five?"), may_see_drafts=False)
 
 
 @each_row("text", HOSTILE.values())
@@ -66,24 +74,24 @@ def test_questions_are_for_approvers_only() -> None:
 def test_no_question_and_no_number_of_them_breaks_the_answer(text: str, count: int) -> None:
     """Ninety characters of anything, any number of times."""
     line = " ".join(text.split())[:90]
-    shown(status_blocks(an_overview(*[line] * count), may_see_drafts=True))
+    status(an_overview(*[line] * count), may_see_drafts=True)
 
 
 def test_replicas_are_named_to_approvers_only() -> None:
     """Names of machines are not for everybody; however many there are, the answer holds."""
     facts = {"pid": 41, "version": "1.0.0", "role": "all", "runs_for": timedelta(hours=2), "clock_ahead": timedelta()}
     replicas = tuple(Replica(host=f"web-{n}", silent_for=timedelta(minutes=n), **facts) for n in range(90))
-    seen = shown(status_blocks(an_overview(replicas=replicas), may_see_drafts=True))
+    seen = status(an_overview(replicas=replicas), may_see_drafts=True)
     assert "process 41 on web-0: triage 1.0.0, role all, started 2 h ago, last sign of life 0 s ago" in seen
     assert "process 41 on web-1: triage 1.0.0, role all, started 2 h ago, no sign of life for 1 min" in seen
-    assert "web-0" not in shown(status_blocks(an_overview(replicas=replicas), may_see_drafts=False))
+    assert "web-0" not in status(an_overview(replicas=replicas), may_see_drafts=False)
 
 
 def test_what_is_broken_is_said_to_everybody() -> None:
-    """Records that cannot be read, and what to do about them; the words of a card, not those of its file."""
-    seen = shown(status_blocks(an_overview("why?", unreadable=("a.json", "b.json")), may_see_drafts=True))
-    assert "2 records cannot be read: see `triage status`" in seen
-    assert "✓ checked by a second model · " in seen
+    """Records that cannot be read, and what to do about them."""
+    broken = an_overview("why?", unreadable=("a.json", "b.json"))
+    assert "2 records cannot be read" in status(broken, may_see_drafts=False)
+    assert "state/a.json cannot be read; leave it" in status(broken, may_see_drafts=True)
 
 
 def test_sessions_with_open_findings_are_named_to_everybody_and_pages_are_marked() -> None:
@@ -91,17 +99,17 @@ def test_sessions_with_open_findings_are_named_to_everybody_and_pages_are_marked
     found = FindingLine(session_id="shop", text="Prod is down", severity=Severity.PAGE, since=NOW)
     other = replace(found, session_id="docs", severity=Severity.ACT)
     for may_see in (True, False):
-        seen = shown(status_blocks(an_overview("why?", open_findings=(found, other)), may_see_drafts=may_see))
-        assert "*2 open findings (1 page)* · 🚨 shop (1), docs (1) · see `/triage heartbeat list`" in seen
+        seen = status(an_overview("why?", open_findings=(found, other)), may_see_drafts=may_see)
+        assert "2 open findings (1 page): 🚨 shop (1), docs (1); see /triage heartbeat list" in seen
         assert "Prod is down" not in seen
-    assert "open finding" not in shown(status_blocks(an_overview("why?"), may_see_drafts=True))
+    assert "open finding" not in status(an_overview("why?"), may_see_drafts=True)
     many = tuple(replace(found, session_id=f"{n:040}") for n in range(500))
-    assert "480 more" in shown(status_blocks(an_overview("why?", open_findings=many), may_see_drafts=True))
+    assert "492 more" in status(an_overview("why?", open_findings=many), may_see_drafts=True)
 
 
 def test_an_idle_bot_has_something_to_say() -> None:
     """No thread, no message."""
-    seen = shown(status_blocks(an_overview(last_event="No message seen yet"), may_see_drafts=True))
+    seen = status(an_overview(last_event="No message seen yet"), may_see_drafts=True)
     assert "No message seen yet" in seen
 
 

@@ -305,9 +305,9 @@ def test_a_dismissal_calls_the_run_off(tmp_path: Path) -> None:
 
 
 def test_what_is_said_meanwhile_is_offered_with_the_draft(tmp_path: Path) -> None:
-    """A mention during the run starts nothing; the card then lists what came in."""
+    """The card then lists what came in."""
     office = long_office(tmp_path)
-    office.says("and in the export?", mention=True)
+    office.says("we export it, too")
     office.decisions.add_context(office.click(), "Only EU.", by=BEN)
     assert office.terminal.started == [SESSION]
     answers(office, a_return("Long."))
@@ -315,6 +315,25 @@ def test_what_is_said_meanwhile_is_offered_with_the_draft(tmp_path: Path) -> Non
     office.work()
     assert len(office.shown.followups) == 1
     assert len(office.shown.stale_reasons) == 2
+
+
+@each_row("is_answered", [True, False])
+def test_what_is_asked_during_a_long_run_is_taken_into_one_next_run(tmp_path: Path, is_answered: bool) -> None:
+    """Whatever came of the long one; the question is known then."""
+    office = long_office(tmp_path)
+    office.says("and in the export?")
+    office.says("and in the import?", sender=BEN)
+    if is_answered:
+        answers(office, a_return("Long."))
+    else:
+        office.terminal.end(SESSION)
+    office.watch.poll()
+    office.rounds.tick()
+    office.work()
+    assert [step.why for step in office.state.status_history if "asked more" in step.why] == [
+        "somebody asked more in the thread during the run"
+    ]
+    assert not office.state.is_asked_more
 
 
 def test_what_cannot_be_started_reaches_the_human(tmp_path: Path) -> None:

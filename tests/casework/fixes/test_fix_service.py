@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from bot.adapters.codehost.github import GitHubClient
+from bot.adapters.code_host import CodeHostApi
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import Codebases
 from bot.agent.git.git_repo import GitRepo
@@ -32,7 +32,7 @@ from bot.domain.fixes.patch_limits import FixCode
 from bot.domain.returns import ProposedPatch
 from bot.domain.threads import ThreadState
 from bot.errors import Conflict, Unavailable
-from bot.ports.collections import FIXES
+from bot.ports.feature_collections import FIXES
 from tests.builders import REF, THREAD_ID, a_return
 from tests.casework.fixes.test_patch_check import CODE, GOOD, RUN_TESTS, TEST
 from tests.casework.office import BEN, Office
@@ -51,7 +51,7 @@ class Files:
         self.shown.append((filename, text, said))
 
 
-class DyingClient(GitHubClient):
+class DyingClient(CodeHostApi):
     """GitHub, with a place to die before and after each call."""
 
     faults = Faults()
@@ -559,7 +559,7 @@ class Overtaken(Faults):
             self._desk.host.faults = [Fault(pattern="^POST .*/pulls", status=403)]
 
 
-class LimitedClient(GitHubClient):
+class LimitedClient(CodeHostApi):
     """GitHub, which wants to be left alone."""
 
     def look(self, number: int) -> PullRequest:

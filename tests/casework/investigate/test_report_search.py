@@ -63,10 +63,3 @@ def test_a_named_file_and_a_named_function_are_found_without_any_other_word(
     assert files(shop, text)[0] == "shop/discount.py"
     text = "Everything is broken since yesterday, it must be shop/mail.py again.\n```\n$ make\n```"
     assert files(shop, text)[0] == "shop/mail.py"
-
-
-def test_one_sentence_is_found_by_the_few_words_that_the_code_has(shop: tuple[GitRepo, SqlitePassageIndex]) -> None:
-    """Most words of a title are the reporter's own, so no passage covers enough of it."""
-    said = "Random failure since the upgrade last night when several browsers bounce"
-    assert shop[1].search(said) == []
-    assert files(shop, said) == ["shop/mail.py"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from bot.casework.reports.classifier_samples import ErrorRate, Sample, draw_sample, error_rates
+from bot.casework.reports.classifier_samples import ErrorRate, Judgement, draw_sample, error_rates
 from tests.builders import NOW, an_event
 from tests.tables import each_row
 
@@ -39,7 +39,7 @@ def test_each_kind_has_its_own_rate_of_errors() -> None:
     """The latest judgement of a message counts."""
     said = [("ack", True), ("ambient", False), ("actionable", False), ("actionable", False), ("actionable", True)]
     judged = [
-        Sample("C1", f"{number}.1", kind, "7", "").judged(right=right, by="ana", at=NOW)
+        Judgement(chat_id="C1", message_id=f"{number}.1", classification=kind, right=right, by="ana", at=NOW)
         for number, (kind, right) in enumerate(said)
     ]
     corrected = judged[2].model_copy(update={"right": True})

@@ -126,7 +126,7 @@ def test_a_wrong_token_of_the_environment_is_not_repeated(place: Path) -> None:
     done = init(
         place, "--no-input", "--codebase", "code", "--ops-channel", "C0123OPS", SLACK_BOT_TOKEN="hunter2hunter2"
     )
-    assert "SLACK_BOT_TOKEN does not start with" in done.stderr
+    assert "SLACK_BOT_TOKEN is no whole xoxb-" in done.stderr
     assert "hunter2" not in done.stderr + done.stdout
 
 

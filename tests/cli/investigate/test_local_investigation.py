@@ -6,8 +6,8 @@ from pathlib import Path
 
 from bot.agent.ledger import Ledger
 from bot.casework.checks.validation import Validation
-from bot.casework.evaluation.question_run import QuestionRun
 from bot.casework.investigate.assignment import Investigation
+from bot.casework.investigate.question_run import QuestionRun
 from bot.cli.investigate.local_investigation import render
 from bot.domain.returns import Check, Claim, EvidenceKind, EvidenceRef, ProposedPatch, Usage
 from tests.builders import a_return, a_thread

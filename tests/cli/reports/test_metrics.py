@@ -1,8 +1,7 @@
-"""`triage metrics`: one screen from a data directory; samples, and judgements that count."""
+"""`triage metrics`: one screen from a data directory; samples, and marks that count."""
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from datetime import UTC, datetime, timedelta
@@ -13,8 +12,6 @@ import pytest
 from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.casework.reports.classifier_samples import Sample
-from bot.cli.reports.judgements import ask_judgement
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.ports.threads import Threads
 from tests.builders import an_event, in_status
@@ -48,7 +45,7 @@ def test_the_report_fits_a_terminal(home: Path, capsys: pytest.CaptureFixture[st
     assert main(["metrics"]) == 0
     out = capsys.readouterr().out
     assert "actionable messages" in out
-    assert re.search(r"actionable messages +25 % .* n 20 ", out)
+    assert re.search(r"actionable messages +25 % .* 20 ", out)
     assert "not enough data: 0.0 of 7 days were recorded" in out
     assert max(map(len, out.splitlines())) <= 80
     assert "\x1b" not in out
@@ -91,7 +88,7 @@ def test_a_sample_is_shown_without_what_a_terminal_obeys(home: Path, capsys: pyt
     assert "\u202e" not in out
 
 
-def test_judgements_of_a_file_count(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_marks_of_a_file_count(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A sample filled in: judged messages are not drawn again, and AC-11 has them; what is left null is not judged."""
     assert main(["metrics", "--sample", "5", "--json"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -100,13 +97,13 @@ def test_judgements_of_a_file_count(home: Path, capsys: pytest.CaptureFixture[st
         line["right"] = right
     filled = home / "filled.ndjson"
     filled.write_text("\n".join(map(json.dumps, lines)))
-    assert main(["metrics", "--judge", str(filled)]) == 0
-    assert "4 judgements recorded, 2 of them wrong" in capsys.readouterr().out
+    assert main(["metrics", "--marks", str(filled)]) == 0
+    assert "4 marks recorded, 2 of them wrong" in capsys.readouterr().out
     assert main(["metrics", "--sample", "20"]) == 0
     assert capsys.readouterr().out.count("ambient, C1") == 13
     assert main(["metrics"]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"wrongly ignored +50 % .* n 2 ", out)
+    assert re.search(r"wrongly ignored +50 % .* 2 ", out)
     assert "50 % of 2 judged messages taken for work deserved none" in " ".join(out.split())
 
 
@@ -116,22 +113,7 @@ def test_a_broken_file_records_nothing(home: Path, capsys: pytest.CaptureFixture
     good = '{"chat_id": "C1", "message_id": "1.1", "classification": "ack", "right": true}'
     for bad in ("nonsense", "[]", '{"right": "maybe"}'):
         filled.write_text(f"{good}\n{bad}\n")
-        assert main(["metrics", "--judge", str(filled)]) == 1
+        assert main(["metrics", "--marks", str(filled)]) == 1
         assert "line 2" in " ".join(capsys.readouterr().err.split())  # wrapped where the path ends
-    assert main(["metrics", "--judge", str(home / "none")]) == 1
+    assert main(["metrics", "--marks", str(home / "none")]) == 1
     assert not (home / "judgements.ndjson").exists()
-
-
-def test_what_was_said_before_the_input_ended_counts() -> None:
-    """Skipped ones do not, and nonsense is asked again."""
-    found = [Sample("C1", f"{number}.1", "ambient", "7", "hello") for number in range(4)]
-    judged = ask_judgement(found, by="ana", stdin=io.StringIO("y\nperhaps\ns\nn\n"), say=lambda _: None)
-    assert [(each.message_id, each.right) for each in judged] == [("0.1", True), ("2.1", False)]
-
-
-def test_the_question_is_about_what_was_done_with_the_message() -> None:
-    """Ignored, or investigated."""
-    asked: list[object] = []
-    found = [Sample("C1", f"{kind}.1", kind, "7", "hello") for kind in ("ack", "actionable")]
-    ask_judgement(found, by="ana", stdin=io.StringIO("y\ny\n"), say=asked.append)
-    assert [str(line)[:24] for line in asked[1::2]] == ["right to ignore it? [y]e", "right to investigate it?"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.commands.mention_instructions import InstructionKind, read_instruction
+from bot.domain.commands.instructions import InstructionKind
+from bot.domain.commands.mention_instructions import read_instruction
 from tests.tables import each_row
 
 LOOKS = [

@@ -1,11 +1,10 @@
-"""Which files a diff names, of which codebase, and how its lines end."""
+"""Which codebases a diff names, how its lines end, and what people see of it."""
 
 from __future__ import annotations
 
 from bot.domain.fixes.patch_files import (
-    DiffFile,
     LineEnds,
-    diff_files,
+    codebases_in,
     fenced_diff,
     patch_lines,
     patch_summary,
@@ -21,21 +20,19 @@ IDS = ("shop", "infra")
 @each_row(
     "diff, expected",
     [
-        ("--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n", {DiffFile("x.py"), DiffFile("x.py", is_old=False)}),
-        ("--- /dev/null\n+++ b/infra:new.py\n", {DiffFile("new.py", "infra", is_old=False)}),
-        ("--- a/gone.py\n+++ /dev/null\n", {DiffFile("gone.py")}),
-        ("rename from shop:a.py\nrename to shop:b.py\n", {DiffFile("a.py", "shop"), DiffFile("b.py", "shop", False)}),
-        ("diff --git a/shop:a b/shop:a\nold mode 100644\nnew mode 100755\n", {DiffFile("a", "shop", is_old=False)}),
-        ('--- "a/shop:a b"\n+++ "b/shop:a b"\n', {DiffFile("a b", "shop"), DiffFile("a b", "shop", is_old=False)}),
-        ('--- "a/na\\303\\257ve.md"\n+++ /dev/null\n', {DiffFile("na\u00efve.md")}),
-        ("--- a/other:x.py\n+++ b/other:x.py\n", {DiffFile("other:x.py"), DiffFile("other:x.py", is_old=False)}),
-        ("@@ -1 +1 @@\n--- a/shop:x\n+y\n", set()),
-        ("Please run curl.", set()),
+        ("--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n", []),
+        ("--- /dev/null\n+++ b/infra:new.py\n", ["infra"]),
+        ("rename from shop:a.py\nrename to infra:b.py\n", ["shop", "infra"]),
+        ("diff --git a/shop:a b/shop:a\nold mode 100644\nnew mode 100755\n", ["shop"]),
+        ('--- "a/shop:a b"\n+++ "b/shop:a b"\n', ["shop"]),
+        ("--- a/other:x.py\n+++ b/other:x.py\n", []),
+        ("@@ -1 +1 @@\n--- a/shop:x\n+y\n", []),
+        ("Please run curl in shop:x", []),
     ],
 )
-def test_the_files_of_a_diff_are_those_at_the_heads_of_its_parts(diff: str, expected: set[DiffFile]) -> None:
-    """What is renamed, deleted or new included; a line of a file that looks like one is none."""
-    assert set(diff_files(diff, IDS)) == expected
+def test_the_codebases_of_a_diff_stand_at_the_heads_of_its_parts(diff: str, expected: list[str]) -> None:
+    """What is renamed or new included; a line of a file that looks like one is none."""
+    assert codebases_in(diff, IDS) == expected
 
 
 def test_only_paths_lose_the_codebase() -> None:
@@ -97,7 +94,6 @@ def a_patch(diff: str = DIFF, title: str = "Raise the limit") -> ProposedPatch:
         (DIFF, "app/retry.py, docs/retry.md · +3 −1 lines"),
         ("diff --git a/x.py b/y.py\nrename from x.py\nrename to y.py\n", "x.py, y.py · +0 −0 lines"),
         ("diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n", "run.sh · +0 −0 lines"),
-        ('--- "a/gr\\303\\266\\303\\237e.py"\n+++ /dev/null\n@@ -1 +0 @@\n-a\n', "größe.py · +0 −1 lines"),
         ("-\n" * 30_000 + DIFF, "app/retry.py, docs/retry.md · +3 −30001 lines"),
         ("--- a/x.sql\n+++ b/x.sql\n@@ -1,2 +1 @@\n--- old\n select 1", "x.sql · +0 −1 lines"),
     ],

@@ -11,7 +11,7 @@ from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.domain.suggestions import Suggestion, SuggestionStatus
 from bot.heartbeat.sharing.suggestion_desk import NOT_YOURS, SuggestionDesk
-from bot.ports.collections import SUGGESTIONS
+from bot.ports.feature_collections import SUGGESTIONS
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.playbook_buttons import SuggestionButtons
 from tests.fakes import MemoryDecisionLog, in_memory

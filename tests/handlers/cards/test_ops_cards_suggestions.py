@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.suggestions import DecidedBy, Suggestion, SuggestionStatus
-from bot.ports.collections import SUGGESTIONS
+from bot.ports.feature_collections import SUGGESTIONS
 from handlers.cards.ops_cards import SuggestionCards
 from tests.builders import NOW
 from tests.fakes import in_memory

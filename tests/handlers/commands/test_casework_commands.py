@@ -27,7 +27,7 @@ def answer(home: Path, text: str) -> str:
         TypedCommand.from_payload({"text": text, "team_id": "T1", "user_id": "U1"})
     )
     assert isinstance(blocks, list)
-    assert len(blocks) <= 4
+    assert len(blocks) <= 5
     return "\n".join(texts([block.to_dict() for block in blocks]))
 
 

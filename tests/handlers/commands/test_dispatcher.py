@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,12 @@ from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
 from bot.casework.reports.status_overview import ThreadLine
-from bot.domain.commands.command_specs import MANUAL
+from bot.domain.commands.command_specs import manual
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import InputError, ProviderError, StoreError, TriageError
 from bot.ports import Person
 from bot.ports.threads import Threads
+from handlers.answers import TableAnswers
 from handlers.commands.casework_commands import CaseworkCommands, status_command
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher, TypedCommand
 from tests.blocks.limits import texts
@@ -43,9 +45,9 @@ def run(home: Path, text: str | None, *, by: str = "U2") -> dict[str, Any]:
         {"status": status_command(FileStore(home), approvers, FakeClock(), ())}, team_id="T1", patience_s=600
     )
     answers: list[dict[str, Any]] = []
-    commands(lambda **answer: answers.append(answer), {**payload("slash_command"), "text": text, "user_id": by}, None)  # type: ignore[arg-type]
-    [answer] = answers
-    return answer
+    body = {**payload("slash_command"), "text": text, "user_id": by}
+    commands(lambda **answer: answers.append(answer), body, lambda **later: answers.append(later))  # type: ignore[arg-type]
+    return answers[-1]
 
 
 def said(answer: dict[str, Any]) -> str:
@@ -57,7 +59,7 @@ def test_every_answer_is_ephemeral(tmp_path: Path, text: str) -> None:
     """However the word is written."""
     answer = run(tmp_path, text)
     assert answer["response_type"] == "ephemeral"
-    assert "*0* waiting" in said(answer)
+    assert "0 waiting" in said(answer)
 
 
 def test_questions_are_shown_to_approvers_only(tmp_path: Path) -> None:
@@ -66,7 +68,7 @@ def test_questions_are_shown_to_approvers_only(tmp_path: Path) -> None:
     assert "why five?" in said(run(tmp_path, "status"))
     other = said(run(tmp_path, "status", by="U3"))
     assert "why five?" not in other
-    assert "*1* being investigated" in other
+    assert "1 being investigated" in other
 
 
 def test_a_colleague_of_a_sister_workspace_is_answered(tmp_path: Path) -> None:
@@ -185,7 +187,7 @@ def test_open_lists_the_drafts_with_links_to_their_cards_for_approvers_only(case
     assert "five?" in seen
     assert "<!channel>" not in seen
     assert "not yet" not in seen
-    assert "*1* draft waits" in casework.type("open", by="U3")
+    assert "1 draft waits" in casework.type("open", by="U3")
     for stranger, team in (("U3", "T1"), ("U2", "T2")):
         other = casework.type("open", by=stranger, team=team)
         assert "five?" not in other
@@ -253,7 +255,7 @@ def test_a_question_needs_words_and_an_end(casework: Casework) -> None:
 
 @each_row(
     "configured, says",
-    [(None, "Everybody in <#C0OPS>"), (("U2",), "Named under `approvers`"), ((), "Nobody may approve")],
+    [(None, "<#C0OPS> · whose members approve"), (("U2",), "Named under `approvers`"), ((), "Nobody may approve")],
 )
 def test_the_list_of_approvers_says_where_it_comes_from(
     tmp_path: Path, configured: tuple[str, ...] | None, says: str
@@ -339,10 +341,10 @@ def test_a_long_line_that_was_refused_is_given_back(casework: Casework) -> None:
     assert casework.asked == []
 
 
-@each_row("path", MANUAL)
+@each_row("path", manual())
 def test_help_stands_for_every_command_on_one_screen(casework: Casework, path: str) -> None:
     """Syntax, two examples, who may, what it changes; asked before or after the command's name."""
-    entry = MANUAL[path]
+    entry = manual()[path]
     answer = casework.type(f"help {path}")
     said = answer.replace("&lt;", "<").replace("&gt;", ">")
     assert f"`/triage {entry.form}`" in said
@@ -373,3 +375,34 @@ def test_a_refusal_ends_with_what_to_type_next(error: TriageError, ending: str) 
     commands = CommandDispatcher({"status": refuse}, team_id="T1", patience_s=600)
     commands(lambda **answer: answers.append(answer), {**payload("slash_command"), "text": "status"}, None)  # type: ignore[arg-type]
     assert next(texts(answers[0]["blocks"])).endswith(ending)
+
+
+def _noted(seen: list[dict[str, Any]], **said: Any) -> None:
+    seen.append(said)
+
+
+def test_a_table_that_slack_refuses_is_sent_as_text_and_never_tried_again(tmp_path: Path) -> None:
+    """What was refused once is not tried a second time by this process; where Slack takes it, it stays a table."""
+    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.INVESTIGATING, question="why five?"))
+    kinds: list[list[str]] = []
+
+    def respond(refuses: bool, **later: Any) -> WebhookResponse:
+        kinds.append([block["type"] for block in later["blocks"]])
+        is_refused = refuses and "table" in kinds[-1]
+        return WebhookResponse(
+            url="", status_code=400 if is_refused else 200, body="invalid_blocks" if is_refused else "ok", headers={}
+        )
+
+    for refuses, wanted in ((False, [True, True]), (True, [True, False])):
+        approvers = Approvers(("U2",), ops_channel="C0OPS", team_id="T1", workspace=FakeWorkspace())
+        approvers.refresh()
+        status, tables = status_command(FileStore(tmp_path), approvers, FakeClock(), ()), TableAnswers()
+        commands = CommandDispatcher({"status": status}, team_id="T1", patience_s=600, tables=tables)
+        acks: list[dict[str, Any]] = []
+        kinds.clear()
+        body = {**payload("slash_command"), "text": "status", "user_id": "U2"}
+        for _ in range(2):
+            commands(partial(_noted, acks), body, partial(respond, refuses))  # type: ignore[arg-type]
+        assert ["table" in each for each in kinds] == wanted
+        assert all("table" not in str(said) for said in acks)
+        assert ("why five?" in str(acks[-1])) == refuses

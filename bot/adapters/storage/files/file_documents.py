@@ -30,7 +30,7 @@ from bot.adapters.storage.files.atomic_write import (
     sync_folder,
 )
 from bot.adapters.storage.files.tinydb_storage import DocumentFiles, DocumentTable, Stored
-from bot.config.environment import process_home
+from bot.config.home import process_home
 from bot.errors import Conflict, StoreError, refused
 from bot.ports.collections import CLONES, HANDED_OVER, HOMES, INDEX, OVERRIDES, PEOPLE, PRESENCE, THREADS
 from bot.ports.storage import ArchivedDocument, DamagedDocument, Document

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from threading import Condition
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bot.adapters.storage.files.atomic_write import (
     create_file,
@@ -33,12 +33,14 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.retention import run_folders
-from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.config.environment import TEAMS
+from bot.config.home import TEAMS
 from bot.domain.notes import RETIRED, KeptNote, check_note_path
 from bot.errors import StoreError, refused
 from bot.ports import Clock, JobCounts
 from bot.ports.collections import DECISIONS, HOME, MOVED, SingleDocument, inbox_of
+
+if TYPE_CHECKING:  # only the bot itself works on jobs
+    from bot.adapters.storage.files.spool_queue import SpoolQueue
 
 log = logging.getLogger(__name__)
 
@@ -293,6 +295,8 @@ class FileEngine:
 
     def jobs(self, home: Path, clock: Clock, *, changed: Condition) -> SpoolQueue:
         """Return the queue of a data directory."""
+        from bot.adapters.storage.files.spool_queue import SpoolQueue
+
         return SpoolQueue(home / "queue", clock, changed=changed)
 
     def leases(self, home: Path) -> FileLeases:

@@ -13,7 +13,8 @@ from bot.adapters.storage.postgres.database import Database
 from bot.domain.notes import RETIRED, KeptNote, StoredNote, check_note_path
 from bot.errors import Conflict, StoreError
 from bot.ports import Documents
-from bot.ports.collections import NOTES, Collection
+from bot.ports.collections import Collection
+from bot.ports.feature_collections import NOTES
 from bot.ports.storage import DAMAGED, ArchivedDocument, DamagedDocument, Document, Names
 
 _Rows: TypeAlias = Sequence[tuple[Any, ...]]

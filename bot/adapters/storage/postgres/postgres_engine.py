@@ -31,7 +31,7 @@ from bot.adapters.storage.postgres.postgres_documents import (
 from bot.adapters.storage.postgres.postgres_leases import PostgresLeases, PostgresPace, PostgresReplicas
 from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue, lock_of, values_of
 from bot.adapters.storage.queued_jobs import new_job
-from bot.config.team_settings import DEFAULT_TEAM
+from bot.config.home import DEFAULT_TEAM
 from bot.errors import ConfigError, StoreError, refused
 from bot.ports import Clock, JobCounts
 from bot.ports.collections import CLASSIFIED, DECISIONS, EVENTS, THREADS

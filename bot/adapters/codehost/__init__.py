@@ -1,1 +1,0 @@
-"""Pull requests of code hosts over HTTP."""

@@ -1,0 +1,126 @@
+"""Past conversations as the ordinary rules hear them: each message with its class, each question with its thread.
+
+A thread counts as in flight from its first actionable message on, because a stream does not say when work ended.
+Pure, except that `own_history` reads the bot's own threads and reply log.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import SequenceMatcher
+from typing import Any, Final, NamedTuple
+
+from bot.domain.events import Event, MessageType, thread_key
+from bot.domain.returns import EvidenceKind, EvidenceRef, evidence_in
+from bot.domain.threads import Resolution
+from bot.intake.classifier.classification import classify, explain
+from bot.intake.classifier.rules import Rules
+from bot.ports import Store
+from bot.ports.collections import REPLIES, THREADS
+from bot.ports.collections import Collection as Documents
+
+COMPARED_CHARS: Final = 4_000
+_CHANGES: Final = (MessageType.EDIT, MessageType.DELETE)
+_DECIDED: Final = (Resolution.APPROVED, Resolution.EDITED, Resolution.AUTO, Resolution.DISMISSED)
+
+
+class HeardMessage(NamedTuple):
+    """A message, its class, the row of the rules' table that decided, and whether it opens a thread of work."""
+
+    event: Event
+    classification: str
+    rule: str
+    is_question: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PastQuestion:
+    """A question and the rest of its thread: what stood before it, and what people wrote after it."""
+
+    thread_id: str
+    event: Event
+    earlier: tuple[Event, ...] = ()
+    answers: tuple[Event, ...] = ()
+
+
+class OwnRecord(NamedTuple):
+    """What people made of the bot's own draft; `changed` is the share of its text that they edited away or added."""
+
+    resolution: str
+    changed: float = 0.0
+    reason: str = ""
+    refs: tuple[EvidenceRef, ...] = ()
+
+
+def hear(events: Iterable[Event], rules: Rules) -> list[HeardMessage]:
+    """Return what the rules make of past messages; edits, deletions and bots without an alert are left out."""
+    heard, under_way = [], set[str]()
+    for event in events:
+        if event.msg_type in _CHANGES or (event.sender.type == "bot" and event.alert is None):
+            continue
+        key = thread_key(event)
+        is_inflight = key in under_way
+        found = classify(event, rules, inflight=is_inflight).classification
+        rule = explain(event, rules, inflight=is_inflight).rule
+        is_question = found == "actionable" and not is_inflight
+        under_way.update([key] if is_question else ())
+        heard.append(HeardMessage(event, found, rule, is_question))
+    return heard
+
+
+def likely_bot_id(records: Iterable[Mapping[str, Any]]) -> str | None:
+    """Return who was mentioned most in messages recorded as mentions of the bot; None where there is no such record."""
+    named = Counter(
+        user for one in records if one.get("is_bot_mention") is True for user in one.get("mentions") or () if user
+    )
+    return named.most_common(1)[0][0] if named else None
+
+
+def questions_in(heard: Iterable[HeardMessage], *, since: datetime | None = None) -> list[PastQuestion]:
+    """Return the messages that would have opened a thread of work, oldest first."""
+    threads: dict[str, list[HeardMessage]] = {}
+    for one in heard:
+        threads.setdefault(thread_key(one.event), []).append(one)
+    found = [
+        PastQuestion(
+            thread_id=key,
+            event=said[at].event,
+            earlier=tuple(one.event for one in said[:at]),
+            answers=tuple(one.event for one in said[at + 1 :] if one.event.sender.type == "user"),
+        )
+        for key, said in threads.items()
+        for at in range(len(said))
+        if said[at].is_question and (since is None or said[at].event.create_time >= since)
+    ]
+    return sorted(found, key=lambda one: one.event.create_time)
+
+
+def own_history(store: Store, thread_ids: Collection[str]) -> dict[str, OwnRecord]:
+    """Return what people decided on the bot's own drafts, by thread; the latest of each thread.
+
+    Raises:
+        StoreError: the data directory cannot be read.
+    """
+    threads = Documents(store.documents, THREADS)
+    filed = map(threads.parse_archived, reversed(store.documents.archived(THREADS.name)))
+    replies = {str(one.get("thread_id")): one for one in store.journal(REPLIES).records()}
+    found = {}
+    for state in (*filed, *threads.parsed().values()):
+        if state is not None and state.thread_id in thread_ids and state.resolution in _DECIDED:
+            reply = replies.get(state.thread_id, {}) if state.resolution != Resolution.DISMISSED else {}
+            refs = tuple(one for one in evidence_in(reply) if one.kind in (EvidenceKind.FILE, EvidenceKind.GIT_COMMIT))
+            changed = _changed_share(reply)
+            found[state.thread_id] = OwnRecord(state.resolution, changed, state.dismiss_reason or "", refs)
+    return found
+
+
+def _changed_share(reply: Mapping[str, Any]) -> float:
+    """Return how much of a draft a human changed, 0 to 1."""
+    draft, posted = reply.get("draft_text"), reply.get("reply_text")
+    if not isinstance(draft, str) or not isinstance(posted, str):
+        return 0.0
+    words = draft[:COMPARED_CHARS].split(), posted[:COMPARED_CHARS].split()
+    return round(1 - SequenceMatcher(None, *words, autojunk=False).ratio(), 3)
