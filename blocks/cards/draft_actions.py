@@ -41,6 +41,7 @@ from bot.domain.text.humanize import duration
 from bot.domain.threads import NewDraft, PendingReason, ThreadState
 
 REASON_CHARS = 500
+_NOT_PASSED = (PendingReason.DISAGREEMENT, PendingReason.STOPPED)
 MENU_ENTRIES = 5
 """Slack's limit."""
 
@@ -169,7 +170,7 @@ def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveEleme
         return [edit]
     if state.stale_reasons:
         approve = button("Post anyway", ids.APPROVE, click, style="danger")
-    elif state.pending_reason is PendingReason.DISAGREEMENT and state.draft_new is None:
+    elif state.pending_reason in _NOT_PASSED and state.draft_new is None:
         approve = button("Approve", ids.APPROVE, click, style="danger", confirm=_DESPITE_OBJECTIONS)
     else:
         approve = button("Approve", ids.APPROVE, click, style="primary")
@@ -196,7 +197,7 @@ def _answer_too(state: ThreadState, approve: ButtonElement) -> list[ButtonElemen
 def _without_draft(state: ThreadState) -> list[InteractiveElement]:
     click = _click(state)
     write = button("Write reply", ids.EDIT, click)
-    if state.pending_reason is PendingReason.FAILED:
+    if state.pending_reason in (PendingReason.FAILED, PendingReason.STOPPED):
         again = button("Re-investigate", ids.REINVESTIGATE, click, style="primary")
         return [again, button("Add context", ids.ADD_CONTEXT, click), write]
     return [button("Add context", ids.ADD_CONTEXT, click, style="primary"), write]
@@ -205,7 +206,7 @@ def _without_draft(state: ThreadState) -> list[InteractiveElement]:
 def running_actions(state: ThreadState) -> ActionsBlock:
     """Return what can be done while an investigation runs."""
     add_context = button("Add context", ids.ADD_CONTEXT, _click(state))
-    return _row(state, [add_context, _dismiss(state)])
+    return _row(state, [button("Stop", ids.STOP, _click(state), style="danger"), add_context, _dismiss(state)])
 
 
 def reinvestigate_button(state: ThreadState) -> ButtonElement:

@@ -129,7 +129,13 @@ def _judgement(state: ThreadState) -> str:
         PendingReason.DISAGREEMENT: "*Did not pass the checks*" if _is_search(state) else "*⚠ disagreement*",
         PendingReason.CONTEXT: ":grey_question: *needs context*",
         PendingReason.FAILED: ":x: *failed*",
+        PendingReason.STOPPED: f"🛑 *stopped*{_by_whom(state)}",
     }[reason]
+
+
+def _by_whom(state: ThreadState) -> str:
+    by = state.status_history[-1].by if state.status_history else None
+    return f" by <@{by}>" if by else ""
 
 
 def _passed(state: ThreadState) -> str:

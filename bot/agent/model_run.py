@@ -8,6 +8,7 @@ shown at most once in 3 s, off the run's own thread; when the run ends nothing o
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ from bot.ports import Image
 
 EVERY_S: Final = 3.0
 THINKING_CHARS: Final = 120
+MAX_CALLS: Final = 500
+"""Tool calls that a watch remembers."""
 
 Show = Callable[[str], None]
 Effort = Literal["low", "medium", "high"]
@@ -153,27 +156,41 @@ OnProgress = Callable[[RunProgress], None]
 """Told how far a run is, as often as it likes; must not take time."""
 
 
+class RunWatch:
+    """An OnProgress that keeps what it is told, and ends the run once its `cancel` is set.
+
+    `calls` are the latest tool calls with their arguments, the last one last.
+    """
+
+    def __init__(self) -> None:
+        self.latest: RunProgress | None = None
+        self.calls: deque[str] = deque(maxlen=MAX_CALLS)
+        self.cancel = threading.Event()
+
+    def __call__(self, progress: RunProgress) -> None:
+        """Take note of how far the run is."""
+        self.latest = progress
+        if progress.call:
+            self.calls.append(progress.call)
+
+
 @contextmanager
-def report_progress(show: Show, *, every_s: float = EVERY_S) -> Iterator[OnProgress]:
+def report_progress(show: Show, *, every_s: float = EVERY_S) -> Iterator[RunWatch]:
     """Yield what a run reports to; `show` gets one line of plain text, and must not raise."""
-    latest: list[RunProgress] = []
-    over = threading.Event()
+    watch, over = RunWatch(), threading.Event()
 
     def keep_showing() -> None:
         last = None
         while not over.wait(every_s):
-            now = latest[-1] if latest else None
+            now = watch.latest
             if now is not None and now != last:
                 show(progress_line(now))
                 last = now
 
-    def report(progress: RunProgress) -> None:
-        latest[:] = [progress]
-
     thread = threading.Thread(target=keep_showing, name="progress", daemon=True)
     thread.start()
     try:
-        yield report
+        yield watch
     finally:
         over.set()
         thread.join()

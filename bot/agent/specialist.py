@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from bot.agent.budget import Allowance, Budget
 from bot.agent.ledger import Ledger
-from bot.agent.model_run import Effort, OnProgress, RunLimits, RunRequest, RunResult
+from bot.agent.model_run import Effort, OnProgress, RunLimits, RunRequest, RunResult, RunWatch
 from bot.agent.prompts.prompt_sections import PromptSection, Token, delimit, random_token
 from bot.agent.tools.base import Tool
 from bot.ports import Image
@@ -90,7 +90,7 @@ class Specialist:
             ledger=ledger,
             folder=self.access.runs / run_id,
             on_progress=on_progress,
-            cancel=cancel,
+            cancel=on_progress.cancel if isinstance(on_progress, RunWatch) else cancel,
         )
         return self.access.spending.run(
             self.access.runner, request, run_id=run_id, spent_usd=spent_usd, allowance=self.allowance

@@ -74,6 +74,10 @@ def is_of_draft(click: DraftClick, state: ThreadState) -> bool:
     return (click.version, click.draft_hash) == (state.draft_version, state.clicked_hash)
 
 
+def _is_under_way(click: DraftClick, state: ThreadState) -> bool:
+    return state.status is not ThreadStatus.PENDING_USER and is_of_draft(click, state)
+
+
 def _is_of_new_draft(click: DraftClick, state: ThreadState) -> bool:
     return state.draft_new is not None and (click.version, click.draft_hash) == (
         state.draft_version,
@@ -268,6 +272,21 @@ class Decisions:
             self._twins.dismiss(closed, click.twins, why=closed.status_history[-1].why, by=by)
         self._service.cards.try_to_finish(click.thread_id)
         return OnCard("Dismissed. Nothing was posted.")
+
+    def stop(self, click: DraftClick, *, by: str) -> str:
+        """End the run under way, which notices within a second; what was drafted until then is kept, unchecked."""
+        at, why = self._service.clock.now(), f"stopped by <@{by}>"
+
+        def stopped(now: ThreadState) -> ThreadState:
+            ret = now.investigator_return
+            kept = propose_draft(now, ret.draft_reply) if ret and ret.draft_reply.strip() else now
+            return kept.transition(ThreadStatus.PENDING_USER, at=at, why=why, by=by, reason=PendingReason.STOPPED)
+
+        state = self._save(click, stopped, about=_is_under_way, running=True)
+        if state.status_history[-1].from_ is ThreadStatus.ESCALATED:
+            self._escalations.end(state.thread_id)
+        self._service.cards.show_card(state.thread_id)
+        return "Stopped. The card shows the cost, and its thread what was read until then."
 
     def reinvestigate(self, click: DraftClick, *, by: str) -> str:
         """Send the question back to the investigator."""

@@ -17,7 +17,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from bot.agent.model_run import ModelUnavailable, OnProgress, RunFailed, RunStopped
+from bot.agent.model_run import ModelUnavailable, OnProgress, RunCancelled, RunFailed, RunStopped
 from bot.agent.run_records import RunRecord, RunRecorder
 from bot.casework.checks.validation import Validation, Validator, changes_of_validation
 from bot.casework.escalate.escalations import Escalations
@@ -31,6 +31,7 @@ from bot.casework.investigate.assignment import (
     summaries,
     words_of_verdict,
 )
+from bot.casework.live_work import follow_run
 from bot.casework.posting.auto_replies import AutoReplies
 from bot.casework.posting.replies import Replies
 from bot.casework.thread_service import ThreadService
@@ -128,6 +129,10 @@ class Rounds:
                 level = logging.WARNING if saved.wait.tries == 1 else logging.INFO
                 extra = {"action": "question_waits", "thread_id": state.thread_id}
                 log.log(level, "a question waits: %s", error, extra=extra)
+        except RunStopped:
+            raise
+        except RunCancelled:
+            log.info("a run was stopped", extra={"action": "run_stopped", "thread_id": state.thread_id})
         except _StepFailed as failed:
             extra = {"action": "step_failed", "thread_id": state.thread_id}
             log.exception("%s", WHAT_FAILED[state.status], extra=extra)
@@ -229,14 +234,15 @@ class Rounds:
         Raises:
             RunStopped, ModelUnavailable, CodebaseUnreadable, Away: it is done again later; nobody could do anything on
                 the card.
+            RunCancelled: somebody stopped it; what it cost is on file.
             _StepFailed: anything else went wrong with it.
         """
         try:
-            with self._service.cards.progress_of(state.thread_id) as report, self._runs.recording(run_id, what) as run:
+            with follow_run(self._service, state, what) as report, self._runs.recording(run_id, what) as run:
                 yield report, run
-        except RunStopped as error:
+        except RunCancelled as error:
             spent = error.usage
-            self._save(state, lambda now: now.evolve(usage=_with(now.usage, spent)))
+            self._service.store.amend(state.thread_id, lambda now: now.evolve(usage=_with(now.usage, spent)))
             raise
         except (ModelUnavailable, CodebaseUnreadable, Away):
             raise

@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import partial
 from typing import Final
 
-from bot.agent.model_run import OnProgress, report_progress
 from bot.casework.acknowledgements import Acknowledgements, Turns
 from bot.casework.direct_messages import DirectMessages
 from bot.casework.ops_channel import OpsChannelGuard
@@ -26,7 +23,7 @@ from bot.domain.events import is_direct
 from bot.domain.jobs import ContinueThread
 from bot.domain.threads import CardShown, ThreadState, ThreadStatus
 from bot.errors import ProviderError, StoreError, TriageError, Unavailable
-from bot.ports import Attachments, Clock, JobQueue, Journal, Leases, Messenger, NoteIndex, Workspace
+from bot.ports import Attachments, Clock, JobQueue, Journal, Leases, LiveWork, Messenger, NoteIndex, Workspace
 from bot.ports.collections import Collection
 from bot.ports.threads import Threads
 
@@ -144,10 +141,6 @@ class CardUpdates:
         is_in_place = is_direct(state.chat_id) and state.card_channel == state.chat_id
         return state.is_open and not is_in_place and state.card_channel not in (None, self._ops_channel)
 
-    def progress_of(self, thread_id: str) -> AbstractContextManager[OnProgress]:
-        """Return a context that yields what a run of the thread reports to; its card shows the latest."""
-        return report_progress(partial(self.show_progress, thread_id))
-
     def show_progress(self, thread_id: str, line: str) -> None:
         """Show how far the run of a thread is; a chat that cannot be reached is no reason to stop it."""
         with self.turns.exclusive(thread_id) as mine:
@@ -261,6 +254,8 @@ class ThreadService:
     asker: Acknowledgements
     direct: DirectMessages
     shown: Collection[CardShown]
+    live: LiveWork | None = None
+    """Where the steps of a run are shown as they happen; None: nowhere."""
     leases: Leases | None = None
     """Where other replicas work on the same threads; None where no other process does."""
     known_secrets: frozenset[str] = frozenset()

@@ -44,6 +44,7 @@ from bot.ports.collections import (
 from bot.ports.feature_collections import FIXES
 from bot.ports.threads import Threads
 from handlers.answers import SlackAskerChat
+from handlers.cards.live_work import SlackLiveWork
 from handlers.cards.messenger import SlackMessenger
 from handlers.direct_messages import SlackDirectChat
 from handlers.ops_channel import OpsQuestions
@@ -122,6 +123,7 @@ class TeamCore:
                 team=name if len(process.settings.teams) > 1 else "",
             ),
             shown=self.collection(CARDS_SHOWN),
+            live=SlackLiveWork(slack.posting, slack.poster),
             leases=process.engine.leases(self.environment.home) if process.engine.is_shared else None,
             known_secrets=self.environment.secrets(),
             chat_ahead=slack.clock.ahead,

@@ -51,11 +51,11 @@ def wanted_reaction(state: ThreadState) -> Reaction | None:
     """Return what is to stand on the question of a thread that was investigated, or None for nothing.
 
     Nothing stands where nobody works on an answer any more: the thread is closed without a reply, or the
-    investigation failed.
+    investigation failed or was stopped.
     """
     if state.posted_message_id is not None:
         return Reaction.ANSWERED
-    if not state.is_open or state.pending_reason is PendingReason.FAILED:
+    if not state.is_open or state.pending_reason in (PendingReason.FAILED, PendingReason.STOPPED):
         return None
     return Reaction.WORKING
 

@@ -64,6 +64,7 @@ class PendingReason(StrEnum):
     DISAGREEMENT = "disagreement"
     CONTEXT = "context"
     FAILED = "failed"
+    STOPPED = "stopped"
 
 
 class Resolution(StrEnum):
@@ -97,23 +98,23 @@ TRANSITIONS: Mapping[ThreadStatus, Mapping[ThreadStatus, frozenset[PendingReason
         ThreadStatus.INVESTIGATING: {
             ThreadStatus.AWAITING_VALIDATION: _NO_REASON,
             ThreadStatus.ESCALATED: _NO_REASON,
-            ThreadStatus.PENDING_USER: frozenset({_P.FAILED, _P.CONTEXT}),
+            ThreadStatus.PENDING_USER: frozenset({_P.FAILED, _P.CONTEXT, _P.STOPPED}),
             ThreadStatus.CLOSED: _NO_REASON,
         },
         ThreadStatus.AWAITING_VALIDATION: {
-            ThreadStatus.PENDING_USER: frozenset({_P.APPROVAL, _P.DISAGREEMENT, _P.FAILED}),
+            ThreadStatus.PENDING_USER: frozenset({_P.APPROVAL, _P.DISAGREEMENT, _P.FAILED, _P.STOPPED}),
             ThreadStatus.BOUNCED: _NO_REASON,
             ThreadStatus.CLOSED: _NO_REASON,
         },
         ThreadStatus.BOUNCED: {
             ThreadStatus.AWAITING_VALIDATION: _NO_REASON,
             ThreadStatus.ESCALATED: _NO_REASON,
-            ThreadStatus.PENDING_USER: frozenset({_P.FAILED}),
+            ThreadStatus.PENDING_USER: frozenset({_P.FAILED, _P.STOPPED}),
             ThreadStatus.CLOSED: _NO_REASON,
         },
         ThreadStatus.ESCALATED: {
             ThreadStatus.AWAITING_VALIDATION: _NO_REASON,
-            ThreadStatus.PENDING_USER: frozenset({_P.FAILED}),
+            ThreadStatus.PENDING_USER: frozenset({_P.FAILED, _P.STOPPED}),
             ThreadStatus.CLOSED: _NO_REASON,
         },
         ThreadStatus.PENDING_USER: {

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         DirectChat,
         FeedbackChat,
         Image,
+        LiveRun,
+        LiveWork,
         Message,
         Messenger,
         PageChat,

@@ -223,6 +223,23 @@ class PageChat(Protocol):
         """Tell the assignee of a thread, or each member of their user group, in private who gave it to them."""
 
 
+class LiveRun(Protocol):
+    """The steps of one run, below the card of its thread. Each method raises ProviderError."""
+
+    def show(self, steps: Sequence[str]) -> None:
+        """Show the steps so far, plain text, the last one as under way; called at most once in 3 s."""
+
+    def end(self, steps: Sequence[str], said: str) -> None:
+        """Show that the run is over, and fold its steps."""
+
+
+class LiveWork(Protocol):
+    """Where people see what a run does."""
+
+    def begin(self, state: ThreadState, title: str) -> LiveRun:
+        """Return where the steps of a run are shown; asks the chat nothing yet."""
+
+
 class AskerChat(Protocol):
     """How who asked hears that their question is being looked into.
 

@@ -127,6 +127,7 @@ class DraftButtons:
             ids.DISMISS: on.opens(lambda click, draft: dismiss_modal(draft, from_home=click.is_from_home)),
             ids.ADD_CONTEXT: add_context,
             ids.REINVESTIGATE: reinvestigate,
+            ids.STOP: on.decides(lambda click, draft: decisions.stop(draft, by=click.user)),
             ids.MORE: self._more,
         }
         self.views: Mapping[str, Listener] = {

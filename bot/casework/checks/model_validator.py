@@ -15,7 +15,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from bot.agent.ledger import Ledger
-from bot.agent.model_run import ModelUnavailable, OnProgress, RunFailed, RunStopped
+from bot.agent.model_run import ModelUnavailable, OnProgress, RunCancelled, RunFailed
 from bot.agent.prompts.prompt_sections import PromptSection
 from bot.agent.specialist import Specialist
 from bot.casework.checks.address_tool import address_tool, was_opened
@@ -98,7 +98,7 @@ class ModelValidator:
             result = self._specialist.run(
                 run_id, state.rubric or "", sections, tools, spent_usd=spent_usd, on_progress=on_progress
             )
-        except (RunStopped, ModelUnavailable):
+        except (RunCancelled, ModelUnavailable):
             raise
         except RunFailed as error:
             log.warning("no verdict: %s", error, extra={"action": "validation_failed", "thread_id": state.thread_id})

@@ -121,6 +121,10 @@ class Escalations:
             )
         return self.escalated(state, f"<@{by}> asked for a long investigation", by=by, **state.withdrawal)
 
+    def end(self, thread_id: str) -> None:
+        """End the session of a long run that was stopped, where it runs on this machine."""
+        self._runs.terminal.end(session_name(thread_id))
+
     def launch(self, thread_id: str) -> None:
         """Start the run of an escalated thread unless it has been; what cannot be started goes to the human."""
         state = self._service.store.get(thread_id)

@@ -39,6 +39,7 @@ _WAITS: Mapping[str, str] = {
     PendingReason.DISAGREEMENT: "⚠ disagreement",
     PendingReason.CONTEXT: "needs context",
     PendingReason.FAILED: "failed",
+    PendingReason.STOPPED: "stopped",
 }
 
 

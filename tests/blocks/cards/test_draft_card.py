@@ -178,7 +178,7 @@ def test_each_state_offers_its_own_buttons_and_none_twice(
 def test_what_is_not_waiting_offers_little() -> None:
     """A run takes context, of a closed card a note may be saved."""
     for status in OPEN:
-        assert actions(card(in_status(status))) == ["Add context", "Dismiss"]
+        assert actions(card(in_status(status))) == ["Stop", "Add context", "Dismiss"]
     assert actions(card(in_status(ThreadStatus.CLOSED))) == ["Show evidence", "Remember this"]
 
 
