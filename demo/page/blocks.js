@@ -25,6 +25,7 @@ function blockNode(block, context) {
     image: () => image(block.image_url, block.alt_text),
     actions: () => element("div", "bk-actions", ...(block.elements ?? []).map((each) => control(each, block, context))),
     input: () => input(block, context),
+    table: () => table(block, names),
   }[block.type];
   return drawn ? drawn() : element("div", "bk-unknown", `[${block.type}]`);
 }
@@ -37,6 +38,25 @@ function section(block, context) {
     body.append(element("div", "bk-fields", ...fields));
   }
   return element("div", "bk-section", body, block.accessory ? control(block.accessory, block, context) : null);
+}
+
+function table(block, names) {
+  const [head, ...rows] = block.rows ?? [];
+  const row = (cells, kind) => element("tr", "", ...cells.map((cell) => element(kind, "", ...cellNodes(cell, names))));
+  const body = element("tbody", "", ...rows.map((cells) => row(cells, "td")));
+  return element("table", "bk-table", element("thead", "", row(head ?? [], "th")), body);
+}
+
+/** A cell holds plain text, or rich text: sections of texts, links and names. */
+function cellNodes(cell, names) {
+  if (cell.type !== "rich_text") return [decode(cell.text ?? "")];
+  const part = (one) => {
+    if (one.elements) return one.elements.flatMap(part);
+    if (one.type === "user") return [`@${names.user(one.user_id)}`];
+    if (one.type === "link") return mrkdwn(`<${one.url}|${one.text ?? one.url}>`, names);
+    return [decode(one.text ?? "")];
+  };
+  return part(cell);
 }
 
 function contextPart(part, names) {

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from slack_sdk import WebClient
 
-from demo.control import Control, Json
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, OPS, DemoUser
 from tests.crashes.life import Life
@@ -17,6 +16,7 @@ from tests.crashes.moments import after, before
 from tests.crashes.proxy import withholding_proxy
 from tests.crashes.steps import CARD_SAVED, OPENED, Step, met
 from tests.gitrepo import make_repo
+from tests.hands import Control, Json
 from tests.journeys.office import write_config
 from tests.journeys.shop import SESSIONS, SHOP
 

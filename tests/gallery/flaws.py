@@ -38,15 +38,15 @@ _LOOK: Final = """root => {
 }"""
 
 
-_ASKS = "Same as…"
-"""The label of a button that asks for more; it ends so."""
+_ASKS = ("Same as…", "Hand to…")
+"""The labels of buttons that ask for more; they end so."""
 
 
 def flaws(view: Locator, said: tuple[str, ...] = ()) -> list[str]:
     """Return what is wrong with a drawn view, in words; `said` are texts that stand in it whole or end in "…"."""
     seen: dict[str, Any] = view.evaluate(_LOOK)
     found = [f"wider than its place: {what}" for what in seen["cut"]]
-    found += [f"a label that was cut: {label}" for label in seen["labels"] if "…" in label.removesuffix(_ASKS)]
+    found += [f"a label that was cut: {label}" for label in seen["labels"] if "…" in label and label not in _ASKS]
     found += [f"a block Slack's page does not know: {what}" for what in seen["unknown"]]
     return [*found, *left_over(seen["prose"]), *cut_words(seen["text"], said)]
 

@@ -10,10 +10,10 @@ from playwright.sync_api import expect
 from slack_sdk import WebClient
 
 from blocks import ids
-from demo.control import Control, Json
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, DemoUser
+from tests.hands import Control, Json
 from tests.journeys.browser import SlackPage
 from tests.journeys.office import Office
 from tests.journeys.shop import RETRIES
