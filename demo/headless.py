@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 Json = dict[str, Any]
 
@@ -109,9 +109,12 @@ def elements_of(message: Json) -> Iterator[tuple[Json, Json]]:
                 yield block, element
 
 
+_WITH_TEXT: Final = ("mrkdwn", "plain_text", "raw_text", "text", "link")
+
+
 def _texts(node: Any) -> Iterator[str]:
     if isinstance(node, Mapping):
-        if node.get("type") in ("mrkdwn", "plain_text") and isinstance(node.get("text"), str):
+        if node.get("type") in _WITH_TEXT and isinstance(node.get("text"), str):
             yield node["text"]
         for value in node.values():
             yield from _texts(value)

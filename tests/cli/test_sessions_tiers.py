@@ -45,7 +45,7 @@ def test_tasks_are_listed_added_moved_and_removed(playbook: Path, capsys: pytest
     """While another process holds the home; every answer says how to undo it, in words that work here."""
     lock = FileLeases(playbook.parent.parent / "home").take(HOME)
     seen = typed(capsys, "shop")
-    assert "· never ran\n  1. Tree: `git status --porcelain`\n" in seen
+    assert "\n1    quick   Tree: `git status --porcelain`\n" in seen
     assert "Not among the commands of triage.yml, so never run\n  df -h (task 2)" in seen
     said = " ".join(typed(capsys, "shop", "add", "daily", "Stale", "branches").split())
     assert "Added to the daily tasks of shop as number 3: Stale branches. To undo: triage tiers shop remove 3 " in said
@@ -66,7 +66,7 @@ def test_a_list_that_changed_is_shown_again_and_nothing_is_done(
     playbook.write_text(PLAYBOOK.replace("## Quick\n", "## Quick\n- Mine\n"))
     said = typed(capsys, "shop", "remove", "1", code=1)
     assert "This is not the list you saw last" in said
-    assert "1. Mine" in said
+    assert "1    quick   Mine" in said
     typed(capsys, "shop", "remove", "1")
     assert playbook.read_text() == PLAYBOOK
 

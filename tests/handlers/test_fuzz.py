@@ -205,7 +205,9 @@ class World:
         )
 
     def deliver(self, body: Any) -> bool:
-        """Deliver a body in an envelope; whether it was acknowledged."""
+        """Deliver a body in an envelope; whether it was acknowledged. What answers it later reaches the stub."""
+        if isinstance(body, dict) and "response_url" in body:
+            body = {**body, "response_url": f"{self.slack.url}respond"}
         request = SocketModeRequest(type="any", envelope_id="1", payload=body)
         acknowledged = acknowledge_envelope(self.app, request).status == 200
         self.watcher.settle()

@@ -59,7 +59,7 @@ def test_a_question_is_answered_from_the_right_repository(several: Office) -> No
     """The card names it and links to its own host; the reply cites it, and `verify` finds it."""
     ts = several.ask(WORKERS)
     card = several.draft(ts)
-    assert "infra · deploy/workers.py:" in shown_text(card)
+    assert "infra:deploy/workers.py:" in shown_text(card)
     assert "https://gitlab.com/acme/infra/-/blob/" in json.dumps(card)
     several.click(card, ids.APPROVE)
     assert "infra:deploy/workers.py:" in several.reply(ts)["text"]
@@ -74,9 +74,9 @@ def test_a_question_is_answered_from_the_right_repository(several: Office) -> No
 def test_each_question_has_its_own_repository(several: Office) -> None:
     """In one channel, by what the passages say, and by the name in the question."""
     ts = several.ask(RETRIES)
-    assert "shop · shop/retry.py:" in shown_text(several.draft(ts))
+    assert "shop:shop/retry.py:" in shown_text(several.draft(ts))
     named = several.ask("In infra, how many workers does the queue get, and how many are the minimum?")
-    assert "infra · deploy/workers.py:" in shown_text(several.draft(named))
+    assert "infra:deploy/workers.py:" in shown_text(several.draft(named))
 
     def codebases() -> bool:
         _, out = run(several, "status")
@@ -89,7 +89,7 @@ def test_a_channel_of_one_repository_hears_of_no_other(several: Office) -> None:
     """The best passages of the other one do not count there."""
     ts = several.ask("How are orders exported, and what are the machines of the shop?", channel=ENG.channel_id)
     card = several.draft(ts, channel=ENG.channel_id)
-    assert "shop · shop/export.py" in shown_text(card)
+    assert "shop/export.py" in shown_text(card)
     assert "infra ·" not in shown_text(card)
 
 
@@ -115,11 +115,11 @@ def test_a_codebase_comes_and_goes_by_a_reload(slack: LocalSlack, control: Contr
         office.reply(before)
         ts = office.ask(WORKERS)
         card = office.draft(ts)
-        assert "infra · deploy/workers.py:" in shown_text(card)
+        assert "infra:deploy/workers.py:" in shown_text(card)
         office.click(card, ids.APPROVE)
         assert "infra:deploy/workers.py:" in office.reply(ts)["text"]
         named = office.ask("In shop, how is the delay between retries chosen?")
-        assert "shop · shop/retry.py:" in shown_text(office.draft(named))
+        assert "shop:shop/retry.py:" in shown_text(office.draft(named))
         reload("Codebases now: shop.", **shop)
         office.click(office.draft(named), ids.APPROVE)
         office.reply(named)

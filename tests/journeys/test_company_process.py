@@ -72,12 +72,12 @@ def test_a_reload_clones_what_has_an_address_and_goes_on_without_what_has_a_bad_
     with company.running(TEAMS, codebases=shop) as process:
         company.reload(process, "Codebases now: shop, infra.", TEAMS, codebases={**shop, **infra})
         ts = company.control.say(HELP.channel_id, CHLOE.user_id, WORKERS)
-        assert "infra · deploy/workers.py:" in shown_text(company.card(PAY_OPS, ts, HELP, offering=ids.APPROVE))
+        assert "infra:deploy/workers.py:" in shown_text(company.card(PAY_OPS, ts, HELP, offering=ids.APPROVE))
         company.reload(process, "Codebases now: shop, lost.", TEAMS, codebases={**shop, **lost})
         for ops in (PAY_OPS, PLAT_OPS):
             company.told(ops, "lost cannot be cloned: ")
         ts = company.control.say(ENG.channel_id, CHLOE.user_id, RETRIES)
-        assert "shop · shop/retry.py:" in shown_text(company.card(PLAT_OPS, ts, ENG, offering=ids.APPROVE))
+        assert "shop:shop/retry.py:" in shown_text(company.card(PLAT_OPS, ts, ENG, offering=ids.APPROVE))
         company.reload(process, "Codebases now: shop.", TEAMS, codebases=shop)
 
 

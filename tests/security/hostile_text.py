@@ -15,6 +15,8 @@ from typing import Any, Final
 from slack_sdk.models.blocks import Block
 
 from blocks.text.outgoing_text import section
+from bot.casework.approvers import ApproverList
+from bot.casework.reports.metrics_report import MetricsReport
 from bot.domain.citations.citation_lines import Scan
 from bot.domain.events import Event
 from bot.domain.fixes.patch_files import LineEnds, with_line_ends
@@ -30,6 +32,7 @@ from bot.intake.classifier.classification import classify, ngrams_of
 from bot.intake.classifier.rules import Rules
 from bot.intake.classifier.scorer import Weights, shipped_weights
 from bot.ports import Documents
+from bot.ports.replicas import Replica
 
 PACKAGES: Final = ("bot.domain", "bot.intake", "bot.casework", "bot.heartbeat", "bot.agent", "blocks")
 SEEDS: Final = (
@@ -520,6 +523,7 @@ def _given_text(function: Callable[..., Any], kinds: dict[str, Any], given: str)
 def _required(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the types of the required arguments by their names; none if it cannot be called by names."""
     required = [one for one in inspect.signature(function).parameters.values() if one.default is one.empty]
-    hints = typing.get_type_hints(function, localns={"Documents": Documents})  # a health check imports no ports
+    named = {one.__name__: one for one in (ApproverList, Documents, MetricsReport, Replica)}  # imported for types alone
+    hints = typing.get_type_hints(function, localns=named)
     is_plain = all(one.kind in {one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY} for one in required)
     return {one.name: hints[one.name] for one in required} if is_plain else {}
