@@ -82,7 +82,7 @@ def respond_privately(respond: Respond, text: str, **said: Any) -> str:
     try:
         with translate_slack_errors("answer you"):
             answer = respond(text=with_local_times(text), response_type="ephemeral", replace_original=False, **said)
-    except ProviderError:
+    except (ProviderError, ValueError):  # Bolt's word for a command that came without a response_url
         log.warning("an answer could not be given", extra={"action": "answer_failed"}, exc_info=True)
         return ""
     status, body = getattr(answer, "status_code", HTTPStatus.OK), str(getattr(answer, "body", ""))
