@@ -68,6 +68,18 @@ def _named(question: str, codebases: Codebases) -> Sequence[Codebase]:
     return [one for one in codebases if _pattern(one.id).search(question[:MAX_CHARS])]
 
 
+def without_place(question: str, name: str) -> str:
+    """Return a question without the codebase that it names as its place, which no word of the code has to match.
+
+    >>> without_place("In infra, how many workers are there?", "infra")
+    ' , how many workers are there?'
+    """
+    if not name:
+        return question
+    place = rf"{_BEFORE}{re.escape(name)}(?![\w:/.-])(?:{_BEHIND})?"
+    return re.sub(place, " ", question[:MAX_CHARS], flags=re.I) + question[MAX_CHARS:]
+
+
 def _framed(question: str, codebases: Codebases) -> Sequence[Codebase]:
     """Return the codebases in which most frames of a stack trace stand."""
     if not frames_in(question):

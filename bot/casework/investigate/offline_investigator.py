@@ -17,6 +17,7 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import MEMORY_TOOL, Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.casework.investigate.code_findings import without_place
 from bot.casework.investigate.findings import NONE, Answer, Finder, Finding, Search
 from bot.casework.investigate.history import change_answer, history_answer
 from bot.casework.investigate.names import definition_answer, named_answer, use_answer
@@ -63,14 +64,20 @@ class OfflineInvestigator:
     """Port Investigator over an index of passages; `now` returns the time, aware."""
 
     def __init__(
-        self, repo: GitRepo, index: PassageIndex, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        repo: GitRepo,
+        index: PassageIndex,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        *,
+        name: str = "",
     ) -> None:
-        self._repo, self._index, self._now = repo, index, now
+        """Take the codebase's `name` where there are several."""
+        self._repo, self._index, self._now, self._name = repo, index, now, name
 
     @classmethod
     def in_codebase(cls, codebase: Codebase) -> OfflineInvestigator:
         """Return the investigator of one codebase."""
-        return cls(codebase.repo, codebase.index)
+        return cls(codebase.repo, codebase.index, name=codebase.id)
 
     def investigate(
         self,
@@ -92,7 +99,7 @@ class OfflineInvestigator:
         for text, before in _questions(assignment):
             search = Search(
                 text=text,
-                question=question_of(text),
+                question=question_of(without_place(text, self._name)),
                 before=question_of(before),
                 repo=self._repo,
                 index=self._index,
