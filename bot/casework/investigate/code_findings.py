@@ -76,7 +76,7 @@ def without_place(question: str, name: str) -> str:
     """
     if not name:
         return question
-    place = rf"{_BEFORE}{re.escape(name)}(?![\w:/.-])(?:{_BEHIND})?"
+    place = rf"\b(?:in|inside|within)\s+(?:the\s+|our\s+)?[`'\"]?{re.escape(name)}(?![\w:/.-])(?:{_BEHIND})?"
     return re.sub(place, " ", question[:MAX_CHARS], flags=re.I) + question[MAX_CHARS:]
 
 
