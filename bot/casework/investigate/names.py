@@ -79,10 +79,14 @@ def _told(quoted: Sequence[tuple[Definition, Excerpt]], subject: Subject) -> lis
     total = len(subject.definitions)
     if total == 1:
         return findings
-    many = f"{total} definitions" if total <= len(quoted) else "Several definitions"
-    first = "" if total <= len(quoted) else ", the first"
+    more = ", and in further places" if total > len(quoted) else ""
     places = (f"{excerpt.path}:{min(max(one.line, excerpt.start), excerpt.end)}" for one, excerpt in quoted)
-    return naming_all(findings, f"{many} of `{subject.name}`{first}: {{}}.", places)
+    return naming_all(findings, f"{_offered(subject)}`{subject.name}` is defined in {{}}{more}.", places)
+
+
+def _offered(subject: Subject) -> str:
+    """Return what leads an answer about a name that was misspelt."""
+    return f"Did you mean `{subject.name}`? " if subject.written else ""
 
 
 def _holds(excerpt: Excerpt, others: Sequence[str]) -> bool:
@@ -98,7 +102,7 @@ def _as_finding(one: Definition, excerpt: Excerpt, subject: Subject) -> Finding:
         else f"From `{one.name}`: `{excerpt.ref}`."
     )
     found = of_lines(said, excerpt)
-    return found._replace(sentence=f"Did you mean `{subject.name}`? {said}") if subject.written else found
+    return found._replace(sentence=f"{_offered(subject)}{said}")
 
 
 class _Use(NamedTuple):

@@ -42,7 +42,7 @@ _LINES: Final = re.compile(
 """Numbers of lines: "line 9", "lines 10 to 12 and 14", 第 10 行."""
 
 _TOKEN: Final = re.compile(
-    r"(?<![A-Za-z0-9_])(?:--|@|\.{0,2}/)?[A-Za-z0-9_]+(?:(?:\(\)\.|[-./:@~#>–]{1,2})[A-Za-z0-9_]+){0,40}(?:\(\)|/(?!\w))?"
+    r"(?<![A-Za-z0-9_])(?:--|@|\.{0,2}/|\.)?[A-Za-z0-9_]+(?:(?:\(\)\.|[-./:@~#>–]{1,2})[A-Za-z0-9_]+){0,40}(?:\(\)|/(?!\w))?"
 )
 _PIECE: Final = re.compile(r"[A-Za-z0-9_]+")
 _PLACE: Final = re.compile(

@@ -125,8 +125,10 @@ def test_several_definitions_of_a_name_are_all_named(tmp_path: Path) -> None:
     body = "def total(cart):\n    return {}\n"
     code = make_repo(tmp_path / "code", {"shop/a.py": body.format(1), "shop/b.py": body.format(2)})
     ret = ask(code, "where is `total` defined?").ret
-    assert "2 definitions of `total`: `shop/a.py:1`, `shop/b.py:1`." in ret.draft_reply
+    assert "`total` is defined in `shop/a.py:1`, `shop/b.py:1`." in ret.draft_reply
     assert places(ask(code, "what is `total` in b.py?").ret)[0] == "shop/b.py"
+    offered = ask(code, "where is `totall` defined?").ret.draft_reply
+    assert offered.startswith("Did you mean `total`? `total` is defined in `shop/a.py:1`, `shop/b.py:1`.")
 
 
 @each_row(

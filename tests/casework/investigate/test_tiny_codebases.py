@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from bot.casework.checks import check_return
 from tests.casework.investigate.finder import FILES, ask
 from tests.gitrepo import make_repo
 from tests.journeys.shop import RETRIES, SESSIONS, SHOP, TIMEOUTS
@@ -24,6 +25,9 @@ RELAY: Final[Mapping[str, str]] = {
         "const defaults = {\n  headerTimeout: 4000,\n}\n\nfunction redirect(url) {\n  let status = 302\n"
         "  return send(url, status)\n}\n\nfunction location(url) {\n  let status = 201\n  return send(url, status)\n}\n"
     ),
+    ".tools.yml": 'node_version: "20"\n',
+    "relay/parcels.py": "class Parcel:\n    weight_g = 0\n",
+    "relay/labels.py": "class Parcel:\n    label = ''\n",
     "server/serve.go": "package server\n\n// How long an idle connection stays open.\nconst KeepAliveSeconds = 75\n",
     "examples/web-service/index.js": "// an example service with a database in memory\nconst database = {}\n",
 }
@@ -66,6 +70,9 @@ def codebases(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
         ("relay", "default header timeout of the web client", "web/client.js", "headerTimeout: 4000"),
         ("relay", "what is the default status of `redirect`", "web/client.js", "let status = 302"),
         ("relay", "how many seconds is an idle connection kept open?", "server/serve.go", "KeepAliveSeconds = 75"),
+        ("relay", "what is node_version in .tools.yml?", ".tools.yml", 'node_version: "20"'),
+        ("relay", "where is Parcel defined?", "relay/labels.py", "class Parcel"),
+        ("relay", "where is `Parcell` defined?", "relay/labels.py", "class Parcel"),
         ("relay", "Which database does the checkout service use?", SILENT, ""),
         ("relay", "what is the default port of the metrics exporter?", SILENT, ""),
         ("relay", "where do we store the customer's invoices?", SILENT, ""),
@@ -81,10 +88,13 @@ def codebases(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
 def test_a_few_files_answer_what_they_hold(
     codebases: Mapping[str, Path], codebase: str, question: str, path: str, quoted: str
 ) -> None:
-    """With the lines that tell it; with nothing what they do not hold."""
-    refs = ask(codebases[codebase], question).ret.evidence_refs
+    """With the lines that tell it, and in words that they prove; with nothing what they do not hold."""
+    found = ask(codebases[codebase], question)
+    refs = found.ret.evidence_refs
     assert [one.ref.rpartition(":")[0] for one in refs[:1]] == [path][: bool(path)]
     assert quoted in "".join(one.quote for one in refs[:1])
+    checks = check_return(found.ret, repo=codebases[codebase], ledger=found.ledger, question=question)
+    assert [one.reason for one in checks if one.ok is False and refs] == []
 
 
 def test_a_value_is_quoted_without_the_next_function(codebases: Mapping[str, Path]) -> None:

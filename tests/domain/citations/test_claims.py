@@ -47,6 +47,14 @@ def test_what_the_lines_do_not_hold_is_named(claim: str, missing: list[str], sni
     assert _check(claim, snippet) == missing
 
 
+def test_a_path_may_begin_with_a_dot() -> None:
+    """Also in backticks, and with a folder behind it; another file's name is missing."""
+    lines, paths = ["os: linux"], [".readthedocs.yaml:1", ".github/workflows/ci.yml:1"]
+    said = "`os` is set in `.readthedocs.yaml:1` and in .github/workflows/ci.yml:1"
+    assert check_claim(said, lines, paths=paths) == []
+    assert check_claim("It is set in .circleci/config.yml:1.", lines, paths=paths) == [".circleci/config.yml:1"]
+
+
 def test_the_asker_may_be_repeated() -> None:
     """What the question says needs no line."""
     assert check_claim("`retry_all` does not exist.", ["retries = 3"]) == ["retry_all"]
