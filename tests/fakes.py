@@ -63,6 +63,15 @@ class Faults:
             raise Crash(name)
 
 
+class FakeMonotonic:
+    """A monotonic clock that moves when told to."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 class FakeClock:
     """Port Clock that moves only when told to."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +11,9 @@ from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, OPS, DemoUser
 from tests.crashes.life import Life
 from tests.crashes.moments import after, before
-from tests.crashes.proxy import withholding_proxy
 from tests.crashes.steps import CARD_SAVED, OPENED, Step, met
-from tests.gitrepo import make_repo
-from tests.hands import Control, Json
-from tests.journeys.office import write_config
-from tests.journeys.shop import SESSIONS, SHOP
+from tests.hands import Json
+from tests.journeys.shop import SESSIONS
 
 LINE = r"post \S+ .*triage_told:"
 STEPS = (
@@ -26,16 +21,6 @@ STEPS = (
     Step(name="direct: told, not answered", withheld=LINE),
     Step(name="direct: card posted, ts not saved", kill=before(CARD_SAVED)),
 )
-
-
-@pytest.fixture
-def life(slack: LocalSlack, control: Control, tmp_path: Path, database: str | None) -> Iterator[Life]:
-    """A fresh home, behind the proxy."""
-    config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP))
-    with withholding_proxy(slack.api_url) as proxy:
-        life = Life(slack, control, proxy, config, database=database)
-        yield life
-        life.close()
 
 
 def marked(life: Life, channel: str, mark: str) -> list[Json]:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from blocks import ids
 from demo.headless import find_element
-from demo.slack_server import LocalSlack
 from demo.workspace import CHLOE, HELP, OPS
 from tests.crashes.life import Life
 from tests.crashes.moments import after, before
-from tests.crashes.proxy import withholding_proxy
 from tests.crashes.steps import Step, met
-from tests.gitrepo import make_repo
-from tests.hands import Control, Json
-from tests.journeys.office import write_config
-from tests.journeys.shop import RETRIES, SHOP
+from tests.hands import Json
+from tests.journeys.shop import RETRIES
 
 SAVED = r"put feedback \S+ .*"
 VOTED, MEANT, TOLD = SAVED + '"is_helpful": false', SAVED + '"telling_at": "', SAVED + '"is_told": true'
@@ -31,16 +25,6 @@ STEPS = (
     Step(name="vote: told, not on file", kill=before(TOLD)),
 )
 SAMPLE = ("vote: told, not answered",)
-
-
-@pytest.fixture
-def life(slack: LocalSlack, control: Control, tmp_path: Path, database: str | None) -> Iterator[Life]:
-    """A fresh home, behind the proxy."""
-    config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP))
-    with withholding_proxy(slack.api_url) as proxy:
-        life = Life(slack, control, proxy, config, database=database)
-        yield life
-        life.close()
 
 
 def press(life: Life) -> None:

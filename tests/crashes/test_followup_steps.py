@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from demo.slack_server import LocalSlack
 from demo.workspace import BEN, HELP
 from tests.crashes.life import Life
 from tests.crashes.moments import after, before
-from tests.crashes.proxy import withholding_proxy
 from tests.crashes.steps import SAVED, Step, met
-from tests.gitrepo import make_repo
-from tests.hands import Control, Json
-from tests.journeys.office import write_config
-from tests.journeys.shop import SESSIONS, SHOP
+from tests.hands import Json
+from tests.journeys.shop import SESSIONS
 
 MORE = "and where is `backoff_delays` defined?"
 ASKED = SAVED + r"asked more in the thread"
@@ -30,16 +24,6 @@ STEPS = (
     Step(name="follow-up: its run ended", kill=before(REMADE), left={}),
 )
 SAMPLE = ("follow-up: on file, not queued",)
-
-
-@pytest.fixture
-def life(slack: LocalSlack, control: Control, tmp_path: Path, database: str | None) -> Iterator[Life]:
-    """A fresh home, behind the proxy."""
-    config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP))
-    with withholding_proxy(slack.api_url) as proxy:
-        life = Life(slack, control, proxy, config, database=database)
-        yield life
-        life.close()
 
 
 def remade(life: Life) -> Json | None:

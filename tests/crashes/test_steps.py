@@ -6,35 +6,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-from demo.slack_server import LocalSlack
 from tests.crashes.life import Life
-from tests.crashes.proxy import withholding_proxy
 from tests.crashes.steps import CARD_POSTED, POSTED, STEPS, Step, met
-from tests.gitrepo import make_repo
-from tests.hands import Control
-from tests.journeys.office import write_config
-from tests.journeys.shop import SESSIONS, SHOP
+from tests.journeys.shop import SESSIONS
 
 SAMPLE = ("card posted, not answered", "before the reply log")
 AT_ONCE = [step for step in STEPS if not step.is_between]
 CHOSEN = met(STEPS, *SAMPLE) + met(AT_ONCE, "job removed", engine="postgres")
 
 Record = Callable[[str, object], None]
-
-
-@pytest.fixture
-def life(slack: LocalSlack, control: Control, tmp_path: Path, database: str | None) -> Iterator[Life]:
-    """A fresh home and a small codebase, behind the proxy."""
-    config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP))
-    with withholding_proxy(slack.api_url) as proxy:
-        life = Life(slack, control, proxy, config, database=database)
-        yield life
-        life.close()
 
 
 def test_every_second_death_says_what_it_must_have_left() -> None:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from blocks import ids
 from bot.errors import InputError, ProviderError
 from demo.headless import find_element, shown_text
-from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, OPS
 from tests.crashes.life import Life
 from tests.crashes.moments import Moment, after, before
-from tests.crashes.proxy import withholding_proxy
 from tests.crashes.steps import ARCHIVED, CLOSED, INTENT, LOGGED, POSTED, met
-from tests.gitrepo import make_repo
-from tests.hands import Control, Json
-from tests.journeys.office import write_config
-from tests.journeys.shop import SESSIONS, SHOP
+from tests.hands import Json
+from tests.journeys.shop import SESSIONS
 
 THREADS = 5
 
@@ -104,16 +99,6 @@ class Five:
         assert {life.archived()[0]["resolution"] for life in self.all} == {"approved"}
         assert [life.left()["reactions"] for life in self.all] == [["white_check_mark"]] * THREADS
         assert self.first.left()["corrupt"] == []
-
-
-@pytest.fixture
-def life(slack: LocalSlack, control: Control, tmp_path: Path, database: str | None) -> Iterator[Life]:
-    """A fresh home and a small codebase, behind the proxy."""
-    config = write_config(tmp_path / "home", make_repo(tmp_path / "shop", SHOP))
-    with withholding_proxy(slack.api_url) as proxy:
-        life = Life(slack, control, proxy, config, database=database)
-        yield life
-        life.close()
 
 
 def five(life: Life) -> Five:

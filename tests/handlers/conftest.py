@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.fakes import FakeMonotonic
 from tests.handlers.slack_stub import SlackStub, slack_stub
 
 
@@ -14,3 +15,9 @@ def slack() -> Iterator[SlackStub]:
     """A server on this machine that answers as Slack does."""
     with slack_stub() as stub:
         yield stub
+
+
+@pytest.fixture
+def watch() -> FakeMonotonic:
+    """The time of these tests."""
+    return FakeMonotonic()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,35 +10,16 @@ from bot.errors import Unconfirmed
 from handlers.cards.live_work import STREAM_S, SlackLiveRun, SlackLiveWork
 from handlers.transport.slack_clients import posting_client
 from tests.builders import a_thread
-from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal, slack_stub
+from tests.fakes import FakeMonotonic
+from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal
 
-TITLE = "Investigating, round 1"
+TITLE = "Investigating"
 STEPS = [TITLE, "Searching for retries", "Reading a.py <!channel>"]
 THREAD = a_thread(card_channel="C0OPS", card_ts="5.0")
 
 
 @pytest.fixture
-def slack() -> Iterator[SlackStub]:
-    with slack_stub() as stub:
-        yield stub
-
-
-class Watch:
-    """The seconds since a start."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def watch() -> Watch:
-    return Watch()
-
-
-@pytest.fixture
-def work(slack: SlackStub, watch: Watch) -> SlackLiveWork:
+def work(slack: SlackStub, watch: FakeMonotonic) -> SlackLiveWork:
     poster = a_poster(slack.url, posts_per_second=100.0)
     return SlackLiveWork(posting_client("xoxb-1", slack.url), poster, monotonic=watch)
 
@@ -89,7 +69,9 @@ def test_where_slack_has_no_streams_one_message_is_edited_and_folded(slack: Slac
     assert edits[2]["blocks"][0]["elements"][0]["text"] == f"*{TITLE}: 2 steps, done*"
 
 
-def test_a_sealed_stream_is_followed_by_another_one(slack: SlackStub, work: SlackLiveWork, watch: Watch) -> None:
+def test_a_sealed_stream_is_followed_by_another_one(
+    slack: SlackStub, work: SlackLiveWork, watch: FakeMonotonic
+) -> None:
     """Before Slack seals it, and after; the new one goes on where the other ended."""
     run = work.begin(THREAD, TITLE)
     run.show(STEPS[:1])

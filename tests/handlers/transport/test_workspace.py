@@ -10,28 +10,13 @@ from bot.errors import ProviderError
 from handlers.names import NameBook
 from handlers.transport.slack_clients import repeatable_client
 from handlers.transport.workspace import CACHE_S, MAX_CACHED, SlackWorkspace
-from tests.fakes import MemoryDocuments
+from tests.fakes import FakeMonotonic, MemoryDocuments
 from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub
 from tests.tables import each_row
 
 
-class Watch:
-    """A monotonic clock that moves when told to."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
-def watch() -> Watch:
-    """The time of these tests."""
-    return Watch()
-
-
-@pytest.fixture
-def workspace(slack: SlackStub, watch: Watch) -> SlackWorkspace:
+def workspace(slack: SlackStub, watch: FakeMonotonic) -> SlackWorkspace:
     """The real workspace over the stub."""
     return SlackWorkspace(repeatable_client("xoxb-1", slack.url), team_id="T1", bot_user_id="U0BOT", monotonic=watch)
 
@@ -74,7 +59,7 @@ def test_a_person_is_named_and_known_for_what_they_are(
     ],
 )
 def test_a_colleague_of_a_sister_workspace_is_not_external(
-    slack: SlackStub, watch: Watch, user: dict[str, Any], external: bool
+    slack: SlackStub, watch: FakeMonotonic, user: dict[str, Any], external: bool
 ) -> None:
     """On an Enterprise Grid: the company counts, or that they are in our workspace, too. A partner's grid does not."""
     workspace = SlackWorkspace(
@@ -95,7 +80,7 @@ def test_who_is_asked_for_afresh_is_looked_up_again(slack: SlackStub, workspace:
     assert workspace.person("U1").is_deactivated
 
 
-def test_what_somebody_is_called_is_stored_without_a_request_of_its_own(slack: SlackStub, watch: Watch) -> None:
+def test_what_somebody_is_called_is_stored_without_a_request_of_its_own(slack: SlackStub, watch: FakeMonotonic) -> None:
     """The terminal shows it; nothing else of the profile is kept."""
     documents = MemoryDocuments()
     names = NameBook(documents)
@@ -116,7 +101,7 @@ def test_a_name_with_half_a_character_can_be_stored(slack: SlackStub, workspace:
 
 
 def test_people_are_remembered_for_a_minute_and_memberships_never(
-    slack: SlackStub, workspace: SlackWorkspace, watch: Watch
+    slack: SlackStub, workspace: SlackWorkspace, watch: FakeMonotonic
 ) -> None:
     """A name may be a minute old; who may approve is asked each time."""
     slack.will("users.info", Answer({"user": {"team_id": "T1"}}))
@@ -131,7 +116,9 @@ def test_people_are_remembered_for_a_minute_and_memberships_never(
     assert len(slack.of("users.info")) == 2
 
 
-def test_people_not_asked_for_any_more_are_forgotten(slack: SlackStub, workspace: SlackWorkspace, watch: Watch) -> None:
+def test_people_not_asked_for_any_more_are_forgotten(
+    slack: SlackStub, workspace: SlackWorkspace, watch: FakeMonotonic
+) -> None:
     """A large workspace does not fill the memory name by name."""
     slack.will("users.info", Answer({"user": {"team_id": "T1"}}))
     for number in range(MAX_CACHED):
