@@ -35,6 +35,10 @@ _STEPS: Final = {
 }
 
 
+_TITLES: Final = {"round 1": "Investigating", "validation": "Second opinion"}
+"""What a run is called below its card; any later round corrects a draft."""
+
+
 def step_of(call: str) -> str:
     """Return what a tool call does, in words; its arguments may be cut.
 
@@ -55,8 +59,8 @@ def step_of(call: str) -> str:
 
 @contextmanager
 def follow_run(service: ThreadService, state: ThreadState, what: str) -> Iterator[RunWatch]:
-    """Yield what a run of a thread reports to; `what` is what the run is for, such as `round 1`."""
-    title = "Second opinion" if what == "validation" else f"Investigating, {what}"
+    """Yield what a run of a thread reports to; `what` is its name in the records, such as `round 1`."""
+    title = _TITLES.get(what, "Correcting the draft")
     live = _live(service, state, title)
     watches: list[RunWatch] = []
 

@@ -94,7 +94,7 @@ def test_stop_ends_the_spending_and_says_what_it_cost(tmp_path: Path) -> None:
         SPENT,
     )
     assert state.status_history[-1].why == "stopped by <@U2>"
-    assert (steps.ended, steps.shown[-1]) == (["stopped"], ("Investigating, round 1", "Reading a.py"))
+    assert (steps.ended, steps.shown[-1]) == (["stopped"], ("Investigating", "Reading a.py"))
     with pytest.raises(Conflict):
         office.decisions.stop(click_of(state), by=BEN)
 

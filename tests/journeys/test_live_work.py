@@ -45,7 +45,7 @@ def test_steps_are_seen_as_they_happen_and_stop_ends_the_run(
     page.click(card, "Stop")
     begun = time.monotonic()
     expect(card).to_contain_text("stopped")
-    expect(page.thread_message("Investigating, round 1: ")).to_contain_text("steps, stopped")
+    expect(page.thread_message("Investigating: ")).to_contain_text("steps, stopped")
     assert time.monotonic() - begun < 30
     expect(card).to_contain_text("$")
     page.screenshot(pictures / "stopped.png")
