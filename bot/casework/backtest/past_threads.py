@@ -105,7 +105,8 @@ def own_history(store: Store, thread_ids: Collection[str]) -> dict[str, OwnRecor
         StoreError: the data directory cannot be read.
     """
     threads = Documents(store.documents, THREADS)
-    filed = map(threads.parse_archived, reversed(store.documents.archived(THREADS.name)))
+    asked = (one for one in reversed(store.documents.archived(THREADS.name)) if one.doc_id in thread_ids)
+    filed = map(threads.parse_archived, asked)
     replies = {str(one.get("thread_id")): one for one in store.journal(REPLIES).records()}
     found = {}
     for state in (*filed, *threads.parsed().values()):
