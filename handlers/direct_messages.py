@@ -26,7 +26,7 @@ from bot.intake.enqueue import ABOUT_SESSION
 from handlers.commands.dispatcher import CommandDispatcher, DeferredAnswer, TypedCommand
 from handlers.transport.poster import Part, Poster
 from handlers.transport.rate_limits import LINE
-from handlers.transport.slack_clients import translate_slack_errors
+from handlers.transport.slack_clients import OF_ONE_PLACE, translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -37,9 +37,6 @@ PROMPTS: Final = (
 )
 MAX_PROMPTS: Final = 4
 PROMPT_CHARS: Final = 70
-
-_OF_ONE_THREAD: Final = frozenset({"channel_not_found", "thread_not_found", "message_not_found", "invalid_thread_ts"})
-"""Refusals that say nothing of another thread."""
 
 
 class NativeSigns:
@@ -73,7 +70,7 @@ class NativeSigns:
             with translate_slack_errors("show a native sign"):
                 call(**arguments)
         except ProviderError as error:
-            if error.code not in _OF_ONE_THREAD and not isinstance(error, Unavailable):
+            if error.code not in OF_ONE_PLACE and not isinstance(error, Unavailable):
                 self._refused.add(name)
             log.info("Slack does not take %s: %s", name, error.code, extra={"action": "native_sign_refused"})
             return False

@@ -23,7 +23,7 @@ from bot.domain.threads import ThreadState
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import LINE, UPDATE_BURST
-from handlers.transport.slack_clients import translate_slack_errors
+from handlers.transport.slack_clients import OF_ONE_PLACE, translate_slack_errors
 
 log = logging.getLogger(__name__)
 
@@ -106,8 +106,8 @@ class SlackLiveRun:
         except (Unavailable, Unconfirmed):
             raise
         except ProviderError as error:
-            log.info("Slack takes no streams: %s", error.code, extra={"action": "no_streams"})
-            self._work.has_streams = False
+            log.info("Slack takes no stream: %s", error.code, extra={"action": "no_streams"})
+            self._work.has_streams = error.code in OF_ONE_PLACE
             return False
         self._stream_ts, self._opened_at, self._sent = str(answer["ts"]), self._work.monotonic(), len(steps)
         return True

@@ -31,6 +31,9 @@ from bot.errors import ProviderError, Unavailable, Unconfirmed
 log = logging.getLogger(__name__)
 
 TIMEOUT_S = 20
+OF_ONE_PLACE: Final = frozenset({"channel_not_found", "thread_not_found", "message_not_found", "invalid_thread_ts"})
+"""Refusals of a newer call that say nothing of whether Slack takes it elsewhere."""
+
 PATIENCE_S: Final = 8.0
 """How long one call may wait for Slack's leave to try again, in all; whoever clicked sees nothing happen meanwhile."""
 

@@ -69,6 +69,14 @@ def test_where_slack_has_no_streams_one_message_is_edited_and_folded(slack: Slac
     assert edits[2]["blocks"][0]["elements"][0]["text"] == f"*{TITLE}: 2 steps, done*"
 
 
+def test_a_refusal_of_one_place_says_nothing_of_the_next_run(slack: SlackStub, work: SlackLiveWork) -> None:
+    """The run is shown in a message, and the one after it in a stream."""
+    slack.will("chat.startStream", refusal("message_not_found"), Answer({"ts": "9.0"}))
+    played(work)
+    played(work)
+    assert (len(slack.of("chat.startStream")), len(slack.of("chat.postMessage"))) == (2, 1)
+
+
 def test_a_sealed_stream_is_followed_by_another_one(
     slack: SlackStub, work: SlackLiveWork, watch: FakeMonotonic
 ) -> None:
