@@ -117,11 +117,6 @@ class Approvers:
         self._configured, self._known = configured, frozenset()
         self.refresh()
 
-    @property
-    def group_count(self) -> int:
-        """How many user groups are listed to know who may decide."""
-        return sum(name.startswith("S") for name in self._configured or ())
-
     def refresh(self) -> None:
         """Learn who may decide, for `probably`; keeps the last answer where the chat cannot say."""
         try:

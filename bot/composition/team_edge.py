@@ -187,7 +187,6 @@ def _listeners(
         owns=partial(_owns, core, heartbeats.sessions),
         has_card=lambda ts: any(one.card_ts == ts for one in service.store.open_threads()),
         owned=partial(_owned, heartbeats.sessions),
-        say=say,
     )
 
 

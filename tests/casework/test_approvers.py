@@ -180,7 +180,6 @@ def test_another_list_counts_at_once_and_fails_closed(workspace: FakeWorkspace) 
     assert not who.allow("U1", "T1")
     assert who.allow("U3", "T1")
     assert who.paged == ("U2", "S0ONCALL")
-    assert who.group_count == 1
     workspace.down = True
     who.replace(("U1", "S0ONCALL"))
     assert not who.probably("U2", "T1")
