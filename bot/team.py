@@ -12,12 +12,12 @@ from functools import partial
 from bot.adapters.storage.files.retention import RunRetention
 from bot.casework.escalate.escalations import POLL_S
 from bot.casework.team_ending import TeamEnd, end_team
-from bot.composition.heartbeats import Heartbeats, build_heartbeats
+from bot.composition.heartbeats import Heartbeats
 from bot.composition.process import Process
-from bot.composition.questions import Questions, build_questions
+from bot.composition.questions import Questions
 from bot.composition.startup_report import StartupReport
 from bot.composition.team_core import TeamCore
-from bot.composition.team_edge import TeamEdge, build_team_edge
+from bot.composition.team_edge import TeamEdge
 from bot.config.settings import Settings
 from bot.domain.jobs import Job, RunBeat
 from bot.errors import ProviderError, StoreError
@@ -48,9 +48,9 @@ def build_team(
         StoreError: its data directory cannot be used.
     """
     core = TeamCore(process, name, settings)
-    questions = build_questions(process, core)
-    heartbeats = build_heartbeats(process, core, questions.models.models)
-    edge = build_team_edge(process, core, questions, heartbeats, home, router)
+    questions = Questions(process, core)
+    heartbeats = Heartbeats(process, core, questions.models.models)
+    edge = TeamEdge(process, core, questions, heartbeats, home, router)
     return Team(process, core, questions, heartbeats, edge, listeners)
 
 
