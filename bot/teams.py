@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from bot.casework.notes import copy_shared_notes
 from bot.composition.codebases import ProcessCode
 from bot.composition.process import Process
-from bot.composition.team_homes import check_team_folders
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
 from bot.errors import ConfigError, ProviderError, StoreError, TriageError
@@ -57,7 +56,6 @@ class Teams:
     def opened(self, teams: Mapping[str, Settings]) -> Iterator[None]:
         """Open new teams, and have them work once the block ends without an error; raises as `Team` does."""
         new: list[Team] = []
-        check_team_folders(self._process.environment.home, teams)
         try:
             for name, settings in teams.items():
                 new.append(self._open(name, settings))

@@ -18,7 +18,7 @@ from bot.adapters.storage.files.file_leases import FileLeases
 from bot.casework.ops_channel import OpsLines, ProcessLines
 from bot.composition.codebases import ProcessCode, open_process_code
 from bot.composition.storage_engine import open_engine
-from bot.composition.team_homes import check_team_folders, hand_over, refuse_renamed
+from bot.composition.team_homes import hand_over, refuse_renamed
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.intake.normalise import Identity
@@ -167,7 +167,6 @@ def build_process(
     home = environment.home
     lease = FileLeases(home).take(HOME)
     engine = open_engine(environment, role)
-    check_team_folders(home, settings.teams)
     handed_over = hand_over(engine, home, settings)
     refuse_renamed(home, settings, engine)
     shared_clock = SharedClock(clock)

@@ -99,8 +99,6 @@ def test_whatever_a_removed_team_had_under_way_ends_with_a_word(company: Company
         assert closed + dropped == BURST + 2
         for ts in (drafted, audited):
             company.card(PLAT_OPS, ts, ENG, showing="the team platform is no longer in triage.yml")
-        if dropped:  # a fast machine may have begun with all of them
-            company.told(PLAT_OPS, f"Nobody looks into {dropped} question")
         assert not list_files(home / "queue", "user_*.json")
         control.wait_for(lambda: not choose_terminal(home).sessions(), "the long run to end")
         control.modals.submit(BEN.user_id, {ids.REPLY: {ids.INPUT: text_value("45 s, since March.")}})
@@ -141,7 +139,7 @@ def test_a_folder_of_teams_that_is_none_is_refused_with_one_sentence(company: Co
     with company.running(TEAMS) as process:
         folder.joinpath("third").write_text("")
         third = {**TEAMS, "third": {"ops_channel": PAY_OPS.channel_id}}
-        company.reload(process, f"{folder / 'third'} is no folder; move it away", third)
+        company.reload(process, f"cannot use the folder {folder / 'third'}", third)
     folder.rename(company.home / "moved")
     folder.write_text("")
     said = "".join(company.start_in_vain(TEAMS).split())
