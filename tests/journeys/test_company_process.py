@@ -143,7 +143,7 @@ def test_a_folder_of_teams_that_is_none_is_refused_with_one_sentence(company: Co
     folder.rename(company.home / "moved")
     folder.write_text("")
     said = "".join(company.start_in_vain(TEAMS).split())
-    assert f"isnofolder;moveitaway:`mv{folder}{folder}.old`" in said
+    assert f"itisnone:`mv{folder}{folder}.old`" in said
     assert "Traceback" not in said
 
 
