@@ -95,7 +95,7 @@ class Team:
     def settle(self) -> None:
         """Settle what the last run left, before anything new is taken."""
         self._asking.take()
-        self.questions.escalation_watch.poll()
+        self.questions.escalations.poll()
         self.heartbeats.learn_zones()
         self._beating.take()
 
@@ -143,7 +143,7 @@ class Team:
         try:
             return end_team(self.core.service, self.core.fixes, self.name)
         finally:
-            self.questions.escalation_watch.poll()  # ends the long runs of closed threads
+            self.questions.escalations.poll()  # ends the long runs of closed threads
             self.close()
 
     def handlers(self) -> JobHandlers:
@@ -211,7 +211,7 @@ class Team:
         every(CATCH_UP_EVERY_S, service.cards.catch_up)
         every(CATCH_UP_EVERY_S, service.asker.tick)
         every(CATCH_UP_EVERY_S, self._settle_late)
-        every(POLL_S, questions.escalation_watch.poll)
+        every(POLL_S, questions.escalations.poll)
         every(FLUSH_EVERY_S, core.ops.flush)
         every(TIDY_EVERY_S, old_runs.tick)
         every(TIDY_EVERY_S, heartbeats.learn_zones)

@@ -83,7 +83,6 @@ class Heartbeats:
         tools = BeatTools(probes, peers.tools, known_secrets=secrets)
         self.worker = BeatWorker(
             registry,
-            store,
             self.scheduler,
             InputCollector(store, probes, clock, sessions.removals, peers),
             _build_minds(core, models, tools, secrets),

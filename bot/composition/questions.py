@@ -7,7 +7,7 @@ import sys
 from bot.adapters.process.terminals import choose_terminal
 from bot.casework.alerts import AlertThreads
 from bot.casework.decisions import Decisions
-from bot.casework.escalate.escalations import Escalations, EscalationWatch, LongRuns
+from bot.casework.escalate.escalations import Escalations, LongRuns
 from bot.casework.escalate.long_run import run_environment
 from bot.casework.hand_overs import HandOvers
 from bot.casework.mentions import Mentions
@@ -45,9 +45,9 @@ class Questions:
         service, slack, ops = core.service, process.slack, core.settings.ops_channel
         self.models = models = _models(process, core)
         stands, runs = quotes_at_head(core.code.codebases), _long_runs(core, models)
-        replies, escalations = Replies(service, stands), Escalations(service, runs)
+        replies = Replies(service, stands)
+        self.escalations = Escalations(service, runs, models.runs, secrets=core.environment.secrets())
         self.twins = Twins(service, stands)
-        self.escalation_watch = EscalationWatch(service, runs, models.runs, secrets=core.environment.secrets())
         self.arming = ArmingService(
             service,
             core.storage,
@@ -59,9 +59,9 @@ class Questions:
         audit, sent = AuditCards(slack.poster, ops_channel=ops), core.collection(AUTO_REPLIES)
         self.auto_replies = AutoReplies(service, replies, stands, self.arming, sent, audit)
         self.rounds = Rounds(
-            service, models.investigator, models.validator, models.runs, escalations, replies, self.auto_replies
+            service, models.investigator, models.validator, models.runs, self.escalations, replies, self.auto_replies
         )
-        self.decisions = Decisions(service, replies, stands, escalations, self.twins, models.checks)
+        self.decisions = Decisions(service, replies, stands, self.escalations, self.twins, models.checks)
         self.recovery = CrashRecovery(service, replies)
         self._wait_for_people(process, core)
         self._take_jobs(process, core)

@@ -32,7 +32,7 @@ from bot.heartbeat.schedule.session_rows import rows
 from bot.intake.chat_backfill import Backfill, ChatToReadBack
 from bot.intake.enqueue import MessageSorter
 from bot.intake.gaps import Gaps
-from bot.intake.watcher import Watcher
+from bot.intake.watcher import MessageLog, Watcher
 from bot.ports.collections import AUTO_REPLIES, CLASSIFIED, EVENTS, GAPS, Collection, CollectionSpec
 from bot.ports.feature_collections import SUGGESTIONS
 from bot.runtime.duties import Duty
@@ -222,11 +222,9 @@ class TeamEdge:
                 session_names=self._sessions.registry.names,
                 is_under_alert=heartbeats.threads.holds,
             ),
-            events=core.storage.journal(EVENTS),
-            classified=core.storage.journal(CLASSIFIED),
+            journals=MessageLog(core.storage.journal(EVENTS), core.storage.journal(CLASSIFIED), core.storage.shared),
             threads=core.service.store,
             jobs=core.service.jobs,
-            shared=core.storage.shared,
             clock=self._process.clock,
             on_follow_up=hear,
         )
@@ -260,11 +258,11 @@ class TeamEdge:
                 team_id=slack.me.team_id,
                 clock=slack.clock,
                 set_clock=slack.check_clock,
+                hear=lambda body: self._router.of_message(body).watcher.receive(body),
+                also=self._heartbeats.threads.chats,
             ),
             store=core.service.store,
             gaps=Gaps(core.single(GAPS)),
             say=core.ops.say,
-            hear=lambda body: self._router.of_message(body).watcher.receive(body),
-            also=self._heartbeats.threads.chats,
             may_read=self.backfilling.take,
         )

@@ -26,6 +26,9 @@ log = logging.getLogger(__name__)
 LAST_UPDATE_PATIENCE_S = 3.0
 """How long a closed thread's card waits for its turn: its buttons are dead already."""
 
+MAX_REMEMBERED = 500
+"""Long drafts of which is known where they stand; of another one Slack is asked."""
+
 
 class SlackMessenger:
     """Posts in one ops channel and in the threads that are answered."""
@@ -41,6 +44,7 @@ class SlackMessenger:
     ) -> None:
         self._poster, self._ops_channel, self._bot_user_id = poster, ops_channel, bot_user_id
         self._facts, self._asks_feedback = facts, asks_feedback
+        self._whole: dict[tuple[str, str, str], str] = {}
 
     def show_card(
         self, state: ThreadState, *, progress: str | None = None, after: str | None = None
@@ -131,16 +135,21 @@ class SlackMessenger:
         if draft_fits(state, is_short=refused is not None):
             return None
         parts = _preview(state, draft_with_marks(state, state.draft_pending))
-        try:
-            stand = self._poster.post_series(
-                parts, channel=at.channel, thread_ts=at.ts, what="show the whole draft", rank=CARD
-            )
-        except Unavailable:
-            raise
-        except ProviderError:
-            log.warning("a whole draft is not shown", extra={"action": "draft_unshown"}, exc_info=True)
-            return None
-        return stand[0]
+        key = (*at, parts[0].mark)
+        if key not in self._whole:
+            try:
+                stand = self._poster.post_series(
+                    parts, channel=at.channel, thread_ts=at.ts, what="show the whole draft", rank=CARD
+                )
+            except Unavailable:
+                raise
+            except ProviderError:
+                log.warning("a whole draft is not shown", extra={"action": "draft_unshown"}, exc_info=True)
+                return None
+            self._whole[key] = stand[0]
+            while len(self._whole) > MAX_REMEMBERED:
+                del self._whole[next(iter(self._whole))]
+        return self._whole[key]
 
     def _found(self, state: ThreadState, after: str | None) -> MessageRef | None:
         """Return where the thread's card stands, if it was posted and nobody knows; it is newer than the question.
