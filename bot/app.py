@@ -81,15 +81,7 @@ class App:
             on_gap=self._missed_since,
         )
         self.reload = ConfigReload(self.teams, process.code)
-        self._workers = WorkerPool(
-            self.teams.queues,
-            self.teams.handlers_of,
-            threads=0 if role is Role.EDGE else settings.max_concurrent_sessions,
-            interrupt=lambda: self.teams.each(Team.interrupt),
-            finish_s=FINISH_S * time_scale,
-            pause_after_error_s=PAUSE_AFTER_ERROR_S * time_scale,
-            pause_while_away_s=PAUSE_WHILE_AWAY_S * time_scale,
-        )
+        self._workers = self._build_workers(time_scale)
         self._life = SignsOfLife(process.engine.replicas, role, process.keep_time)
         self._ticker = Ticker(time_scale)
         # apart: what the other one asks of Slack may take a minute, and this looks after the line
@@ -106,6 +98,17 @@ class App:
         self._indexing = Ticker(time_scale)  # apart: a few hundred changed files take a second or two
         self._index_watch = IndexWatch(
             process.code.refreshes, process.single(INDEX, of_machine=True), say=self.teams.say
+        )
+
+    def _build_workers(self, time_scale: float) -> WorkerPool:
+        return WorkerPool(
+            self.teams.queues,
+            self.teams.handlers_of,
+            threads=0 if self._role is Role.EDGE else self.process.settings.max_concurrent_sessions,
+            interrupt=lambda: self.teams.each(Team.interrupt),
+            finish_s=FINISH_S * time_scale,
+            pause_after_error_s=PAUSE_AFTER_ERROR_S * time_scale,
+            pause_while_away_s=PAUSE_WHILE_AWAY_S * time_scale,
         )
 
     @property
@@ -169,7 +172,7 @@ class App:
         self.teams.each(lambda team: team.core.approvers.refresh())
 
     def _look_after_line(self) -> None:
-        self.connection.note_clock(self.process.slack.clock.ahead())
+        self.connection.note_clock(self.process.slack.clock.ahead)
         self.connection.check()
 
     def _repeat_partial_answers(self) -> None:

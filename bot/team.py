@@ -197,9 +197,9 @@ class Team:
             return False
 
     def _tick(self) -> None:
-        """Say what is done every so often: by every replica, then by the one that has the duty."""
+        """Say what is done every so often."""
         core, questions, heartbeats, edge = self.core, self.questions, self.heartbeats, self.edge
-        service, patches, suggestions = core.service, questions.patches, heartbeats.sessions.suggestions
+        service, patches = core.service, questions.patches
         old_runs = RunRetention(
             core.environment.home,
             core.settings.keep_runs_for,
@@ -218,6 +218,16 @@ class Team:
         every(BEAT_TICK_S, heartbeats.here.tick)
         every(PAUSE_CHECK_S, self._follow_pause)
         every(PAUSE_CHECK_S, self._report.say_given_up)
+        if not core.storage.shared:  # a database stores a message, its class and its job together
+            every(CATCH_UP_EVERY_S, edge.watcher.settle)
+        self._reading_back.every(CATCH_UP_EVERY_S, edge.backfill.tick)
+        self._fixing.every(FIX_EVERY_S, self._fixes.when_ours(patches.fixes.tick))
+        self._fixing.every(TIDY_EVERY_S, self._fixes.when_ours(patches.updates.follow))
+        self._tick_where_ours()
+
+    def _tick_where_ours(self) -> None:
+        """Say what only the replica does that has the duty."""
+        questions, heartbeats, service, every = self.questions, self.heartbeats, self.core.service, self._ticker.every
         ours = self._asking.when_ours
         every(TIDY_EVERY_S, ours(service.cards.tidy))
         every(CATCH_UP_EVERY_S, ours(questions.rounds.tick))
@@ -228,19 +238,14 @@ class Team:
         every(FLUSH_EVERY_S, ours(questions.auto_replies.tick))
         every(CATCH_UP_EVERY_S, ours(questions.feedback.tick))
         every(TIDY_EVERY_S, ours(questions.briefs.tick))
-        if core.storage.shared:
+        if self.core.storage.shared:
             every(RECONCILE_EVERY_S, ours(questions.recovery.reconcile))
-        else:  # a database stores a message, its class and its job together
-            every(CATCH_UP_EVERY_S, edge.watcher.settle)
         ours = self._beating.when_ours
         every(BEAT_TICK_S, ours(heartbeats.scheduler.tick))
         every(BEAT_TICK_S, ours(heartbeats.rings.tick))
         every(TIDY_EVERY_S, ours(heartbeats.faults.check))
         every(BEAT_TICK_S, ours(heartbeats.suggestion_buttons.cards.tick))
-        every(TIDY_EVERY_S, ours(suggestions.settle))
-        self._reading_back.every(CATCH_UP_EVERY_S, edge.backfill.tick)
-        self._fixing.every(FIX_EVERY_S, self._fixes.when_ours(patches.fixes.tick))
-        self._fixing.every(TIDY_EVERY_S, self._fixes.when_ours(patches.updates.follow))
+        every(TIDY_EVERY_S, ours(heartbeats.sessions.suggestions.settle))
 
     def _follow_pause(self) -> None:
         """Pause or resume where the terminal did so, and have the cards say it."""

@@ -107,9 +107,8 @@ class Approvers:
         people = [user for user in known[:ROLL_CALL] if not self._never(user)] + known[ROLL_CALL:]
         return ApproverList(people=frozenset(people), configured=self._configured, ops_channel=self._ops_channel)
 
-    @property
     def paged(self) -> tuple[str, ...]:
-        """Whom a page mentions: the listed approvers, else `channel` for everybody in the ops channel."""
+        """Return whom a page mentions: the listed approvers, else `channel` for everybody in the ops channel."""
         return self._configured or ("channel",)
 
     def replace(self, configured: tuple[str, ...] | None) -> None:

@@ -71,7 +71,7 @@ class Questions:
         """Build what rings, reminds, reports and counts votes."""
         service, settings, poster = core.service, core.settings, process.slack.poster
         members, hours = process.slack.workspace.members, core.working_hours()
-        pings = PagePosts(poster, ops_channel=settings.ops_channel, pages=lambda: core.approvers.paged, members=members)
+        pings = PagePosts(poster, ops_channel=settings.ops_channel, pages=core.approvers.paged, members=members)
         posts = OpsChannelPosts(poster, ops_channel=settings.ops_channel, expire_after=settings.expire_after)
         self.pages = QuestionPages(service, pings, is_approver=core.approvers.probably, say=core.ops.say)
         self.hand_overs = HandOvers(service, pings)

@@ -79,16 +79,7 @@ class TeamCore:
         self.patched = PatchCodebases(self.code.codebases, self.picks.picked)
         self.hosts = CodeHosts(settings.code_host, self.environment, process.code)
         self.threads, self.replies = Threads(storage.documents), storage.journal(REPLIES)
-        self.card_facts = CardFacts(
-            link_to=self.code.link_to,
-            team_language=settings.team_language,
-            paused=self.pausing.words,
-            pages=lambda: self.approvers.paged,
-            fixes=FixMarks(self.fixes, self.patched, self.hosts.client),
-            votes=FeedbackCounts(self.feedback),
-            can_escalate=settings.escalation.enabled and runs_long(settings, self.environment),
-            proof=partial(posted_proof, self.threads, slack.workspace),
-        )
+        self.card_facts = self._card_facts(slack.workspace)
         self.messenger = SlackMessenger(
             slack.poster,
             ops_channel=ops_channel,
@@ -105,6 +96,19 @@ class TeamCore:
             clock,
             team_id=slack.me.team_id,
             ops_channel=ops_channel,
+        )
+
+    def _card_facts(self, workspace: Workspace) -> CardFacts:
+        settings = self.settings
+        return CardFacts(
+            link_to=self.code.link_to,
+            team_language=settings.team_language,
+            paused=self.pausing.words,
+            pages=self.approvers.paged,
+            fixes=FixMarks(self.fixes, self.patched, self.hosts.client),
+            votes=FeedbackCounts(self.feedback),
+            can_escalate=settings.escalation.enabled and runs_long(settings, self.environment),
+            proof=partial(posted_proof, self.threads, workspace),
         )
 
     def _service(self, process: Process) -> ThreadService:
@@ -140,7 +144,7 @@ class TeamCore:
             live=SlackLiveWork(slack.posting, slack.poster),
             leases=process.engine.leases(home) if process.engine.is_shared else None,
             known_secrets=self.environment.secrets(),
-            chat_ahead=slack.clock.ahead,
+            chat_ahead=lambda: slack.clock.ahead,
         )
 
     def collection(self, spec: CollectionSpec[Model]) -> Collection[Model]:
