@@ -52,7 +52,8 @@ def line_text(line: Line) -> str:
     when = local_time(line.at) if line.at else ""
     lead = " ".join(filter(None, [when, emoji, f"*{escape(line.name)}*" if line.name else "", word]))
     link = f"<{line.link}|{escape(line.linked)}>" if line.link else ""
-    said = " · ".join(filter(None, [mention(line.who) if line.who else "", link, _plain(line.text)]))
+    who = "" if not line.who or f"<@{line.who}>" in line.text else mention(line.who)
+    said = " · ".join(filter(None, [who, link, escape(one_line(line.text, LINE_CHARS), known_users=[line.who])]))
     between = " · " if word else " "
     return "\n".join([between.join(filter(None, [lead, said])), *map(_plain, line.more)])
 

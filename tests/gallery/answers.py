@@ -15,9 +15,8 @@ from blocks.views.answers import answer_blocks
 from blocks.views.brief_view import brief_blocks, reminder_blocks
 from blocks.views.help_view import help_blocks
 from blocks.views.home_view import HomeData, Notice, TeamHome, home_view
-from blocks.views.report_views import autonomy_blocks
 from bot.casework.reports.answers import metrics_answer, open_answer, status_answer
-from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, TypeRecord
+from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, TypeRecord, autonomy_answer
 from bot.casework.reports.daily_brief import DailyBrief
 from bot.casework.reports.metrics_report import build_metrics
 from bot.casework.reports.status_overview import QUESTION_CHARS, DayCounts, Overview, ThreadLine
@@ -257,7 +256,7 @@ ANSWERS = Chapter(
             meaning=(
                 "What would have been sent without a click, what people did with it, each condition with its figure."
             ),
-            shows=autonomy_blocks(_CASE, may_see_drafts=True),
+            shows=answer_blocks(autonomy_answer(_CASE, may_see_drafts=True)),
             private=True,
         ),
         Scene(
