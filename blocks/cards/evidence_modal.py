@@ -20,7 +20,7 @@ from blocks.elements import notice
 from blocks.text.outgoing_text import context, escape, fence, plain, section
 from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of
 from bot.casework.checks.shown_evidence import ShownCitation, printed_lines
-from bot.casework.checks.sources import Lines
+from bot.casework.checks.sources import Lines, Missing
 from bot.casework.posting.reply_proof import ProofAccess, ReadProof
 from bot.domain.citations.citation_lines import shown_ref
 from bot.domain.citations.links import LinkTo
@@ -113,7 +113,7 @@ def _proof(citation: ShownCitation, sentences: Sequence[str], link_to: LinkTo | 
         return [head]
     if isinstance(found, Lines):
         return [head, *_lines(found)]
-    return [head, context(f"Not shown: {_words(found.why, REASON_CHARS)}.")]
+    return [head, context(_not_shown(found))]
 
 
 def _left_out(read: ReadProof, more: int) -> list[Block]:
@@ -189,11 +189,14 @@ def _quotation(citation: ShownCitation, title: str) -> list[Block]:
 
 def _remark(citation: ShownCitation) -> list[Block]:
     """Return why it is not verified, or why there are no lines to read."""
-    found = citation.found
-    unread = "" if isinstance(found, Lines) else f"Not shown: {_words(found.why, REASON_CHARS)}."
-    why = "" if citation.mark else _words(citation.reason, REASON_CHARS)
+    found, why = citation.found, "" if citation.mark else _words(citation.reason, REASON_CHARS)
+    unread = "" if isinstance(found, Lines) or found.why == citation.reason else _not_shown(found)
     said = " · ".join(part for part in (why, unread) if part)
     return [context(said)] if said else []
+
+
+def _not_shown(found: Missing) -> str:
+    return f"Not shown: {_words(found.why, REASON_CHARS)}."
 
 
 def _code(lines: Sequence[str]) -> Block:
