@@ -125,9 +125,7 @@ def evidence(text: str) -> View:
     lines = Lines(lines=("x = 1",), shown=("x = 1",), start=9, path="x.py")
     commit = Lines(lines=("x",), shown=("x",), commit="b" * 40, about=text)
     refs = [a_citation(one, False, "x") for one in (lines, commit, Missing("x"))]
-    return evidence_modal(
-        "T1.C1.1", [filled(ref, text) for ref in refs], code_links(None), patch=filled(a_patch(), text)
-    )
+    return evidence_modal("T1.C1.1", [filled(ref, text) for ref in refs], code_links(None))
 
 
 def alerts(text: str) -> Iterator[Any]:
