@@ -74,14 +74,7 @@ def draft_evidence(store: Threads, reader: EvidenceReader, link_to: LinkTo, thre
     if state is None:
         raise InputError(GONE)
     found, ret = reader.citations(state, at_most=MAX_CITATIONS), state.investigator_return
-    return evidence_modal(
-        thread_id,
-        found,
-        link_to,
-        left_out=(len(ret.evidence_refs) if ret else 0) - len(found),
-        patch=ret.proposed_patch if ret else None,
-        known_secrets=reader.known_secrets,
-    )
+    return evidence_modal(thread_id, found, link_to, left_out=(len(ret.evidence_refs) if ret else 0) - len(found))
 
 
 class DraftButtons:
