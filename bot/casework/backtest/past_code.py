@@ -13,6 +13,23 @@ from bot.agent.git.git_process import GitProcess
 from bot.agent.git.git_repo import GitRepo
 
 
+class _RepoAtCommit(GitRepo):
+    """A bare repository whose HEAD only this process moves, so that nobody has to ask git where it is."""
+
+    def __init__(self, path: Path, commit: str) -> None:
+        super().__init__(path)
+        self.move_to(commit)
+
+    def head(self) -> str:
+        """Return the commit that is HEAD."""
+        return self._commit
+
+    def move_to(self, commit: str) -> None:
+        """Make a commit HEAD."""
+        self._commit = commit
+        (self.root / "HEAD").write_text(f"{commit}\n", "utf-8")
+
+
 class PastCode:
     """The copy of `source` in `folder`, which is made; raises ProviderError where git fails."""
 
@@ -25,8 +42,7 @@ class PastCode:
         (folder / "objects" / "info" / "alternates").write_text(f"{shared / 'objects'}\n", "utf-8")
         if source.is_shallow():
             (folder / "shallow").write_bytes((shared / "shallow").read_bytes())
-        git.run("update-ref", "--no-deref", "HEAD", self.head)
-        self.repo = GitRepo(folder)
+        self.repo = _RepoAtCommit(folder, self.head)
         listed = self.repo.process.run("rev-list", "--first-parent", "--timestamp", self.head).split()
         self._timeline = [(int(at), sha.decode()) for at, sha in zip(listed[::2], listed[1::2], strict=True)]
 
@@ -35,5 +51,5 @@ class PastCode:
         return next((sha for made_s, sha in self._timeline if made_s <= at.timestamp()), None)
 
     def move_to(self, commit: str) -> None:
-        """Make a commit HEAD; raises ProviderError where git fails."""
-        self.repo.process.run("update-ref", "--no-deref", "HEAD", commit)
+        """Make a commit HEAD."""
+        self.repo.move_to(commit)
