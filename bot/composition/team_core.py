@@ -105,6 +105,7 @@ class TeamCore:
             mode=settings.acknowledge,
             say=lines.append,
         )
+        shown = self.collection(CARDS_SHOWN)
         self.service = ThreadService(
             settings=settings,
             store=threads,
@@ -122,8 +123,8 @@ class TeamCore:
                 chat=SlackDirectChat(slack.poster, slack.signs),
                 team=name if len(process.settings.teams) > 1 else "",
             ),
-            shown=self.collection(CARDS_SHOWN),
-            live=SlackLiveWork(slack.posting, slack.poster),
+            shown=shown,
+            live=SlackLiveWork(slack.posting, slack.poster, shown, clock),
             leases=process.engine.leases(self.environment.home) if process.engine.is_shared else None,
             known_secrets=self.environment.secrets(),
             chat_ahead=slack.clock.ahead,
