@@ -85,9 +85,15 @@ def test_a_thread_is_handed_over_once_wherever_the_bot_dies(
     life.start()
     if state_of(life)["assignee"] is None:
         press(life, action)
-    life.control.wait_for(lambda: (state_of(life)["handed"] or {"is_told": True})["is_told"], "Ben to be told, on file")
+    life.control.wait_for(
+        lambda: (now := state_of(life))["assignee"] and now.get("handed", {"is_told": True})["is_told"],
+        "it to be on file who has it, and that Ben was told",
+    )
     life.control.wait_for(lambda: "has it" in "".join(map(shown_text, life.cards())), "the card to say who has it")
     state = state_of(life)
     assert (state["assignee"], state["paging"]["acknowledged_by"]) == (who.user_id, ANA.user_id)
-    life.carry_on_to_the_end(decision="approve")
+    life.carry_on(life.is_settled, "the reply", decision="approve")
+    life.stop()
     assert len(told(life)) == int(who is BEN)
+    left = life.left()
+    assert (left["cards"], left["replies"], left["jobs"], left["corrupt"]) == (1, 1, 0, [])
