@@ -2,7 +2,7 @@
 
 The keeper holds it in a process group of its own: a Ctrl-C in the terminal reaches only us, we stop the group, and if
 we are killed the keeper does. The server gets an empty environment but for a few harmless names: no proxy, no secret.
-It answers this machine only, and no page of another site (loopback.js, docs/decisions/demo-page.md).
+It answers this machine only, and no page of another site (loopback.js, docs/decisions/docs-and-dependencies.md).
 """
 
 from __future__ import annotations

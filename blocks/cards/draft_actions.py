@@ -228,7 +228,7 @@ def _menu_names(state: ThreadState, *, can_escalate: bool) -> Mapping[str, str]:
         ids.REINVESTIGATE: "Re-investigate",
         ids.ADD_CONTEXT: "Add context",
         **({ids.ESCALATE: "Escalate"} if can_escalate else {}),
-        **({ids.SHOW_EVIDENCE: "Show evidence"} if state.evidence_refs or state.patch else {}),
+        **({ids.SHOW_EVIDENCE: "Show evidence"} if state.evidence_refs else {}),
         **({ids.SAVE_NOTE: "Save note"} if is_note_offered else {ids.REMEMBER: "Remember this"}),
     }
 

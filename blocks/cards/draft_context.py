@@ -14,7 +14,7 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks import ids
-from blocks.elements import MAX_OPTIONS, button, menu
+from blocks.elements import button
 from blocks.text.outgoing_text import code_line, context, escape, fence, inline_code, local_time, plain, section
 from blocks.text.splitting import LINK_CHARS, shorten
 from bot.casework.checks.sources import place_of
@@ -29,7 +29,7 @@ from bot.domain.text.sanitize import strip_hidden
 from bot.domain.threads import ThreadState, Twin
 
 SHOWN: Final = 5
-"""Twins with a button of their own; the others stand in a menu."""
+"""Twins with a line and a button of their own; the others are counted."""
 
 EARLIER_CHARS: Final = 300
 NOT_SAME: Final = "Not the same"
@@ -83,11 +83,8 @@ def twin_blocks(state: ThreadState) -> list[Block]:
         not_same = button(NOT_SAME, ids.NOT_SAME, _value(twin))
         block_id = f"{ids.NOT_SAME}_{twin.thread_id}"  # App Home shows many cards in one view
         lines.append(section(_line(twin), accessory=not_same, block_id=block_id))
-    if rest := twins[SHOWN:]:
-        others = menu(ids.NOT_SAME, NOT_SAME, [(_option_text(twin), _value(twin)) for twin in rest[:MAX_OPTIONS]])
-        block_id = f"{ids.NOT_SAME}_more_{state.thread_id}"
-        lines.append(section(f"… and {len(rest)} more", accessory=others, block_id=block_id))
-    return lines
+    left = len(twins) - SHOWN
+    return [*lines, *([context(f"… and {left} more")] if left > 0 else [])]
 
 
 def earlier_lines(state: ThreadState) -> list[Block]:
@@ -110,10 +107,6 @@ def _line(twin: Twin) -> str:
     said = escape(plain(redact(twin.question), CLAIM_CHARS))
     joined = f"\n“{said}” · <@{twin.joined_by}> says that it asks the same" if twin.joined_by else ""
     return f"<@{twin.asker}> in <#{twin.chat_id}>, {local_time(twin.asked_at)}{link}{joined}"
-
-
-def _option_text(twin: Twin) -> str:
-    return f"{twin.asked_at.astimezone(UTC):%H:%M:%S} UTC, {twin.chat_id}"
 
 
 def _value(twin: Twin) -> str:

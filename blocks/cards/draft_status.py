@@ -171,7 +171,8 @@ def _origin(state: ThreadState) -> str:
         return took
     judged = f"judged by {escape(judge)}" if judge and state.pending_reason is PendingReason.DISAGREEMENT else ""
     corrected = "corrected once" if state.investigator_round > 1 else ""
-    return _joined(judged, _confidence(state, ret.confidence), corrected, took)
+    sure = _confidence(state, ret.confidence) if ret.draft_reply else ""
+    return _joined(judged, sure, corrected, took)
 
 
 def _confidence(state: ThreadState, said: str) -> str:

@@ -1,4 +1,4 @@
-"""The dialogues behind Show evidence and Show proof: citations with mark, claim and lines, and the patch. Pure.
+"""The dialogues behind Show evidence and Show proof: citations with mark, claim and lines. Pure.
 
 Show evidence is for approvers and shows all that is known of a draft; Show proof shows what a posted reply rests on.
 File contents are hostile: they are shown in code blocks, inert. What Slack has no room for is counted, with what to
@@ -8,23 +8,22 @@ type to read it on the bot's machine.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, chain, takewhile
 from typing import Final
 
 from slack_sdk.models.blocks import Block, DividerBlock
 from slack_sdk.models.views import View
 
-from blocks.cards.fix_view import patch_blocks
 from blocks.elements import notice
 from blocks.text.outgoing_text import context, escape, fence, plain, section
 from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of
 from bot.casework.checks.shown_evidence import ShownCitation, printed_lines
-from bot.casework.checks.sources import Lines
+from bot.casework.checks.sources import Lines, Missing
 from bot.casework.posting.reply_proof import ProofAccess, ReadProof
 from bot.domain.citations.citation_lines import shown_ref
 from bot.domain.citations.links import LinkTo
-from bot.domain.returns import EvidenceKind, EvidenceRef, ProposedPatch, remark_on
+from bot.domain.returns import EvidenceKind, EvidenceRef, remark_on
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import strip_hidden
 
@@ -49,29 +48,18 @@ def loading_modal() -> View:
     return notice("Evidence", [context("Looking up the citations …")])
 
 
-def evidence_modal(
-    thread_id: str,
-    citations: Sequence[ShownCitation],
-    link_to: LinkTo,
-    *,
-    left_out: int = 0,
-    patch: ProposedPatch | None = None,
-    known_secrets: Collection[str] = (),
-) -> View:
+def evidence_modal(thread_id: str, citations: Sequence[ShownCitation], link_to: LinkTo, *, left_out: int = 0) -> View:
     """Return the dialogue with all that is known of the citations; `left_out` are further ones of the draft.
 
-    Below them stands the patch that is proposed, if any, without `known_secrets`. Of what would be too large for Slack
-    the last citations are left out as well, and counted.
+    Of what would be too large for Slack the last citations are left out as well, and counted.
     """
-    proposed = patch_blocks(patch, known_secrets)
-    below = [DividerBlock(), *proposed] if proposed else []
     if not citations:
-        return notice("Evidence", [section("This draft cites nothing, so nothing here can be checked."), *below])
+        return notice("Evidence", [section("This draft cites nothing, so nothing here can be checked.")])
     made = [[DividerBlock(), *_citation(citation, link_to(citation.ref))] for citation in citations]
 
     def view(shown: int) -> View:
         head, foot = context(_count(citations[:shown])), _foot(thread_id, left_out + len(citations) - shown)
-        return notice("Evidence", [head, *chain.from_iterable(made[:shown]), *foot, *below])
+        return notice("Evidence", [head, *chain.from_iterable(made[:shown]), *foot])
 
     return _that_fits(view, len(citations))
 
@@ -113,7 +101,7 @@ def _proof(citation: ShownCitation, sentences: Sequence[str], link_to: LinkTo | 
         return [head]
     if isinstance(found, Lines):
         return [head, *_lines(found)]
-    return [head, context(f"Not shown: {_words(found.why, REASON_CHARS)}.")]
+    return [head, context(_not_shown(found))]
 
 
 def _left_out(read: ReadProof, more: int) -> list[Block]:
@@ -189,11 +177,14 @@ def _quotation(citation: ShownCitation, title: str) -> list[Block]:
 
 def _remark(citation: ShownCitation) -> list[Block]:
     """Return why it is not verified, or why there are no lines to read."""
-    found = citation.found
-    unread = "" if isinstance(found, Lines) else f"Not shown: {_words(found.why, REASON_CHARS)}."
-    why = "" if citation.mark else _words(citation.reason, REASON_CHARS)
+    found, why = citation.found, "" if citation.mark else _words(citation.reason, REASON_CHARS)
+    unread = "" if isinstance(found, Lines) or found.why == citation.reason else _not_shown(found)
     said = " · ".join(part for part in (why, unread) if part)
     return [context(said)] if said else []
+
+
+def _not_shown(found: Missing) -> str:
+    return f"Not shown: {_words(found.why, REASON_CHARS)}."
 
 
 def _code(lines: Sequence[str]) -> Block:

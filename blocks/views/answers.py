@@ -18,6 +18,9 @@ MAX_PARTS: Final = 12
 LINE_CHARS: Final = 500
 """Five times as long when escaped, and a section holds 3,000."""
 
+MARK_CHARS: Final = 3
+"""Of a sign; what is longer is a word or a few, set apart from what follows."""
+
 EMOJI: Final = {
     "ok": ":large_green_circle:",
     "alert": ":red_circle:",
@@ -52,8 +55,9 @@ def line_text(line: Line) -> str:
     when = local_time(line.at) if line.at else ""
     lead = " ".join(filter(None, [when, emoji, f"*{escape(line.name)}*" if line.name else "", word]))
     link = f"<{line.link}|{escape(line.linked)}>" if line.link else ""
-    said = " · ".join(filter(None, [mention(line.who) if line.who else "", link, _plain(line.text)]))
-    between = " · " if word else " "
+    who = "" if not line.who or f"<@{line.who}>" in line.text else mention(line.who)
+    said = " · ".join(filter(None, [who, link, escape(one_line(line.text, LINE_CHARS), known_users=[line.who])]))
+    between = " · " if word or len(line.mark) > MARK_CHARS else " "
     return "\n".join([between.join(filter(None, [lead, said])), *map(_plain, line.more)])
 
 

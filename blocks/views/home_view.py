@@ -209,7 +209,7 @@ def _seen_of(team: TeamHome, home: HomeData) -> HomeData:
 
 def _waiting_text(seen: Overview, *, may_approve: bool) -> str:
     """Return how many drafts wait, and how much is being investigated."""
-    order = ", pages, then oldest first" if may_approve and len(seen.drafts) > 1 else ""
+    order = ", pages first, then the oldest" if may_approve and len(seen.drafts) > 1 else ""
     return f"*{len(seen.drafts)}* waiting for a decision{order} · {seen.running} being investigated"
 
 
@@ -245,7 +245,7 @@ def _lines(lines: Sequence[ThreadLine], now: datetime) -> list[Block]:
         return []
     count = f"{len(lines)} more wait{'s' * (len(lines) == 1)}"
     return [
-        context(f"{count}, not shown whole here, so without buttons: decide on the card"),
+        context(f"{count}, too long to be shown here: decide on the card"),
         section(draft_lines(lines, now)),
     ]
 
@@ -266,7 +266,7 @@ def _numbers_text(day: DayCounts, seen: Overview) -> str:
     """Return the day in numbers."""
     cost = "cost unknown" if day.cost_usd is None else f"${day.cost_usd:.2f}"
     runs = f"{counted(day.model_runs, 'model run')}, {cost}" if day.model_runs else "no model run, $0.00"
-    heard = f"{counted(day.messages, 'message')} read, {day.actionable} actionable"
+    heard = f"{counted(day.messages, 'message')} read, {day.actionable} looked into"
     posted = f"{seen.posted_today} repl{'y' if seen.posted_today == 1 else 'ies'} posted"
     return f"{heard} · {posted}\n{runs}"
 

@@ -56,8 +56,7 @@ class EscalationSettings(SettingsBlock):
     time_limit_min: Annotated[float, Field(gt=0, le=240)] = 30
     """Minutes after which a long run is ended."""
     transcript_dir: PerhapsFolder | None = None
-    """Where long runs write transcript.log, a folder a thread that triage never removes; null: in escalations/ of the
-    data directory."""
+    """Where long runs write transcript.log, a folder a thread, never removed; null: in the data directory."""
 
 
 def _switch_word(value: object) -> object:

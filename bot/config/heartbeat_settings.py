@@ -1,4 +1,4 @@
-"""The part of triage.yml called `heartbeat`: how beats run, for all sessions or for one. Values only."""
+"""The part of triage.yml called `heartbeat`: how sessions are checked. Values only."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ LONGEST_INTERVAL: Final = timedelta(days=366)
 
 
 class HoursSettings(SettingsBlock):
-    """When interval wakes may start a beat; what somebody asks for runs at any hour."""
+    """When checks run by themselves; what somebody asks for runs at any hour."""
 
     start: ClockTime = "08:00"
     """The first minute inside."""
@@ -97,7 +97,7 @@ class DeliverSettings(SettingsBlock):
 
 
 class VisibilitySettings(SettingsBlock):
-    """What is shown at all; all three off: no beat runs."""
+    """What is shown at all; all three off: nothing is checked."""
 
     show_ok: bool = False
     """Say one line when all is well."""
@@ -128,24 +128,24 @@ Command = Annotated[
 
 def _not_for_ever(interval: timedelta) -> timedelta:
     if interval > LONGEST_INTERVAL:
-        raise ValueError(f"must be at most {LONGEST_INTERVAL.days}d; to switch beats off write enabled: false")
+        raise ValueError(f"must be at most {LONGEST_INTERVAL.days}d; to switch checks off write enabled: false")
     return interval
 
 
 class BeatSettings(SettingsBlock):
-    """How a session's beats run; in `heartbeat` for all sessions, in `sessions.<id>.heartbeat` for one alone."""
+    """How sessions are checked: all in `heartbeat`, one alone in `sessions.<id>.heartbeat`."""
 
     enabled: bool = True
-    """false: no beat runs, whoever asks for it. `/triage heartbeat on|off` goes over it."""
+    """false: nothing is checked, whoever asks. `/triage heartbeat on|off` goes over it."""
     every: Annotated[
         Interval,
         AfterValidator(_not_for_ever),
         described_as(f"duration up to {LONGEST_INTERVAL.days}d, such as 15m or 2h", INTERVAL_FORM),
     ] = timedelta(minutes=30)
-    """How often a beat is due. `/triage heartbeat every` goes over it."""
+    """How often a check is due. `/triage heartbeat every` goes over it."""
     active_hours: HoursSettings = HoursSettings()
     prompt: str = ""
-    """Words for the model in every full run; checks stand in HEARTBEAT.md."""
+    """Words for the model in every full run; tasks stand in HEARTBEAT.md."""
     ack_token: Annotated[str, *form("[A-Za-z][A-Za-z0-9_-]{1,39}", "single word such as HEARTBEAT_OK")] = "HEARTBEAT_OK"  # noqa: S105 - a word
     """What a model says when all is well."""
     ack_max_chars: Annotated[int, Field(ge=0, le=10_000)] = 300
@@ -169,8 +169,8 @@ class BeatSettings(SettingsBlock):
     deliver: DeliverSettings = DeliverSettings()
     visibility: VisibilitySettings = VisibilitySettings()
     commands: tuple[Command, ...] = DEFAULT_COMMANDS
-    """Exact commands a beat may run without a model; a list of the team's replaces the built-in one."""
+    """Exact commands that run without a model; a list of yours replaces the built-in one."""
     allow_tracked_playbook: bool = False
-    """true: beats run although git tracks HEARTBEAT.md: every contributor writes the owner's checks."""
+    """true: HEARTBEAT.md is used although git tracks it, so every contributor writes the owner's tasks."""
     daily_budget_usd: Usd | None = None
-    """What one session's beats may cost in a UTC day; null: no limit of their own."""
+    """What one session may cost in a UTC day; null: no limit of its own."""

@@ -106,7 +106,7 @@ class BudgetSettings(SettingsBlock):
     per_thread_usd: Usd | None = 5.0
     """All runs of one thread together."""
     per_day_usd: Usd | None = 100.0
-    """All runs of a UTC day, beats included."""
+    """All runs of a UTC day, heartbeats included."""
 
 
 class McpServerSettings(SettingsBlock):

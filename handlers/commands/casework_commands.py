@@ -14,11 +14,11 @@ from slack_sdk.models.blocks import Block
 from blocks.views.answers import answer_blocks, message_blocks
 from blocks.views.brief_view import brief_blocks
 from blocks.views.help_view import unknown_verb
-from blocks.views.report_views import autonomy_blocks
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch, answer_pause, answer_resume
 from bot.casework.posting.auto_replies import ArmingService
 from bot.casework.reports.answers import approvers_answer, metrics_answer, open_answer, status_answer
+from bot.casework.reports.autonomy_metrics import autonomy_answer
 from bot.casework.reports.daily_brief import WINDOW, build_brief
 from bot.casework.reports.metrics_report import MetricsReport
 from bot.casework.reports.status_overview import overview
@@ -138,7 +138,7 @@ def metrics_command(measure: Callable[[], MetricsReport], arming: ArmingService,
         if not verb:
             return answer_blocks(metrics_answer(measure()))
         if verb == "autonomy":
-            return autonomy_blocks(arming.case(), may_see_drafts=approvers.allow(*typed.who))
+            return answer_blocks(autonomy_answer(arming.case(), may_see_drafts=approvers.allow(*typed.who)))
         if verb not in ("arm", "disarm"):
             return unknown_verb(METRICS, verb)
         approvers.require(*typed.who, ONLY_APPROVERS, next_step=WHO_APPROVES)

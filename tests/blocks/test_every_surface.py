@@ -50,10 +50,10 @@ from blocks.views.answers import answer_blocks, message_blocks
 from blocks.views.brief_view import brief_blocks, reminder_blocks
 from blocks.views.help_view import unknown_text
 from blocks.views.home_view import Notice, TeamHome, home_view
-from blocks.views.report_views import autonomy_blocks
 from bot.adapters.notify import TelegramSurface, WebhookSurface
 from bot.casework.checks.sources import Lines, Missing
 from bot.casework.reports.answers import open_answer, status_answer
+from bot.casework.reports.autonomy_metrics import autonomy_answer
 from bot.casework.reports.status_overview import FindingLine
 from bot.domain.answers import Part, lines_of
 from bot.domain.citations.links import code_links
@@ -72,7 +72,7 @@ from tests.blocks.cards.test_reply_cards import some_feedback
 from tests.blocks.forged_forms import FORMS, filled, seen
 from tests.blocks.limits import texts
 from tests.blocks.views.test_brief_view import brief
-from tests.blocks.views.test_report_views import an_overview
+from tests.blocks.views.test_status_answer import an_overview
 from tests.builders import NOW, REF, a_return
 from tests.casework.fixes.test_fix_opening import a_fix
 from tests.domain.fixes.test_patch_files import a_patch
@@ -125,9 +125,7 @@ def evidence(text: str) -> View:
     lines = Lines(lines=("x = 1",), shown=("x = 1",), start=9, path="x.py")
     commit = Lines(lines=("x",), shown=("x",), commit="b" * 40, about=text)
     refs = [a_citation(one, False, "x") for one in (lines, commit, Missing("x"))]
-    return evidence_modal(
-        "T1.C1.1", [filled(ref, text) for ref in refs], code_links(None), patch=filled(a_patch(), text)
-    )
+    return evidence_modal("T1.C1.1", [filled(ref, text) for ref in refs], code_links(None))
 
 
 def alerts(text: str) -> Iterator[Any]:
@@ -178,7 +176,7 @@ def briefs(text: str) -> Iterator[Any]:
         blocks = answer_blocks(answer(seen_now, NOW, may_see_drafts=True))
         yield from (blocks, without_tables(blocks))
     yield reminder_blocks(seen_now.drafts, NOW, expire_after=None)
-    yield autonomy_blocks(filled(answers._CASE, text), may_see_drafts=True)
+    yield answer_blocks(autonomy_answer(filled(answers._CASE, text), may_see_drafts=True))
 
 
 def homes(text: str) -> Iterator[Any]:

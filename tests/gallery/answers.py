@@ -13,17 +13,14 @@ from slack_sdk.models.blocks import Block
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.views.answers import answer_blocks
 from blocks.views.brief_view import brief_blocks, reminder_blocks
-from blocks.views.help_view import entry_blocks, help_blocks
+from blocks.views.help_view import help_blocks
 from blocks.views.home_view import HomeData, Notice, TeamHome, home_view
-from blocks.views.report_views import autonomy_blocks
-from bot.casework.approvers import ApproverList
-from bot.casework.reports.answers import approvers_answer, metrics_answer, open_answer, status_answer
-from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, TypeRecord
-from bot.casework.reports.daily_brief import BriefKind, DailyBrief
+from bot.casework.reports.answers import metrics_answer, open_answer, status_answer
+from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, TypeRecord, autonomy_answer
+from bot.casework.reports.daily_brief import DailyBrief
 from bot.casework.reports.metrics_report import build_metrics
 from bot.casework.reports.status_overview import QUESTION_CHARS, DayCounts, Overview, ThreadLine
 from bot.domain.citations.links import code_links
-from bot.domain.commands.command_specs import commands
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import BeatResult, BeatUsage, Delivered, Envelope, Indicator, RunUsage, Wake
 from bot.domain.playbook import parse
@@ -34,7 +31,7 @@ from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, QuestionType, Resolution, ThreadStatus
 from bot.domain.tiers import Stamps, Tier
 from bot.heartbeat.playbooks.task_commands import TaskList
-from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus, list_answer, log_answer, why_answer
+from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus, list_answer, why_answer
 from bot.heartbeat.session_registry import Session, resolve_session
 from demo.workspace import ANA, BEN, DEMO, HELP, OPS
 from tests.builders import NOW
@@ -224,16 +221,9 @@ _HOME = HomeData(
 )
 
 
-def _broken() -> Overview:
-    return _overview(paused="paused by @ana since 2026-11-20 09:12 UTC", failed=2, unreadable=("state/x.json",))
-
-
 _ANSWER = Notice(
     text=f"Already closed: approved by <@{BEN.user_id}> at 2026-11-20 08:59 UTC. Your click changed nothing.", at=NOW
 )
-_ROLL = ApproverList(people=frozenset({ANA.user_id, BEN.user_id}), configured=None, ops_channel=OPS.channel_id)
-
-_INVESTIGATE = next(entry for entry in commands() if entry.path == "investigate")
 
 ANSWERS = Chapter(
     title="What `/triage` answers",
@@ -247,24 +237,10 @@ ANSWERS = Chapter(
             private=True,
         ),
         Scene(
-            name="help-one",
-            title="/triage help investigate",
-            meaning="One command in full.",
-            shows=entry_blocks(_INVESTIGATE),
-            private=True,
-        ),
-        Scene(
             name="status",
             title="/triage status",
             meaning="What waits, what runs, and whether Slack is heard.",
             shows=answer_blocks(status_answer(_overview(), NOW, may_see_drafts=True)),
-            private=True,
-        ),
-        Scene(
-            name="status-paused",
-            title="/triage status, paused, and something is broken",
-            meaning="Who paused it, and what cannot be read.",
-            shows=answer_blocks(status_answer(_broken(), NOW, may_see_drafts=False)),
             private=True,
         ),
         Scene(
@@ -280,7 +256,7 @@ ANSWERS = Chapter(
             meaning=(
                 "What would have been sent without a click, what people did with it, each condition with its figure."
             ),
-            shows=autonomy_blocks(_CASE, may_see_drafts=True),
+            shows=answer_blocks(autonomy_answer(_CASE, may_see_drafts=True)),
             private=True,
         ),
         Scene(
@@ -288,13 +264,6 @@ ANSWERS = Chapter(
             title="/triage metrics",
             meaning="The promises, measured: what misses its target first.",
             shows=_metrics(),
-            private=True,
-        ),
-        Scene(
-            name="approve-list",
-            title="/triage approve-list",
-            meaning="Who may approve, and where that is written.",
-            shows=answer_blocks(approvers_answer(_ROLL, is_one=True)),
             private=True,
         ),
         Scene(
@@ -312,24 +281,10 @@ ANSWERS = Chapter(
             private=True,
         ),
         Scene(
-            name="heartbeat-log",
-            title="/triage heartbeat log shop",
-            meaning="The latest checks, one line each.",
-            shows=answer_blocks(log_answer("shop", _BEATS)),
-            private=True,
-        ),
-        Scene(
             name="tiers",
             title="/triage tiers shop",
             meaning="What a session looks at, how often, and what is due.",
             shows=answer_blocks(_tasks().answer()),
-            private=True,
-        ),
-        Scene(
-            name="tiers-due",
-            title="/triage tiers shop due",
-            meaning="What the next check does, and when each tier's turn is.",
-            shows=answer_blocks(_tasks().due_answer()),
             private=True,
         ),
     ),
@@ -344,22 +299,6 @@ SAID = Chapter(
             title="Morning brief",
             meaning="What waits, what happened and what it cost. Links lead to the cards.",
             shows=_brief("Morning brief"),
-        ),
-        Scene(
-            name="brief-idle",
-            title="A quiet day",
-            meaning="Nothing to do, and it says so in three lines.",
-            shows=_brief(
-                "End-of-day report",
-                kind=BriefKind.EVENING,
-                drafts=(),
-                long_runs=0,
-                replies=0,
-                findings=(),
-                failed_beats=0,
-                model_runs=0,
-                cost_usd=0.0,
-            ),
         ),
         Scene(
             name="reminder",

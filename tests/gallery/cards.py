@@ -537,20 +537,6 @@ CARDS = Chapter(
             said=(QUESTION,),
         ),
         Scene(
-            name="card-edited-posted",
-            title="Edited and posted",
-            meaning="Posted with the words of whoever edited the draft.",
-            shows=card(
-                closed(
-                    Resolution.EDITED,
-                    f"edited and posted by <@{ANA.user_id}>",
-                    posted=True,
-                    draft_pending="2 s to connect, 10 s to read, 45 s for pick lists.",
-                )
-            ),
-            said=(QUESTION,),
-        ),
-        Scene(
             name="card-dismissed",
             title="Dismissed",
             meaning="Nothing was posted. The reason, if one was given, helps the next draft.",

@@ -16,7 +16,7 @@ from bot.casework.checks.sources import Lines, Missing
 from bot.domain.citations.links import code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from demo.workspace import HELP
-from tests.gallery.cards import DRAFT, FILE, LOG, PATCH, drafted
+from tests.gallery.cards import DRAFT, FILE, LOG, drafted
 from tests.gallery.offers import OFFER
 from tests.gallery.scene import Chapter, Scene
 
@@ -91,14 +91,6 @@ DIALOGUES = Chapter(
             title="Evidence",
             meaning="Every citation with the lines at its address, printed by code.",
             shows=evidence_modal(_STATE.thread_id, _CITATIONS, code_links("git@github.com:acme/shop.git")),
-        ),
-        Scene(
-            name="evidence-patch",
-            title="Evidence with a proposed patch",
-            meaning="Below the citations stands the proposed change. It is not applied anywhere.",
-            shows=evidence_modal(
-                _STATE.thread_id, _CITATIONS[:1], code_links("git@github.com:acme/shop.git"), patch=PATCH
-            ),
         ),
         Scene(
             name="remember",

@@ -37,7 +37,7 @@ def test_the_home_shows_what_waits_to_those_who_may_decide(office: Office, page:
         SESSIONS,
         "Search result, not an answer",
         "sessions.py",
-        "1 message read, 1 actionable",
+        "1 message read, 1 looked into",
         "no model run, $0.00",
     ):
         expect(home).to_contain_text(words)
@@ -78,7 +78,7 @@ def test_a_draft_is_edited_and_another_dismissed_on_the_home(office: Office, pag
     office.draft(second)
     page.act_as(ANA.real_name)
     home = page.open_home()
-    expect(home).to_contain_text("pages, then oldest first")
+    expect(home).to_contain_text("pages first, then the oldest")
     press(home, "Edit")
     page.fill("Reply (Markdown)", "By HMAC-SHA256, see `shop/sessions.py:7-10`.")
     page.submit()

@@ -19,7 +19,7 @@ from bot.casework.approvers import ApproverList
 from bot.casework.reports.metrics_report import MetricsReport
 from bot.domain.citations.citation_lines import Scan
 from bot.domain.events import Event
-from bot.domain.fixes.patch_files import LineEnds, with_line_ends
+from bot.domain.fixes.patch_files import forms_of
 from bot.domain.fixes.patch_limits import FileChange, FixRefused, check_changes
 from bot.domain.playbook import Playbook, parse
 from bot.domain.search.definitions import definitions_in
@@ -424,7 +424,7 @@ def _by_hand() -> Iterator[tuple[str, Callable[[str], Any]]]:
         yield f"{definitions_in.__module__}.definitions_in({path})", partial(_definitions, path)
         yield f"{settings_in.__module__}.settings_in({path})", partial(_settings, path)
         yield f"{Scan.__module__}.Scan({path})", partial(_scanned, path)
-    yield f"{with_line_ends.__module__}.with_line_ends", lambda text: with_line_ends(text, lambda _: LineEnds.CRLF)
+    yield f"{forms_of.__module__}.forms_of", forms_of
     yield f"{check_changes.__module__}.check_changes", _refused
     yield f"{classify.__module__}.classify", _classified
     yield f"{Weights.__module__}.Weights.probability", _scored

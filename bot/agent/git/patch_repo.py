@@ -12,13 +12,14 @@ import os
 import re
 from contextlib import suppress
 from datetime import datetime
+from itertools import product
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from bot.agent.git.git_process import GitFailed, GitProcess
 from bot.agent.git.git_repo import GitRepo
 from bot.config.network_variables import NETWORK_VARIABLES
-from bot.domain.fixes.patch_files import LineEnds, line_ends, with_line_ends
+from bot.domain.fixes.patch_files import forms_of
 from bot.domain.fixes.patch_limits import FileChange
 from bot.errors import InputError, ProviderError, StoreError, Unavailable
 
@@ -75,26 +76,15 @@ class PatchRepo:
         Raises:
             DoesNotApply: git does not take it.
         """
-        mixed: list[str] = []
-
-        def ends_of(path: str) -> LineEnds | None:
-            content = self._content(commit, path)
-            ends = None if content is None else line_ends(content)
-            mixed.extend([path] if ends is LineEnds.BOTH else [])
-            return ends
-
-        given = with_line_ends(diff, ends_of).encode("utf-8", "replace")
         refused = ""
-        for forgiving in _FORGIVING:
-            git = self._index(commit)
+        for form, forgiving in product((*forms_of(diff), diff), _FORGIVING):
+            git, given = self._index(commit), form.encode("utf-8", "replace")
             try:
                 git.run("apply", "--cached", "--whitespace=nowarn", *forgiving, "-", given=given)
             except GitFailed as error:
                 refused = refused or error.reason.removeprefix("error: ")
                 continue
             return _word(git, "write-tree")
-        if mixed:
-            raise DoesNotApply(f"lines of {mixed[0]} end in CRLF, others in LF, and those of the patch not as they do")
         raise DoesNotApply(f"git says {refused}")
 
     def changes(self, commit: str, tree: str) -> list[FileChange]:
@@ -176,11 +166,6 @@ class PatchRepo:
             if code is None or code.startswith("5") or code in _NOT_NOW:
                 raise Unavailable(f"git cannot reach the code host: {words}") from error
             raise ProviderError("it lets git in with no such token" if code == "401" else words, code=code) from error
-
-    def _content(self, commit: str, path: str) -> bytes | None:
-        with suppress(ProviderError, ValueError):  # a name with a NUL, or one that no file can have
-            return self._git.run("cat-file", "blob", f"{commit}:{path}")
-        return None
 
     def _index(self, tree_ish: str) -> GitProcess:
         """Return git with an index of its own that holds a tree."""

@@ -19,7 +19,7 @@ from bot.casework.fixes.fix_updates import LONGEST_ADVICE_S, FixUpdates
 from bot.casework.fixes.patch_check import PatchCodebases
 from bot.casework.thread_service import ThreadService
 from bot.domain.fixes.fixes import Fix, FixStatus, hash_patch
-from bot.domain.fixes.patch_files import LineEnds, line_ends, with_line_ends
+from bot.domain.fixes.patch_files import forms_of, paths_in
 from bot.domain.fixes.patch_limits import FixCode, FixRefused
 from bot.domain.returns import ProposedPatch
 from bot.domain.secrets import redact
@@ -166,13 +166,9 @@ class Fixes:
 
 
 def _as_file(fix: Fix, codebase: Codebase) -> str:
-    """Return the diff as `git apply` takes it."""
-
-    def ends_of(path: str) -> LineEnds | None:
-        content = codebase.repo.blob_at(fix.commit, path)
-        return None if content is None else line_ends(content)
-
-    return with_line_ends(fix.diff, ends_of)
+    """Return the diff as `git apply` takes it, with the line ends of the files it changes."""
+    has_dos_lines = any(b"\r\n" in (codebase.repo.blob_at(fix.commit, path) or b"") for path in paths_in(fix.diff))
+    return forms_of(fix.diff)[has_dos_lines]
 
 
 def _again(now: Fix, wanted: Fix) -> Fix:

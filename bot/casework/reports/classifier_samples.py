@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
+from bot.casework.reports.measures import time_of
 from bot.errors import InputError
 
 LEFT_ALONE = ("ambient", "ack")
@@ -119,40 +120,20 @@ def draw_sample(
     mention of the bot is always work and not drawn.
 
     Args:
-        records: The lines of events-classified.ndjson, oldest first; read once, never all kept.
+        records: The lines of events-classified.ndjson, oldest first.
         count: How many; fewer where there are fewer.
         seed: What the choice hangs on.
         since: How old they may be.
         but: Messages that have been judged.
     """
-    drawn = {kinds: _Drawn(count, f"{seed} {kinds[0]}") for kinds in (LEFT_ALONE, TAKEN)}
-    known = set(but)
-    for record in records:
-        found = _specimen(record, since)
-        if found is not None and found.place not in known:
-            known.add(found.place)
-            drawn[TAKEN if found.classification in TAKEN else LEFT_ALONE].take(found)
-    alone, taken = drawn[LEFT_ALONE].kept, drawn[TAKEN].kept
+    specimens = (_specimen(record, since) for record in records)
+    found = {one.place: one for one in specimens if one is not None and one.place not in but}
+    dice = random.Random(seed)  # noqa: S311 - a fair sample, no secret
+    alone, taken = ([one for one in found.values() if one.classification in kind] for kind in (LEFT_ALONE, TAKEN))
+    dice.shuffle(alone)
+    dice.shuffle(taken)
     wanted = max(count // 2, count - len(alone))
     return [*alone[: count - min(wanted, len(taken))], *taken[:wanted]]
-
-
-class _Drawn:
-    """A random sample of at most `count` items out of any number (reservoir sampling), in random order."""
-
-    def __init__(self, count: int, seed: str) -> None:
-        self.kept: list[Sample] = []
-        self._count, self._seen = count, 0
-        self._dice = random.Random(seed)  # noqa: S311 - a fair sample, no secret
-
-    def take(self, found: Sample) -> None:
-        self._seen += 1
-        slot = self._dice.randrange(self._seen)
-        if len(self.kept) < self._count:
-            self.kept.append(found)
-            self.kept[slot], self.kept[-1] = self.kept[-1], self.kept[slot]
-        elif slot < self._count:
-            self.kept[slot] = found
 
 
 def _specimen(record: dict[str, Any], since: datetime) -> Sample | None:
@@ -160,12 +141,8 @@ def _specimen(record: dict[str, Any], since: datetime) -> Sample | None:
         return None
     if record.get("msg_type") in ("edit", "delete"):
         return None
-    try:
-        at = datetime.fromisoformat(str(record.get("create_time")))
-        is_old = at < since
-    except (ValueError, TypeError):  # no time, or one without a zone
-        return None
-    if is_old:
+    at = time_of(record.get("create_time"))
+    if at is None or at < since:
         return None
     version = record.get("classifier_version")
     return Sample(

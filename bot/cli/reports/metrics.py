@@ -1,27 +1,30 @@
 """`triage metrics`: what is promised, measured from the journals; works beside a running bot and without one.
 
-`--autonomy` is in bot/cli/reports/autonomy.py, `--sample` and `--marks` in bot/cli/reports/samples.py.
+`--sample` and `--marks` are in bot/cli/reports/samples.py.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import click
 
+from bot.adapters.process.clocks import local_zone
 from bot.casework.reports.answers import metrics_answer
+from bot.casework.reports.autonomy_metrics import autonomy_answer, read_case
 from bot.casework.reports.journal_history import PastThreads
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics
 from bot.cli.arguments import Scope, scoped
-from bot.cli.data_directory import reading, settings_at
-from bot.cli.reports.autonomy import print_case
+from bot.cli.data_directory import environment_at, reading, settings_at
 from bot.cli.reports.samples import record_marks, sample_at, show_sample
 from bot.config.environment import process_home
 from bot.config.home import find_config
 from bot.domain.answers import Answer
+from bot.domain.questions.autonomy_record import AutonomyMode
 from bot.errors import ConfigError
 
 _COUNT: Final = click.IntRange(1, 520)
@@ -57,7 +60,7 @@ def command(
     """
     now = datetime.now(UTC)
     if autonomy:
-        return print_case(scope, as_json=as_json)
+        return scope.answer_each(partial(_autonomy, scope, now), as_json=as_json)
     if not (marks or sample):
 
         def report(of_team: Path) -> Answer:
@@ -70,6 +73,15 @@ def command(
     if sample:
         print(show_sample(home, sample_at(home, sample, seed=seed, since=since), as_json=as_json))
     return 0
+
+
+def _autonomy(scope: Scope, now: datetime, home: Path) -> Answer:
+    settings = scope.settings(home)
+    mode, wanted = AutonomyMode(settings.autonomy), settings.working_hours
+    zone = local_zone(environment_at(scope.home).variables) if settings.timezone == "local" else settings.timezone
+    with reading(home) as store:
+        case = read_case(store, PastThreads(store), now, mode, wanted.in_zone(zone) if wanted else None)
+    return autonomy_answer(case, may_see_drafts=True)
 
 
 def _report(home: Path, window: Window, baseline_reply_s: float | None) -> MetricsReport:

@@ -7,8 +7,7 @@ leave it out. What a patch really changes is read from what git made of it (patc
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
-from enum import StrEnum
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from bot.domain.returns import ProposedPatch
@@ -24,8 +23,8 @@ _HEAD: Final = re.compile(
 )
 """A line at the head of a file's part; a removed line may look like one, but has no `+++` below it."""
 
-_LINE: Final = re.compile(r"^([ +-].*?|)\r?\n(?!\\ )", re.MULTILINE)
-"""A line of a file in a hunk; models leave out the blank of an empty one, and the file's last may have no end."""
+_HEAD_OR_LINE: Final = re.compile(rf"{_HEAD.pattern}\n|^(?P<line>[ +-].*|)\n(?!\\ )", re.MULTILINE)
+"""A head, or a line of a file in a hunk; models leave out the blank of an empty one."""
 
 _ABSENT: Final = "/dev/null"
 MAX_DIFF_CHARS: Final = 200_000
@@ -39,14 +38,6 @@ SHOWN_FILES: Final = 3
 NAME_CHARS: Final = 120
 TITLE_CHARS: Final = 160
 _TICKS: Final = re.compile(r"`+")
-
-
-class LineEnds(StrEnum):
-    """How the lines of a file end."""
-
-    LF = "LF"
-    CRLF = "CRLF"
-    BOTH = "both"
 
 
 def codebases_in(diff: str, ids: Collection[str]) -> list[str]:
@@ -74,39 +65,19 @@ def _prefix(codebase: str) -> re.Pattern[str]:
     return re.compile(rf'([ "](?:[ab]/)?){re.escape(codebase)}:')
 
 
-def line_ends(content: bytes) -> LineEnds:
-    """Return how the lines of a file end; a last one without an end does not count.
+def forms_of(diff: str) -> tuple[str, str]:
+    r"""Return a diff with LF and with CRLF at the end of each line of its files: who reads a file sees no CR.
 
-    >>> line_ends(b"a\\r\\nb"), line_ends(b"a\\nb\\r\\n"), line_ends(b"")
-    (<LineEnds.CRLF: 'CRLF'>, <LineEnds.BOTH: 'both'>, <LineEnds.LF: 'LF'>)
+    >>> forms_of("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b")
+    ('--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n', '--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n+b\r\n')
     """
-    dos, all_ends = content.count(b"\r\n"), content.count(b"\n")
-    return LineEnds.LF if not dos else LineEnds.CRLF if dos == all_ends else LineEnds.BOTH
+    unix = diff.replace("\r\n", "\n").removesuffix("\n") + "\n"
+    return unix, _HEAD_OR_LINE.sub(
+        lambda found: found[0] if found["line"] is None else f"{found['line'] or ' '}\r\n", unix
+    )
 
 
-def with_line_ends(diff: str, ends_of: Callable[[str], LineEnds | None]) -> str:
-    """Return a diff whose lines end as those of the files that they change: who reads a file sees no CR.
-
-    `ends_of` is asked for the path of each file that was there before; of None and LineEnds.BOTH nothing is changed. A
-    diff that is of CRLF lines throughout lost its own line ends on the way.
-    """
-    diff = diff if diff.endswith("\n") else f"{diff}\n"
-    if line_ends(diff.encode("utf-8", "replace")) is LineEnds.CRLF:
-        diff = diff.replace("\r\n", "\n")
-    heads = list(_HEAD.finditer(diff))
-    parts = [diff[: heads[0].start()] if heads else diff]
-    for head, end in zip(heads, [*(later.start() for later in heads[1:]), len(diff)], strict=False):
-        ends = ends_of(_path(head["old"])) if head["old"] is not None else None
-        hunks = diff[head.end() + 1 : end]
-        if ends is LineEnds.CRLF:
-            hunks = _LINE.sub(lambda line: f"{line[1] or ' '}\r\n", hunks)
-        elif ends is LineEnds.LF:
-            hunks = hunks.replace("\r\n", "\n")
-        parts.append(f"{head[0]}\n{hunks}")
-    return "".join(parts)
-
-
-def _paths(diff: str) -> Iterator[str]:
+def paths_in(diff: str) -> Iterator[str]:
     """Yield each path at the head of a file's part; a mode that changes alone has no other line."""
     for head in _HEAD.finditer(diff):
         both = head["both"] or ""
@@ -122,7 +93,7 @@ def _path(name: str) -> str:
 def patch_summary(patch: ProposedPatch, known_secrets: Collection[str] = ()) -> str:
     """Return a patch in one line of plain text: `Raise the limit · app/retry.py · +1 −1 lines`."""
     diff = patch.diff[:MAX_DIFF_CHARS]
-    files, lines = dict.fromkeys(_paths(diff)), f"\n{_HEAD.sub('', diff)}"
+    files, lines = dict.fromkeys(paths_in(diff)), f"\n{_HEAD.sub('', diff)}"
     names = [one_line(name, NAME_CHARS) for name in list(files)[:SHOWN_FILES]]
     more = [f"{len(files) - SHOWN_FILES} more"] if len(files) > SHOWN_FILES else []
     where = ", ".join([*names, *more]) or "no file named"

@@ -1,16 +1,15 @@
-"""A proposed patch on the card and in the evidence dialogue."""
+"""A proposed patch on the card and in its dialogue."""
 
 from __future__ import annotations
 
 from blocks.cards.draft_card import CardFacts, card_blocks
-from blocks.cards.evidence_modal import evidence_modal
-from blocks.cards.fix_view import patch_blocks, patch_line
+from blocks.cards.fix_view import diff_modal, patch_blocks, patch_line
 from bot.domain.returns import ProposedPatch
 from bot.domain.threads import PendingReason, ThreadStatus
 from tests.blocks.cards.test_draft_card import FEW
-from tests.blocks.cards.test_evidence_modal import LINK_TO, a_citation, seen
+from tests.blocks.cards.test_evidence_modal import LINK_TO, seen
 from tests.blocks.limits import as_slack_takes_it, shown, view_as_slack_takes_it
-from tests.builders import THREAD_ID, a_return, in_status
+from tests.builders import a_return, in_status
 from tests.domain.fixes.test_patch_files import a_patch
 from tests.tables import each_row
 
@@ -30,16 +29,14 @@ def test_without_one_nothing_pretends_there_is() -> None:
     assert "roposed patch" not in shown(
         card_blocks(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL), CardFacts(link_to=LINK_TO))
     )
-    assert "Proposed patch" not in seen(evidence_modal(THREAD_ID, [a_citation()], LINK_TO))
 
 
 def test_the_dialogue_shows_the_diff_and_why() -> None:
-    """Also where the draft cites nothing; without the process's secrets."""
-    for citations in ([a_citation()], []):
-        said = seen(evidence_modal(THREAD_ID, citations, LINK_TO, patch=a_patch(), known_secrets={"Five are"}))
-        assert "-    return 5\n+    limit = 7" in said
-        assert "too few" in said
-        assert "Five are" not in said
+    """Without the process's secrets."""
+    said = seen(diff_modal(a_patch(), {"Five are"}))
+    assert "-    return 5\n+    limit = 7" in said
+    assert "too few" in said
+    assert "Five are" not in said
 
 
 @each_row("text", FEW.values())
@@ -48,4 +45,4 @@ def test_no_patch_breaks_card_or_dialogue(text: str) -> None:
     patch = ProposedPatch(title=text, diff=text, rationale=text)
     if line := patch_line(patch):
         as_slack_takes_it(line)
-    view_as_slack_takes_it(evidence_modal(THREAD_ID, [a_citation()] * 12, LINK_TO, patch=patch))
+    view_as_slack_takes_it(diff_modal(patch))

@@ -28,7 +28,7 @@ from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus
 from bot.heartbeat.session_registry import resolve_session
 from tests.blocks.cards.test_draft_card import FEW, HOSTILE
 from tests.blocks.limits import as_slack_takes_it, view_as_slack_takes_it
-from tests.blocks.views.test_report_views import an_overview
+from tests.blocks.views.test_status_answer import an_overview
 from tests.builders import NOW, in_status
 from tests.heartbeat.clockwork import session_settings
 from tests.tables import each_row
@@ -166,7 +166,7 @@ def test_the_longest_waiting_draft_comes_first() -> None:
     first, second = a_draft(1), a_draft(2)
     found = page(a_home(drafts=[first, second]))
     assert clicks(found, ids.APPROVE) == [value_of(first), value_of(second)]
-    assert "oldest first" in json.dumps(found)
+    assert "then the oldest" in json.dumps(found)
 
 
 def value_of(state: ThreadState) -> str:
@@ -181,7 +181,7 @@ def test_what_does_not_fit_is_a_line_without_buttons(size: str) -> None:
     found = page(a_home(drafts=drafts))
     whole = set(clicks(found, ids.APPROVE))
     assert 0 < len(whole) < 30
-    assert f"{30 - len(whole)} more wait, not shown whole here" in json.dumps(found)
+    assert f"{30 - len(whole)} more wait, too long to be shown here" in json.dumps(found)
     (listed,) = [lines for lines in map(text_of, found["blocks"]) if lines.startswith("• <")]
     for state in drafts:
         assert not (state.question in listed.split() and value_of(state) in whole)
@@ -237,14 +237,14 @@ def test_a_draft_too_long_for_its_card_is_decided_on_there() -> None:
     """The page has no thread to put the rest of it into."""
     found = page(a_home(drafts=[a_draft(1).with_draft("word " * 1_200)]))
     assert clicks(found, ids.APPROVE) == []
-    assert "1 more waits, not shown whole here" in json.dumps(found)
+    assert "1 more waits, too long to be shown here" in json.dumps(found)
 
 
 def test_what_the_store_does_not_hold_has_no_buttons() -> None:
     """A list that is a moment ahead of the threads."""
     found = page(replace(a_home(drafts=[a_draft()]), drafts={}))
     assert clicks(found, ids.APPROVE) == []
-    assert "1 more waits, not shown whole here" in json.dumps(found)
+    assert "1 more waits, too long to be shown here" in json.dumps(found)
 
 
 @each_row("user", ["U2", "U01"])

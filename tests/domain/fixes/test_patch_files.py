@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from bot.domain.fixes.patch_files import (
-    LineEnds,
     codebases_in,
     fenced_diff,
+    forms_of,
     patch_lines,
     patch_summary,
-    with_line_ends,
     without_codebase,
 )
 from bot.domain.returns import ProposedPatch
@@ -54,19 +53,13 @@ LF = " a\n\n-b\n+c\n--- d\n"
 DOS = " a\r\n \r\n-b\r\n+c\r\n--- d\r\n"
 
 
-def test_the_lines_of_a_diff_end_as_those_of_each_file() -> None:
-    """Its own heads do not, nor the lines of a file that mixes both, of a new one, and a last line without an end."""
-    ends = {"dos": LineEnds.CRLF, "unix": LineEnds.LF, "mixed": LineEnds.BOTH}
-    diff = "".join(HEAD.format(name) + LF for name in ("dos", "unix", "mixed", "new"))
-    expected = "".join(HEAD.format(name) + (DOS if name == "dos" else LF) for name in ("dos", "unix", "mixed", "new"))
-    assert with_line_ends(diff, ends.get) == expected
-    assert with_line_ends(expected, ends.get) == expected
-    assert with_line_ends(HEAD.format("unix") + DOS, ends.get) == HEAD.format("unix") + LF.replace("\n\n", "\n \n")
-    assert with_line_ends(diff.replace("\n", "\r\n"), ends.get) == expected
-    no_end = "\\ No newline at end of file"
-    assert (
-        with_line_ends(f"{HEAD.format('dos')}-a\n{no_end}\n+b", ends.get) == f"{HEAD.format('dos')}-a\n{no_end}\n+b\r\n"
-    )
+def test_a_diff_has_a_form_for_each_kind_of_line_end() -> None:
+    """Heads stay as they are, and so does a last line without an end."""
+    diff = HEAD.format("x") + LF
+    for given in (diff, diff.replace("\n", "\r\n"), HEAD.format("x") + DOS):
+        assert forms_of(given) == (given.replace("\r\n", "\n"), HEAD.format("x") + DOS)
+    no_end = f"{HEAD.format('x')}-a\n\\ No newline at end of file\n"
+    assert forms_of(f"{no_end}+b")[1] == f"{no_end}+b\r\n"
 
 
 DIFF = """diff --git a/app/retry.py b/app/retry.py
