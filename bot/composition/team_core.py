@@ -127,6 +127,7 @@ class TeamCore:
             team=self.name if len(process.settings.teams) > 1 else "",
         )
         stale = partial(stale_citations, self.code.codebases)
+        shown = self.collection(CARDS_SHOWN)
         return ThreadService(
             settings=settings,
             store=self.threads,
@@ -140,8 +141,8 @@ class TeamCore:
             clock=clock,
             asker=asker,
             direct=direct,
-            shown=self.collection(CARDS_SHOWN),
-            live=SlackLiveWork(slack.posting, slack.poster),
+            shown=shown,
+            live=SlackLiveWork(slack.posting, slack.poster, shown, clock),
             leases=process.engine.leases(home) if process.engine.is_shared else None,
             known_secrets=self.environment.secrets(),
             chat_ahead=lambda: slack.clock.ahead,

@@ -239,6 +239,9 @@ class LiveWork(Protocol):
     def begin(self, state: ThreadState, title: str) -> LiveRun:
         """Return where the steps of a run are shown; asks the chat nothing yet."""
 
+    def fold_left(self, thread_id: str) -> None:
+        """Fold what a thread's run shows that ended with its process; raises Unavailable where it works later."""
+
 
 class AskerChat(Protocol):
     """How who asked hears that their question is being looked into.
