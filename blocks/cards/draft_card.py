@@ -95,7 +95,8 @@ class CardFacts:
     """What a card shows besides its thread's record; what may change is asked each time a card is shown.
 
     `paused` says who stopped all work. `pages` are the users and groups that the card of an alarm mentions.
-    `can_escalate` says whether long investigations are run here. `proof` is that of a reply, with its approver's name.
+    `can_escalate` says whether long investigations are run here, `can_join` whether another question is open that may
+    ask the same. `proof` is that of a reply, with its approver's name.
     """
 
     link_to: LinkTo
@@ -105,6 +106,7 @@ class CardFacts:
     votes: Callable[[ThreadState], Votes] = lambda _: NO_VOTES
     pages: Callable[[], Sequence[str]] = tuple
     can_escalate: bool = True
+    can_join: Callable[[ThreadState], bool] = lambda _: False
     proof: Callable[[ThreadState], tuple[ReplyProof, str | None]] = lambda state: (proof_of(state), None)
 
 
@@ -141,7 +143,8 @@ def card_blocks(
         drafts = [*draft, DividerBlock(), *_new_draft(state)] if draft else []
         kept = draft if is_short else drafts
         can_approve = bool(draft) and (whole_at is not None or draft_fits(state, is_short=is_short))
-        buttons = waiting_actions(state, can_approve=can_approve, can_escalate=facts.can_escalate)
+        offered = {"can_approve": can_approve, "can_escalate": facts.can_escalate, "can_join": facts.can_join(state)}
+        buttons = waiting_actions(state, **offered)
         below = [DividerBlock(), *drafts, *_waiting(state, facts), buttons]
     elif state.is_open:
         below = [*_standing(state), *_doubts(state), *map(context, _watch(state)), running_actions(state)]

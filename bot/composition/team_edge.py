@@ -155,7 +155,7 @@ def _listeners(
             service.store,
             evidence=evidence,
             answers=answers,
-            more={**notes.menu, **handing.menu},
+            more=notes.menu,
         ),
         FixButtons(questions.patches.fixes, approvers, say=answers.say, known_secrets=secrets),
         notes,
