@@ -259,8 +259,8 @@ class AskerChat(Protocol):
 class DirectChat(Protocol):
     """Somebody's direct messages with the bot. Both raise ProviderError where the chat refuses for now."""
 
-    def tell(self, state: ThreadState, text: str) -> None:
-        """Say a line in the thread of a question, once, whatever died in between."""
+    def tell(self, chat_id: str, thread_ts: str, text: str, *, about: str) -> None:
+        """Say a line in the thread of a message, once for each `about` (an id), whatever died in between."""
 
     def show_working(self, state: ThreadState, *, is_working: bool) -> None:
         """Set or clear the native status of a thread, where the chat has one."""
