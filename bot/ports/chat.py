@@ -141,6 +141,9 @@ class ChatHistory(Protocol):
     def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0") -> Iterable[Message]:
         """Yield a thread's messages from `oldest` on, its root perhaps among them; none when the root is gone."""
 
+    def direct_chats(self) -> Iterable[str]:
+        """Yield the ids of people's direct messages with the bot."""
+
 
 class Messenger(Protocol):
     """What the bot says."""
