@@ -23,8 +23,8 @@ SEEN_FIRST: Final = (
 )
 
 MEMBERS_ONLY: Final = (
-    "Only members of this workspace can ask me, and you are a guest here, so I did not look into it. A member can ask "
-    "for you: here in their own direct messages with me, or in a channel that I watch."
+    "Only members of this workspace can ask me, and you are a guest, so nothing was looked into. Ask a member to put "
+    "your question to me: in a direct message, or in a channel that I watch."
 )
 TURNED_AWAY: Final = "guest"
 

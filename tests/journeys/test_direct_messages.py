@@ -93,8 +93,7 @@ def test_a_guest_is_told_once_who_may_ask(office: Office, control: Control, page
     page.open_thread(RETRIES[:30])
     expect(page.thread_message("Only members of this workspace")).to_be_visible()
     page.reply("And where is the timeout set?")
-    other = office.ask(TIMEOUTS, channel=channel)
-    shown(control, channel, "Only members of this workspace")
+    other = office.ask(TIMEOUTS, channel=channel, user=BEN.user_id)
     control.wait_for(lambda: office.posted(other, channel=channel), "the answer to another message", channel=channel)
     (ts,) = [one["ts"] for one in control.messages(channel) if one["text"] == RETRIES]
     assert [len(office.posted(one, channel=channel)) for one in (ts, other)] == [1, 1]
