@@ -98,7 +98,7 @@ def earlier_lines(state: ThreadState) -> list[Block]:
     link = sibling_message_link(state.permalink, earlier.chat_id, earlier.message_id)
     said_when = "Answered before" if state.alert is None else f"As on {earlier.posted_at.astimezone(UTC):%A}"
     where = f"<{link}|{said_when}>" if link else said_when
-    by = f" by <@{earlier.approved_by}>" if earlier.approved_by else ""
+    by = f" · reply approved by <@{earlier.approved_by}>" if earlier.approved_by else ""
     said = escape(plain(redact(earlier.text), EARLIER_CHARS))
     refs = ", ".join(inline_code(ref, 90) for ref in earlier.changed)
     changed = f"\n:warning: the lines it cites are not there any more: {refs}" if refs else ""
