@@ -28,6 +28,7 @@ from blocks.cards.draft_context import (
     candidate_blocks,
     earlier_lines,
     evidence_lines,
+    place_words,
     twin_blocks,
 )
 from blocks.cards.draft_status import new_draft_line, objections, status_line
@@ -50,7 +51,6 @@ from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, char
 from bot.casework.posting.reply_proof import ReplyProof, proof_of
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import wrote_in_thread
-from bot.domain.events import is_direct
 from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.approval_basis import OFFLINE, Basis, basis_of_thread
 from bot.domain.questions.draft_language import primary
@@ -174,13 +174,11 @@ def card_text(state: ThreadState) -> str:
 
 
 def _question(state: ThreadState, pages: Sequence[str]) -> Block:
-    where = "a direct message" if is_direct(state.chat_id) else f"<#{state.chat_id}>"
     link = f" · <{state.permalink}|open thread>" if state.permalink else ""
+    lead = f"{_page(state, pages)}{asked_by(state)} in {place_words(state.chat_id)}{link}"
     asked = truncate(without_middle(escape_text(state.question), QUESTION_CHARS), QUESTION_CHARS) or "(no text)"
     return SectionBlock(
-        text=MarkdownTextObject(
-            text=f"{_page(state, pages)}{asked_by(state)} in {where}{link}\n{quote_block(asked)}{_alarm(state)}"
-        ),
+        text=MarkdownTextObject(text=f"{lead}\n{quote_block(asked)}{_alarm(state)}"),
         block_id=ids.card_block_id(state.thread_id),
     )
 

@@ -14,7 +14,7 @@ from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement, InputBlo
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.cards.draft_context import asked_by
+from blocks.cards.draft_context import asked_by, place_words
 from blocks.elements import MAX_OPTIONS, OPTION_CHARS, actions, button, form, menu
 from blocks.text.outgoing_text import (
     context,
@@ -146,7 +146,7 @@ def hand_over_modal(click: DraftClick, choices: Sequence[Choice] = (), *, from_h
 def hand_over_text(state: ThreadState) -> str:
     """Return the one line of the direct message."""
     by = f"<@{state.handed.by}>" if state.handed else "Somebody"
-    return f"{by} handed this to you: {asked_by(state)} in <#{state.chat_id}>"
+    return f"{by} handed this to you: {asked_by(state)} in {place_words(state.chat_id)}"
 
 
 def hand_over_blocks(state: ThreadState) -> list[Block]:
