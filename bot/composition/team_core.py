@@ -22,6 +22,7 @@ from bot.casework.ops_channel import OpsLines, OpsOutbox
 from bot.casework.pause import PauseSwitch
 from bot.casework.posting.reply_proof import posted_proof
 from bot.casework.thread_service import ChannelCodebases, ThreadService
+from bot.casework.twins import joinable
 from bot.composition.code_hosts import CodeHosts
 from bot.composition.model_access import runs_long
 from bot.composition.process import Process, open_storage, set_aside_line
@@ -108,6 +109,7 @@ class TeamCore:
             fixes=FixMarks(self.fixes, self.patched, self.hosts.client),
             votes=FeedbackCounts(self.feedback),
             can_escalate=settings.escalation.enabled and runs_long(settings, self.environment),
+            can_join=lambda state: bool(joinable(self.threads, state)),
             proof=partial(posted_proof, self.threads, workspace),
         )
 
