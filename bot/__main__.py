@@ -32,7 +32,7 @@ _SHARED = {
     "investigate": "bot.cli.investigate.command:command",
     "why": "bot.cli.investigate.why:command",
     "metrics": "bot.cli.reports.metrics:command",
-    "brief": "bot.cli.reports.status:brief_command",
+    "brief": "bot.cli.reports.brief:command",
     "pause": "bot.cli.pause:pause_command",
     "resume": "bot.cli.pause:resume_command",
     "notes": "bot.cli.notes:command",

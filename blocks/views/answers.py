@@ -8,7 +8,7 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import context, escape, fence, local_time, mention, section
+from blocks.text.outgoing_text import answer_text, context, escape, fence, local_time, mention, section
 from blocks.text.splitting import ROOMY_SECTION_CHARS, lines_that_fit, truncate
 from blocks.text.tables import table_blocks
 from bot.domain.answers import Answer, Line, Part
@@ -17,6 +17,10 @@ from bot.domain.text.sanitize import one_line
 MAX_PARTS: Final = 12
 LINE_CHARS: Final = 500
 """Five times as long when escaped, and a section holds 3,000."""
+
+ECHO_FROM_CHARS: Final = 60
+ECHO_CHARS: Final = 550
+ECHO_SECTIONS: Final = 8
 
 EMOJI: Final = {
     "ok": ":large_green_circle:",
@@ -46,6 +50,18 @@ def message_blocks(text: str) -> list[Block]:
     return [section(escape(text))]
 
 
+def typed_blocks(text: str) -> list[Block]:
+    """Return a long line as it was typed, to copy from: Slack does not keep what was typed. A short one is typed again.
+
+    The screen shows its first `ECHO_SECTIONS` sections.
+    """
+    if len(text) <= ECHO_FROM_CHARS:
+        return []
+    pieces = [text[start : start + ECHO_CHARS] for start in range(0, len(text), ECHO_CHARS)][:ECHO_SECTIONS]
+    cut = len(text) > ECHO_CHARS * ECHO_SECTIONS
+    return [context("You typed" + (", in part:" if cut else ":")), *(section(fence(piece)) for piece in pieces)]
+
+
 def line_text(line: Line) -> str:
     """Return a line as mrkdwn, with what stands below it."""
     emoji, word = EMOJI.get(line.mark, line.mark), line.mark if line.mark in EMOJI else ""
@@ -58,7 +74,7 @@ def line_text(line: Line) -> str:
 
 
 def _part(part: Part) -> list[Block]:
-    title = [f"*{_plain(part.title)}*"] if part.title else []
+    title = [f"*{answer_text(one_line(part.title, LINE_CHARS))}*"] if part.title else []
     lines = [*title, *map(line_text, part.lines)]
     quoted = [section(truncate(fence(text), ROOMY_SECTION_CHARS)) for text in (part.quoted, part.printed) if text]
     table = table_blocks(part.table) if part.table else []

@@ -205,6 +205,11 @@ def standing_words(case: AutonomyCase) -> str:
     }[case.mode]
 
 
+def type_name(record: TypeRecord) -> str:
+    """Return a type of question as people call it: `technical question`."""
+    return record.question_type.replace("_", " ").replace("qa", "question")
+
+
 def weeks_words(case: AutonomyCase) -> str:
     """Return what would have been sent, and what people did with it: a line or two."""
     total = sum(week.drafts for week in case.weeks)
@@ -215,19 +220,6 @@ def weeks_words(case: AutonomyCase) -> str:
         f"In the last {WEEKS} weeks {counted(total, 'decided draft')} would have been sent without a human.\n"
         f"Wrong, week by week, the latest first: {by_week}"
     )
-
-
-def next_words(case: AutonomyCase) -> str:
-    """Return what to type next, in Slack or in triage.yml."""
-    if case.standing.is_armed:
-        return "To stop at once: `/triage metrics --disarm`"
-    if not case.missing:
-        return "The record allows automatic replies. An approver may type `/triage metrics --arm`"
-    if case.is_allowed:
-        return (
-            "The record would allow automatic replies. To switch them on: `autonomy: shadow`, then `on`, in triage.yml"
-        )
-    return "The record does not allow automatic replies. Every draft waits for an approver"
 
 
 def read_arming(stored: SingleDocument) -> Arming:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from statistics import median
 from typing import Any, Final, NamedTuple, Self
 
 from bot.ports import Store
@@ -119,8 +118,11 @@ def middle(values: Iterable[float]) -> float | None:
     >>> middle([3, 1, 2]), middle([])
     (2, None)
     """
-    known = list(values)
-    return median(known) if known else None
+    known = sorted(values)
+    half = len(known) // 2
+    if not known:
+        return None
+    return known[half] if len(known) % 2 else (known[half - 1] + known[half]) / 2
 
 
 def measure_total(costs: Iterable[float | None]) -> float | None:

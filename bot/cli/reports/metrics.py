@@ -17,8 +17,6 @@ from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import reading, settings_at
-from bot.cli.reports.autonomy import print_case
-from bot.cli.reports.samples import record_marks, sample_at, show_sample
 from bot.config.environment import process_home
 from bot.config.home import find_config
 from bot.domain.answers import Answer
@@ -57,13 +55,17 @@ def command(
     """
     now = datetime.now(UTC)
     if autonomy:
-        return print_case(scope, as_json=as_json)
+        from bot.cli.reports.autonomy import case_at  # here: who asks for figures needs no triage.yml
+
+        return scope.answer_each(lambda of_team: case_at(scope, of_team, now), as_json=as_json)
     if not (marks or sample):
 
         def report(of_team: Path) -> Answer:
             return metrics_answer(_report(of_team, Window.last(days, now), _baseline(scope.config, of_team)))
 
         return scope.answer_each(report, as_json=as_json)
+    from bot.cli.reports.samples import record_marks, sample_at, show_sample  # here: for these two options alone
+
     home, seed, since = scope.one_team(), seed or f"{now:%Y-%m-%d}", now - timedelta(days=days)
     if marks:
         print(record_marks(home, marks))
