@@ -315,7 +315,8 @@ class SingleDocument:
         Raises:
             StoreError: the disk refuses, or (NewerSchema) a later version of triage wrote it.
         """
-        return self._documents.get(self._name).model_extra or {}
+        found = self._documents.find(self._name)
+        return (found.model_extra if found else None) or {}
 
     def update(self, keys: Mapping[str, Any]) -> None:
         """Set these keys and return once they are on disk; raises StoreError and changes nothing."""

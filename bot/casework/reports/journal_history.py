@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from bot.casework.posting.feedback import read_feedback
 from bot.casework.reports.classifier_samples import Judgement
-from bot.casework.reports.measures import Window, known_cost, recent_records, time_of, timed_records
+from bot.casework.reports.measures import Window, known_cost, read_feedback, recent_records, time_of, timed_records
 from bot.casework.reports.thread_facts import LongRun, ThreadFacts, facts_of
 from bot.domain.questions.feedback import Vote
 from bot.domain.threads import ThreadState, hash_draft

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple, Self
 
+from bot.domain.questions.feedback import Feedback
 from bot.ports import Store
+from bot.ports.collections import FEEDBACK, Collection
 
 OLD_IN_A_ROW: Final = 200
 """So many records that are too old end the way back: one alone may come from a clock that was set back."""
@@ -36,6 +38,11 @@ def timed_records(store: Store, name: str, key: str, since: datetime) -> Iterato
         older += 1
         if older == OLD_IN_A_ROW:
             return
+
+
+def read_feedback(store: Store) -> list[Feedback]:
+    """Return all votes, for whoever measures them; writes nothing and leaves out what cannot be read."""
+    return [one for one in Collection(store.documents, FEEDBACK).parsed().values() if one is not None]
 
 
 def known_cost(record: Mapping[str, Any]) -> float | None:

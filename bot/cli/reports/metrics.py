@@ -17,8 +17,7 @@ from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import reading, settings_at
-from bot.config.environment import process_home
-from bot.config.home import find_config
+from bot.config.home import find_config, process_home
 from bot.domain.answers import Answer
 from bot.errors import ConfigError
 
