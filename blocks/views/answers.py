@@ -8,7 +8,7 @@ from typing import Final
 from slack_sdk.models.blocks import Block
 
 from blocks.text.message_size import fit_message
-from blocks.text.outgoing_text import answer_text, context, escape, fence, local_time, mention, section
+from blocks.text.outgoing_text import context, escape, fence, local_time, mention, section
 from blocks.text.splitting import ROOMY_SECTION_CHARS, lines_that_fit, truncate
 from blocks.text.tables import table_blocks
 from bot.domain.answers import Answer, Line, Part
@@ -68,13 +68,15 @@ def line_text(line: Line) -> str:
     when = local_time(line.at) if line.at else ""
     lead = " ".join(filter(None, [when, emoji, f"*{escape(line.name)}*" if line.name else "", word]))
     link = f"<{line.link}|{escape(line.linked)}>" if line.link else ""
-    said = " · ".join(filter(None, [mention(line.who) if line.who else "", link, _plain(line.text)]))
+    who = mention(line.who) if line.who else ""
+    text = escape(one_line(line.text, LINE_CHARS), {line.who})  # which may name them, too
+    said = " · ".join(filter(None, [who if who not in text else "", link, text]))
     between = " · " if word else " "
     return "\n".join([between.join(filter(None, [lead, said])), *map(_plain, line.more)])
 
 
 def _part(part: Part) -> list[Block]:
-    title = [f"*{answer_text(one_line(part.title, LINE_CHARS))}*"] if part.title else []
+    title = [f"*{_plain(part.title)}*"] if part.title else []
     lines = [*title, *map(line_text, part.lines)]
     quoted = [section(truncate(fence(text), ROOMY_SECTION_CHARS)) for text in (part.quoted, part.printed) if text]
     table = table_blocks(part.table) if part.table else []

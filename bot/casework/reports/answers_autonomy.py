@@ -18,13 +18,18 @@ def autonomy_answer(case: AutonomyCase, *, may_see_drafts: bool) -> Answer:
     """Return how automatic replies stand, what they would have done, what is missing, and what to do next."""
     said, following = _next(case)
     parts = [
-        Part(title=f"Automatic replies: {standing_words(case)}", lines=lines_of(weeks_words(case).splitlines())),
+        Part(lines=(_standing(case), *lines_of(weeks_words(case).splitlines()))),
         Part(lines=tuple(Line(name=type_name(one), text=one.words()) for one in case.types)),
         Part(lines=tuple(Line(mark=MARKS[one.holds], text=one.said) for one in case.conditions)),
         *(_drafts(case) if may_see_drafts else ()),
         Part(lines=lines_of([said])),
     ]
     return Answer(parts=tuple(one for one in parts if one.lines), following=following, data=case_record(case))
+
+
+def _standing(case: AutonomyCase) -> Line:
+    who = case.standing.armed_by or case.standing.disarmed_by or ""
+    return Line(text=f"Automatic replies: {standing_words(case)}", who=who)
 
 
 def _drafts(case: AutonomyCase) -> Iterator[Part]:
