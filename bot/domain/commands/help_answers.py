@@ -83,7 +83,7 @@ def unknown(word: str, near: Sequence[str], *, after: str = "") -> str:
 
 
 def _forms(entries: Iterable[CommandSpec]) -> tuple[Line, ...]:
-    return tuple(Line(text=f"{_code(entry.form)} {entry.does}") for entry in entries)
+    return tuple(Line(text=f"{_code(entry.form)}: {entry.does}") for entry in entries)
 
 
 def _undo(undo: str) -> str:

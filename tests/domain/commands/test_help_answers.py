@@ -12,7 +12,7 @@ def test_an_unknown_word_is_met_with_the_near_ones() -> None:
     """And with the whole list."""
     seen = shown(answer_blocks(unknown_command("stauts")))
     assert "There is no `/triage stauts`, and nothing was done. Did you mean `/triage status`?" in seen
-    assert "`/triage status` open questions" in seen
+    assert "`/triage status`: open questions" in seen
 
 
 @each_row("word", ["<!channel>", "`x`", "x" * 40, "&"])
