@@ -122,7 +122,7 @@ def build_heartbeats(process: Process, core: TeamCore, models: ModelAccess | Non
         alert_buttons=AlertButtons(actions, core.approvers, say=say),
         suggestion_buttons=SuggestionButtons(desk, owners, cards, core.approvers, say=say),
         commands={
-            name: SessionCommand(name, answering, owners, core.approvers)
+            name: SessionCommand(answering, owners, core.approvers)
             for name, answering in sessions.answering(scheduler.wake, worker.cancel).items()
         },
     )

@@ -13,7 +13,7 @@ from bot.casework.acknowledgements import LONGEST_S, LOOKING, RETRY_S, Acknowled
 from bot.domain.acknowledgement import Reaction, acknowledgement_id
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.errors import ProviderError, Unavailable
-from bot.ports.collections import ACKNOWLEDGEMENTS
+from bot.ports.feature_collections import ACKNOWLEDGEMENTS
 from tests.builders import QUESTION_TS, an_event
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import Crash, Faults, RecordingAskerChat, in_memory
