@@ -20,7 +20,7 @@ from demo.binary import cache_folder, ensure_binary
 RUNS = 15
 TARGET = 2.0
 BASE = "import slack_sdk"
-COMMANDS = ("--version", "status", "open", "brief", "pause", "resume", "notes list")
+COMMANDS = ("--version", "status", "open", "metrics", "brief", "pause", "resume", "notes list")
 IDLE_S = 5
 
 

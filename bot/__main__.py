@@ -32,7 +32,7 @@ _SHARED = {
     "investigate": "bot.cli.investigate.command:command",
     "why": "bot.cli.investigate.why:command",
     "metrics": "bot.cli.reports.metrics:command",
-    "brief": "bot.cli.reports.status:brief_command",
+    "brief": "bot.cli.reports.brief:command",
     "pause": "bot.cli.pause:pause_command",
     "resume": "bot.cli.pause:resume_command",
     "notes": "bot.cli.notes:command",
@@ -165,6 +165,9 @@ def _run(arguments: list[str]) -> int:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         for number in (signal.SIGTERM, signal.SIGINT):  # and these once it is built
             signal.signal(number, _end_at_once)
+    if arguments[:1] == ["help"] and arguments[1:2] and arguments[1] in _SHARED:
+        print(_help_on(arguments[1:]))
+        return 0
     if not arguments or arguments[0] == "help":
         arguments = [*arguments[1:], "--help"]
     try:
@@ -191,6 +194,14 @@ def _run(arguments: list[str]) -> int:
         _complain(f"triage: cannot use {error.filename}: {error.strerror}; run this as the user who runs triage")
         return 1
     return code
+
+
+def _help_on(words: Sequence[str]) -> str:
+    """Return what Slack says of a command, too, and where its options stand."""
+    from bot.cli.output import show
+    from bot.domain.commands.help_answers import help_on
+
+    return f"{show(help_on(words))}\nIts options: triage {words[0]} --help"
 
 
 def _end_at_once(number: int, _frame: FrameType | None) -> NoReturn:

@@ -23,7 +23,7 @@ from bot.domain.jobs import MentionInstruction
 from bot.domain.threads import ThreadState
 from bot.errors import ProviderError, Unavailable
 from bot.intake.enqueue import ABOUT_SESSION
-from handlers.commands.dispatcher import CommandDispatcher, DeferredAnswer, TypedCommand
+from handlers.commands.dispatcher import CommandDispatcher, TypedCommand
 from handlers.transport.poster import Part, Poster
 from handlers.transport.rate_limits import LINE
 from handlers.transport.slack_clients import OF_ONE_PLACE, translate_slack_errors
@@ -109,8 +109,7 @@ class SessionQuestions:
             return
         user = event.sender.id
         typed = TypedCommand(line=line, user_id=user, team_id=event.team_id, user_name=user, channel_id=event.chat_id)
-        answer = self._commands.answer(typed)
-        blocks = fit_message(answer.blocks if isinstance(answer, DeferredAnswer) else answer)
+        blocks = fit_message(self._commands.answer(typed).blocks)
         blocks[0].block_id = mark = f"triage_session_answer:{event.message_id}"
         part = Part(mark=mark, text=answer_text(f"How {line.word(2)} is"), blocks=blocks)
         at = {"channel": event.chat_id, "thread_ts": event.thread_id or event.message_id}

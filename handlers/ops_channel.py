@@ -15,7 +15,9 @@ from uuid import uuid4
 from blocks import ids
 from blocks.text.outgoing_text import escape, section, with_local_times
 from blocks.text.splitting import SECTION_CHARS, split
-from blocks.views.brief_view import brief_blocks, reminder_blocks, reminder_line
+from blocks.views.answers import answer_blocks
+from blocks.views.brief_view import reminder_blocks, reminder_line
+from bot.casework.reports.answers_brief import brief_answer
 from bot.casework.reports.daily_brief import DailyBrief, brief_line
 from bot.casework.reports.status_overview import ThreadLine
 from bot.config.environment import Environment, require_bot_token
@@ -69,7 +71,7 @@ class OpsChannelPosts:
 
     def say(self, brief: DailyBrief, title: str) -> None:
         """Post a brief; it names questions, so the channel must be private."""
-        blocks = brief_blocks(brief, title, may_see_drafts=True)
+        blocks = answer_blocks(brief_answer(brief, title, may_see_drafts=True))
         self._poster.post(self._ops_channel, brief_line(brief, title), blocks, what="post the brief", rank=LINE)
 
 

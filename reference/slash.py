@@ -9,7 +9,8 @@ from reference.markdown import code, plain
 def slash_part() -> str:
     """Return every command and subcommand with who may type it, and what several teams make of them."""
     lines = [
-        f"- {code(f'/triage {entry.form}')}: {plain(entry.does)} ({plain(entry.who)})" for entry in manual().values()
+        f"- {code(f'/triage {entry.form}')}: {plain(entry.does)} ({plain(entry.who_words)})"
+        for entry in manual().values()
     ]
     return "\n".join([*lines, "", OF_TEAMS])
 

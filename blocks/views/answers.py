@@ -18,6 +18,10 @@ MAX_PARTS: Final = 12
 LINE_CHARS: Final = 500
 """Five times as long when escaped, and a section holds 3,000."""
 
+ECHO_FROM_CHARS: Final = 60
+ECHO_CHARS: Final = 550
+ECHO_SECTIONS: Final = 8
+
 MARK_CHARS: Final = 3
 """Of a sign; what is longer is a word or a few, set apart from what follows."""
 
@@ -49,14 +53,27 @@ def message_blocks(text: str) -> list[Block]:
     return [section(escape(text))]
 
 
+def typed_blocks(text: str) -> list[Block]:
+    """Return a long line as it was typed, to copy from: Slack does not keep what was typed. A short one is typed again.
+
+    The screen shows its first `ECHO_SECTIONS` sections.
+    """
+    if len(text) <= ECHO_FROM_CHARS:
+        return []
+    pieces = [text[start : start + ECHO_CHARS] for start in range(0, len(text), ECHO_CHARS)][:ECHO_SECTIONS]
+    cut = len(text) > ECHO_CHARS * ECHO_SECTIONS
+    return [context("You typed" + (", in part:" if cut else ":")), *(section(fence(piece)) for piece in pieces)]
+
+
 def line_text(line: Line) -> str:
     """Return a line as mrkdwn, with what stands below it."""
     emoji, word = EMOJI.get(line.mark, line.mark), line.mark if line.mark in EMOJI else ""
     when = local_time(line.at) if line.at else ""
     lead = " ".join(filter(None, [when, emoji, f"*{escape(line.name)}*" if line.name else "", word]))
     link = f"<{line.link}|{escape(line.linked)}>" if line.link else ""
-    who = "" if not line.who or f"<@{line.who}>" in line.text else mention(line.who)
-    said = " · ".join(filter(None, [who, link, escape(one_line(line.text, LINE_CHARS), known_users=[line.who])]))
+    who = mention(line.who) if line.who else ""
+    text = escape(one_line(line.text, LINE_CHARS), {line.who})  # which may name them, too
+    said = " · ".join(filter(None, [who if who not in text else "", link, text]))
     between = " · " if word or len(line.mark) > MARK_CHARS else " "
     return "\n".join([between.join(filter(None, [lead, said])), *map(_plain, line.more)])
 

@@ -9,7 +9,7 @@ from slack_sdk.models.blocks import Block, DividerBlock, HeaderBlock, Option, St
 from blocks import ids
 from blocks.elements import menu
 from blocks.text.outgoing_text import context, escape, section
-from bot.casework.reports.autonomy_metrics import AutonomyCase, TypeRecord, standing_words
+from bot.casework.reports.autonomy_metrics import AutonomyCase, standing_words, type_name
 from bot.domain.questions.autonomy import WEEKS
 from bot.domain.questions.autonomy_record import AutonomyMode
 
@@ -25,7 +25,8 @@ def trust_blocks(case: AutonomyCase | None, *, team: str, may_approve: bool) -> 
     """Return the section; nothing where the record cannot be read. Who may approve has the switch beside it."""
     if case is None:
         return []
-    record = type_lines(case) if case.types else f"No draft was shown in the last {WEEKS} weeks."
+    types = "\n".join(f"• *{type_name(one)}*: {one.words()}" for one in case.types)
+    record = types or f"No draft was shown in the last {WEEKS} weeks."
     switch = _switch(case, team) if may_approve else None
     return [
         HeaderBlock(text="Trust"),
@@ -34,15 +35,6 @@ def trust_blocks(case: AutonomyCase | None, *, team: str, may_approve: bool) -> 
         context(_gate(case)),
         DividerBlock(),
     ]
-
-
-def type_lines(case: AutonomyCase) -> str:
-    """Return what became of the drafts of each type of question, a line each."""
-    return "\n".join(f"• *{_name(one)}*: {one.words()}" for one in case.types)
-
-
-def _name(record: TypeRecord) -> str:
-    return record.question_type.replace("_", " ").replace("qa", "question")
 
 
 def _gate(case: AutonomyCase) -> str:

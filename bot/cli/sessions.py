@@ -21,7 +21,7 @@ from bot.cli.data_directory import environment_at, store_at
 from bot.cli.options import json_option
 from bot.cli.verb_group import VerbGroup
 from bot.composition.sessions import Sessions
-from bot.config.environment import process_home
+from bot.config.home import process_home
 from bot.config.settings import Settings
 from bot.domain.answers import Answer
 from bot.domain.commands.command_line import CommandLine

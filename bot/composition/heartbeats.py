@@ -112,7 +112,7 @@ class Heartbeats:
         cards = SuggestionCards(slack.poster, desk.suggestions, ops_channel=ops_channel)
         self.suggestion_buttons = SuggestionButtons(desk, owners, cards, core.approvers, say=say)
         self.commands = {
-            name: SessionCommand(name, answering, owners, core.approvers)
+            name: SessionCommand(answering, owners, core.approvers)
             for name, answering in sessions.answering(self.scheduler.wake, self.worker.cancel).items()
         }
 

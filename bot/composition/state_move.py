@@ -50,6 +50,8 @@ CLOSED: Final = "closed threads"
 RUNS: Final = "folders of runs"
 JOBS: Final = "jobs"
 PROGRESS_S: Final = 1.0
+_FULL: Final = "{place} holds state of triage already, and nothing was changed; name another one"
+_EMPTY: Final = "{place} holds no state of triage; nothing was changed"
 _AGAIN: Final = "start triage once, stop it, and type this again"
 
 
@@ -81,7 +83,8 @@ class _State:
     """What one team keeps, or the process."""
 
     store: Store
-    jobs: JobQueue
+    jobs: JobQueue | None
+    """None where nothing may be written: opening a queue puts back what a process that died had claimed."""
     collections: list[str]
     """Those that move and are kept here."""
 
@@ -95,7 +98,8 @@ class _State:
         found[DECISIONS] = sum(bool(line.strip()) for line in store.decisions.text().removeprefix(HEAD).splitlines())
         found.update({name: sum(1 for _ in store.journal(name).lines()) for name in store.journals()})
         found[RUNS] = len(store.runs.folders())
-        found[f"{JOBS} waiting"], found[f"{JOBS} failed"] = len(self.jobs.unclaimed()), len(self.jobs.failed())
+        kept = self.store.job_counts() if self.jobs is None else (len(self.jobs.unclaimed()), len(self.jobs.failed()))
+        found[f"{JOBS} waiting"], found[f"{JOBS} failed"] = kept
         return +found, sum(one.version for documents in listed.values() for one in documents)
 
     def everything(self) -> Iterator[tuple[str, ArchivedDocument | None, Document]]:
@@ -117,6 +121,39 @@ class _State:
         yield from ((documents, name, None, one) for documents, name in places for one in documents.list(name))
 
 
+def preview(here: Side, there: Side | None, home: Path) -> tuple[list[Counted], list[str]]:
+    """Return what `move` would copy and what it would refuse, and write nothing; `there` is None for what is new.
+
+    Raises StoreError where one side cannot be used.
+    """
+    counted: list[Counted] = []
+    refused: list[str] = []
+    mark = SingleDocument(here.engine.store(home, is_reader=True).documents, MOVED).read()
+    if there is not None:
+        with _noting(refused):
+            _refuse_moved(mark, here, there)
+        if any(state.count()[0] for _, state in _readable(there.engine, home)):
+            refused.append(_FULL.format(place=there.place))
+    for team, state in _readable(here.engine, home):
+        found, _ = state.count()
+        counted += [Counted(team, what, number, 0) for what, number in sorted(found.items())]
+        with _noting(refused):
+            _refuse_unfinished(state)
+        refused += [
+            _unreadable(state, name, entry, one) for name, entry, one in state.everything() if one.value is None
+        ]
+    return counted, refused if counted else [*refused, _EMPTY.format(place=here.place)]
+
+
+@contextmanager
+def _noting(refused: list[str]) -> Iterator[None]:
+    """Note why something would be refused, instead of raising it."""
+    try:
+        yield
+    except InputError as error:
+        refused.append(str(error))
+
+
 def move(here: Side, there: Side, home: Path, say: Say) -> Moved:
     """Move all state to where nothing is yet; `home` is the directory of the one side, and a replica's of the other.
 
@@ -131,15 +168,13 @@ def move(here: Side, there: Side, home: Path, say: Say) -> Moved:
         with there.engine.alone(), here.engine.alone():
             _refuse_moved(mark.read(), here, there)
             if not _is_empty(there.engine, home):
-                raise InputError(
-                    f"{there.place} holds state of triage already, and nothing was changed; name another one"
-                )
+                raise InputError(_FULL.format(place=there.place))
             for team in here.engine.teams():
                 if team_home(home, team) == home.resolve():  # its link is here alone
                     SingleDocument(here.engine.store(home).documents, HANDED_OVER).update({"to": team})
             moved = _copied(here.engine, there.engine, home, say)
             if not moved.counted:
-                raise InputError(f"{here.place} holds no state of triage; nothing was changed")
+                raise InputError(_EMPTY.format(place=here.place))
             _link(home, SingleDocument(there.engine.store(home).documents, HANDED_OVER).read().get("to"))
             is_marked = True
             mark.update({"to": there.place, "at": datetime.now(UTC).isoformat()})
@@ -179,15 +214,32 @@ def rewrite(engine: Engine, home: Path, to: int) -> Counter[str]:
                 if one.value is not None and (earlier := backward(name, one.value, to)) != one.value:
                     documents.restore(name, replace(one, value=earlier), archived=entry)
                     changed[name if entry is None else CLOSED] += 1
+            assert state.jobs is not None
             changed[JOBS] += state.jobs.rewrite(lambda record: backward(JOBS, record, to))
     return +changed
 
 
 def _states(engine: Engine, home: Path) -> Iterator[tuple[str, _State]]:
     """Yield the state of the process, also that of a team whose directory is a link to it, then the other teams'."""
-    for team in [DEFAULT_TEAM, *(team for team in engine.teams() if team_home(home, team) != home.resolve())]:
+    for team in _teams(engine, home):
         with _opened(engine, home, team) as state:
             yield team, state
+
+
+def _readable(engine: Engine, home: Path) -> Iterator[tuple[str, _State]]:
+    """Yield the same for who only looks."""
+    for team in _teams(engine, home):
+        at = home if team == DEFAULT_TEAM else team_home(home, team)
+        store = engine.store(at, is_reader=True)
+        yield team, _State(store=store, jobs=None, collections=_collections(is_own=team == DEFAULT_TEAM))
+
+
+def _teams(engine: Engine, home: Path) -> list[str]:
+    return [DEFAULT_TEAM, *(team for team in engine.teams() if team_home(home, team) != home.resolve())]
+
+
+def _collections(*, is_own: bool) -> list[str]:
+    return [name for name in FILES if name not in STAYS and (is_own or name not in OF_PROCESS)]
 
 
 @contextmanager
@@ -197,8 +249,7 @@ def _opened(engine: Engine, home: Path, team: str) -> Iterator[_State]:
     at = home if is_own else team_home(home, team)
     jobs = engine.jobs(at, SystemClock(), changed=Condition())
     try:
-        collections = [name for name in FILES if name not in STAYS and (is_own or name not in OF_PROCESS)]
-        yield _State(store=engine.store(at), jobs=jobs, collections=collections)
+        yield _State(store=engine.store(at), jobs=jobs, collections=_collections(is_own=is_own))
     finally:
         jobs.close()
 
@@ -234,14 +285,12 @@ def _copied(source: Engine, target: Engine, home: Path, say: Say) -> Moved:
 
 def _copy(here: _State, there: _State, say: Say) -> None:
     """Copy everything; raises InputError where something cannot be read."""
+    assert here.jobs is not None and there.jobs is not None  # noqa: PT018 - both were opened to be moved
     jobs = [*here.jobs.unclaimed(), *here.jobs.failed()]
     _refuse_unfinished(here)
     for name, entry, one in _told(say, "documents", here.everything()):
         if one.value is None:
-            place = here.store.documents.place(name, one.id) if entry is None else f"the closed thread {entry.name}"
-            raise InputError(
-                f"{place} cannot be read, and nothing was changed. Move it away, or have triage set it aside: {_AGAIN}"
-            )
+            raise InputError(_unreadable(here, name, entry, one))
         there.store.documents.restore(name, one, archived=entry)
     for path, whole in _told(say, NOTES.name, here.store.notes.stored()):
         there.store.notes.put(f"memory/{path}", whole)
@@ -255,6 +304,11 @@ def _copy(here: _State, there: _State, say: Say) -> None:
         there.store.runs.publish(folder)
     for job in jobs:
         there.jobs.restore(job)
+
+
+def _unreadable(state: _State, name: str, entry: ArchivedDocument | None, one: Document) -> str:
+    place = state.store.documents.place(name, one.id) if entry is None else f"the closed thread {entry.name}"
+    return f"{place} cannot be read, and nothing was changed. Move it away, or have triage set it aside: {_AGAIN}"
 
 
 def _told(say: Say, what: str, items: Iterable[Item]) -> Iterator[Item]:
@@ -274,7 +328,7 @@ def _refuse_unfinished(state: _State) -> None:
     journaled = next(filter(names_of_record, store.journal(EVENTS).newest_first()), None)
     if journaled is not None and record_key(journaled) != record_key(last):
         raise InputError(f"the last messages were journaled and not sorted before triage ended; {_AGAIN}")
-    if jobs.corrupt or jobs.lost_since_ms() is not None:
+    if jobs is not None and (jobs.corrupt or jobs.lost_since_ms() is not None):
         raise InputError(
             f"a job in the queue of {store.files} cannot be read; it was set aside. To queue its message again, "
             f"remove what ends in .corrupt there afterwards: {_AGAIN}"

@@ -83,11 +83,15 @@ def look_at_database(environment: Environment) -> DatabaseReport | None:
         ConfigError: the driver is not installed, or the address is none.
         StoreError: the database does not answer, or (NewerSchema) a later release wrote it.
     """
-    if environment.database_url is None:
-        return None
+    url = environment.database_url
+    return None if url is None else look_at_url(url.get_secret_value())
+
+
+def look_at_url(url: str) -> DatabaseReport:
+    """Return how the database at an address stands, and change nothing in it; raises as `look_at_database` does."""
     with _driver():
         from bot.adapters.storage.postgres.postgres_leases import look
-    return look(environment.database_url.get_secret_value())
+    return look(url)
 
 
 def _once(environment: Environment) -> Engine:

@@ -32,7 +32,6 @@ from bot.errors import ConfigError
 from bot.intake.classifier import Rules
 from bot.ports import Store, Workspace
 from bot.ports.collections import (
-    ACKNOWLEDGEMENTS,
     CARDS_SHOWN,
     FEEDBACK,
     REPLIES,
@@ -42,7 +41,7 @@ from bot.ports.collections import (
     OnDamage,
     SingleDocument,
 )
-from bot.ports.feature_collections import FIXES
+from bot.ports.feature_collections import ACKNOWLEDGEMENTS, FIXES
 from bot.ports.threads import Threads
 from handlers.answers import SlackAskerChat
 from handlers.cards.live_work import SlackLiveWork

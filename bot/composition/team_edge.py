@@ -44,9 +44,8 @@ from handlers.buttons.hand_over_buttons import HandOverButtons
 from handlers.buttons.note_buttons import NoteButtons
 from handlers.buttons.removed_buttons import RemovedButtons
 from handlers.buttons.reply_buttons import AuditButtons, FeedbackButtons, ProofButton, TrustButtons
-from handlers.commands.casework_commands import CaseworkCommands, metrics_command, status_command
+from handlers.commands.casework_commands import CaseworkCommands, metrics_command, notes_command, status_command
 from handlers.commands.dispatcher import CommandDispatcher
-from handlers.commands.notes_command import notes_command
 from handlers.direct_messages import SessionQuestions
 from handlers.home import HomeTab, HomeTeam
 from handlers.names import NameBook
@@ -115,8 +114,7 @@ class TeamEdge:
                 **casework.table(),
                 **self._heartbeats.commands,
             },
-            team_id=process.slack.me.team_id,
-            knows=approvers.knows,
+            approvers,
         )
 
     def _listeners(self, commands: CommandDispatcher) -> TeamListeners:

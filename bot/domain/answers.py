@@ -17,8 +17,8 @@ class Line:
     """One line: when (`at`), how it stands, what it is about, what is said of it, and what stands below it (`more`).
 
     `mark` is a word, beside which Slack shows an emoji, or a sign. `who` is the Slack user or user group that it
-    belongs to: named before the text, unless the text names them (`<@U1>`); the terminal has the text alone.
-    `link` is an address that leads on: Slack puts it behind the word `linked`.
+    belongs to, whom the text may name as `<@U…>`; where it does not, the terminal leaves them out. `link` is an address
+    that leads on: Slack puts it behind the word `linked`.
     """
 
     text: str

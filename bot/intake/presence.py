@@ -29,7 +29,7 @@ State = Literal["up", "down", "stuck", "dead", "never"]
 class Presence(BaseModel):
     """One moment of the running bot."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     pid: int
     host: str

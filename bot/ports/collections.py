@@ -14,7 +14,6 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from bot.domain.acknowledgement import Acknowledgement
 from bot.domain.frozen_value import KeepsUnknownFields
 from bot.domain.heartbeats.session_state import SessionOverride, SessionState, check_session_id
 from bot.domain.questions.autonomy_record import AutoReply, check_auto_reply_id
@@ -135,9 +134,6 @@ THREADS: Final = CollectionSpec(
 SESSIONS: Final = CollectionSpec(name="sessions", model=SessionState, check_id=check_session_id, default=SessionState)
 OVERRIDES: Final = CollectionSpec(
     name="overrides", model=SessionOverride, check_id=check_session_id, default=SessionOverride
-)
-ACKNOWLEDGEMENTS: Final = CollectionSpec(
-    name="acknowledgements", model=Acknowledgement, check_id=check_thread_id, default=Acknowledgement
 )
 CARDS_SHOWN: Final = CollectionSpec(name="cards_shown", model=CardShown, check_id=check_thread_id, default=CardShown)
 AUTO_REPLIES: Final = CollectionSpec(
@@ -319,7 +315,8 @@ class SingleDocument:
         Raises:
             StoreError: the disk refuses, or (NewerSchema) a later version of triage wrote it.
         """
-        return self._documents.get(self._name).model_extra or {}
+        found = self._documents.find(self._name)
+        return (found.model_extra if found else None) or {}
 
     def update(self, keys: Mapping[str, Any]) -> None:
         """Set these keys and return once they are on disk; raises StoreError and changes nothing."""

@@ -1,14 +1,19 @@
-"""Names the collections of patches, suggestions and notes, apart from the others: few commands read one."""
+"""Names the collections of patches, suggestions, notes and the like, apart from the others: few commands read one."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from bot.domain.acknowledgement import Acknowledgement
 from bot.domain.fixes.fixes import Fix, check_fix_id
 from bot.domain.notes import StoredNote, check_note_path
 from bot.domain.suggestions import Suggestion, check_suggestion_id
+from bot.domain.threads import check_thread_id
 from bot.ports.collections import CollectionSpec
 
+ACKNOWLEDGEMENTS: Final = CollectionSpec(
+    name="acknowledgements", model=Acknowledgement, check_id=check_thread_id, default=Acknowledgement
+)
 SUGGESTIONS: Final = CollectionSpec(
     name="suggestions",
     model=Suggestion,

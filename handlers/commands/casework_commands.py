@@ -1,7 +1,4 @@
-"""`/triage pause | resume | open | investigate | approve-list`, and the reports `status` and `metrics`.
-
-A command that changes something or shows a question needs an approver.
-"""
+"""The `/triage` commands of casework: what each answers, to whom; who may type it the dispatcher has asked already."""
 
 from __future__ import annotations
 
@@ -9,35 +6,28 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final
 
-from slack_sdk.models.blocks import Block
-
-from blocks.views.answers import answer_blocks, message_blocks
-from blocks.views.brief_view import brief_blocks
-from blocks.views.help_view import unknown_verb
 from bot.casework.approvers import Approvers
+from bot.casework.note_commands import answer_notes
 from bot.casework.pause import PauseSwitch, answer_pause, answer_resume
 from bot.casework.posting.auto_replies import ArmingService
 from bot.casework.reports.answers import approvers_answer, metrics_answer, open_answer, status_answer
-from bot.casework.reports.autonomy_metrics import autonomy_answer
+from bot.casework.reports.answers_autonomy import autonomy_answer
+from bot.casework.reports.answers_brief import brief_answer
 from bot.casework.reports.daily_brief import WINDOW, build_brief
 from bot.casework.reports.metrics_report import MetricsReport
 from bot.casework.reports.status_overview import overview
-from bot.domain.answers import Answer
+from bot.domain.answers import Answer, sentence
+from bot.domain.commands.command_specs import typed_verb
 from bot.domain.questions.autonomy_record import AutonomyMode
+from bot.domain.text.humanize import counted
 from bot.errors import InputError
 from bot.intake.classifier.own_words import is_only_emoji
-from bot.ports import Clock, Store
+from bot.ports import Clock, NoteStore, Store
 from bot.ports.replicas import Replicas
-from handlers.commands.dispatcher import Command, DeferredAnswer, TypedCommand, reject_extra_words
+from handlers.commands.dispatcher import WHO_APPROVES, Command, DeferredAnswer, TypedCommand
 from handlers.ops_channel import Ask
 
 MAX_QUESTION_CHARS: Final = 4_000
-ONLY_APPROVERS: Final = "Only approvers may do that."
-WHO_APPROVES: Final = "Who they are: /triage approve-list"
-
-METRICS: Final = "metrics"
-_DASHES: Final = "-–—"
-"""Slack's editors make one long dash of two."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,41 +58,37 @@ class CaseworkCommands:
             "approve-list": self.approve_list,
         }
 
-    def open(self, typed: TypedCommand) -> list[Block]:
+    def open(self, typed: TypedCommand) -> Answer:
         """List the drafts that wait."""
         now = self.clock.now()
-        return answer_blocks(open_answer(overview(self.store, now), now, may_see_drafts=self._may(typed)))
+        return open_answer(overview(self.store, now), now, may_see_drafts=self._may(typed))
 
-    def why(self, typed: TypedCommand) -> list[Block]:
-        """Tell what became of a message, step by step; it shows a draft, so it is for approvers."""
-        self._require(typed)
+    def why(self, typed: TypedCommand) -> Answer:
+        """Tell what became of a message, step by step."""
         if len(typed.line.words) < 2:
             raise InputError("Which message?", next_step="Type /triage why and its link: Copy link, in its menu.")
-        return answer_blocks(self.explain(typed.line.words[1]))
+        return self.explain(typed.line.words[1])
 
-    def brief(self, typed: TypedCommand) -> list[Block]:
+    def brief(self, typed: TypedCommand) -> Answer:
         """Sum up the last 24 hours."""
         now = self.clock.now()
-        return brief_blocks(build_brief(self.store, now - WINDOW, now), "Brief", may_see_drafts=self._may(typed))
+        return brief_answer(build_brief(self.store, now - WINDOW, now), "Brief", may_see_drafts=self._may(typed))
 
-    def pause(self, typed: TypedCommand) -> list[Block]:
+    def pause(self, typed: TypedCommand) -> Answer:
         """Stop what costs money; running work finishes."""
-        self._require(typed)
         answer = answer_pause(self.pausing, by=typed.user_id, name=typed.user_name)
         self.show_cards()
-        return answer_blocks(answer)
+        return answer
 
-    def resume(self, typed: TypedCommand) -> list[Block]:
+    def resume(self, typed: TypedCommand) -> Answer:
         """Take up what waited."""
-        self._require(typed)
         was_paused, answer = answer_resume(self.pausing, by=typed.user_id)
         if was_paused:
             self.show_cards()
-        return answer_blocks(answer)
+        return answer
 
-    def investigate(self, typed: TypedCommand) -> list[Block] | DeferredAnswer:
+    def investigate(self, typed: TypedCommand) -> DeferredAnswer:
         """Ask in the ops channel, in the name of whoever typed."""
-        self._require(typed)
         question = typed.line.words_after(1)
         if is_only_emoji(question) or not any(map(str.isalnum, question)):
             raise InputError(
@@ -116,37 +102,44 @@ class CaseworkCommands:
             )
         paused = self.pausing.words()
         waits = f" Triage is {paused}: its card waits until somebody types /triage resume" if paused else ""
-        told = message_blocks(f"Asked in the ops channel; the card there will show the draft.{waits}")
-        return DeferredAnswer(blocks=told, work=lambda: self.ask(question, typed.user_id))
+        told = sentence(f"Asked in the ops channel; the card there will show the draft.{waits}")
+        return DeferredAnswer(answer=told, work=lambda: self.ask(question, typed.user_id))
 
-    def approve_list(self, typed: TypedCommand) -> list[Block]:
+    def approve_list(self, typed: TypedCommand) -> Answer:
         """Say who may approve."""
-        return answer_blocks(approvers_answer(self.approvers.roll(), is_one=self._may(typed)))
-
-    def _require(self, typed: TypedCommand) -> None:
-        self.approvers.require(*typed.who, ONLY_APPROVERS, next_step=WHO_APPROVES)
+        return approvers_answer(self.approvers.roll(), is_one=self._may(typed))
 
     def _may(self, typed: TypedCommand) -> bool:
         return self.approvers.allow(*typed.who)
 
 
 def metrics_command(measure: Callable[[], MetricsReport], arming: ArmingService, approvers: Approvers) -> Command:
-    """Return the command; everybody sees figures, approvers the drafts they are about and the switch."""
+    """Return the command; everybody sees figures, approvers the drafts they are about."""
 
-    def metrics(typed: TypedCommand) -> list[Block]:
-        verb = typed.line.word(1).lstrip(_DASHES)
-        if not verb:
-            return answer_blocks(metrics_answer(measure()))
-        if verb == "autonomy":
-            return answer_blocks(autonomy_answer(arming.case(), may_see_drafts=approvers.allow(*typed.who)))
-        if verb not in ("arm", "disarm"):
-            return unknown_verb(METRICS, verb)
-        approvers.require(*typed.who, ONLY_APPROVERS, next_step=WHO_APPROVES)
-        reject_extra_words(f"{METRICS} --{verb}", typed.line.words[2:])
-        to = AutonomyMode.ON if verb == "arm" else AutonomyMode.SHADOW
-        return message_blocks(arming.turn(to, by=typed.user_id))
+    def metrics(typed: TypedCommand) -> Answer:
+        match typed_verb(typed.line)[0].path:
+            case "metrics --autonomy":
+                return autonomy_answer(arming.case(), may_see_drafts=approvers.allow(*typed.who))
+            case "metrics --arm":
+                return sentence(arming.turn(AutonomyMode.ON, by=typed.user_id))
+            case "metrics --disarm":
+                return sentence(arming.turn(AutonomyMode.SHADOW, by=typed.user_id))
+            case _:
+                return metrics_answer(measure())
 
     return metrics
+
+
+def notes_command(notes: NoteStore, approvers: Approvers) -> Command:
+    """Return the command; a note may hold what was said where few can read."""
+
+    def command(typed: TypedCommand) -> Answer:
+        verb = typed.line.word(1) or "list"
+        if verb == "list" and not approvers.allow(*typed.who):
+            return sentence(f"{counted(len(notes.all()), 'note')}, for approvers to read. {WHO_APPROVES}")
+        return answer_notes(notes, verb, " ".join(typed.line.words[2:3]))
+
+    return command
 
 
 def status_command(
@@ -154,9 +147,9 @@ def status_command(
 ) -> Command:
     """Return the command; questions and machines are for approvers, of the codebases only `codebases` are named."""
 
-    def status(typed: TypedCommand) -> list[Block]:
+    def status(typed: TypedCommand) -> Answer:
         now = clock.now()
         seen = overview(store, now, codebases, replicas=replicas)
-        return answer_blocks(status_answer(seen, now, may_see_drafts=approvers.allow(*typed.who)))
+        return status_answer(seen, now, may_see_drafts=approvers.allow(*typed.who))
 
     return status

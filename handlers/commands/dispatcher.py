@@ -17,11 +17,12 @@ from slack_sdk.models.blocks import Block
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import answer_text
 from blocks.text.tables import without_tables
-from blocks.views.answers import message_blocks
-from blocks.views.help_view import WORD_CHARS, entry_blocks, help_blocks, typed_blocks, unknown_text
+from blocks.views.answers import answer_blocks, message_blocks, typed_blocks
+from bot.casework.approvers import Approvers
+from bot.domain.answers import Answer
 from bot.domain.commands.command_line import CommandLine, read_line
-from bot.domain.commands.command_specs import command_names, manual, near_commands, subcommands
-from bot.domain.text.did_you_mean import near_ones
+from bot.domain.commands.command_specs import CommandSpec, Who, command_names, subcommands, typed_verb
+from bot.domain.commands.help_answers import WORD_CHARS, help_on, unknown_command, unknown_verb
 from bot.domain.text.sanitize import storable
 from bot.errors import Conflict, InputError, TriageError
 from handlers.answers import TABLES, TableAnswers, respond_privately
@@ -41,6 +42,8 @@ minutes: an answer that comes later uses one, a promise that failed another."""
 HELP_WORDS: Final = ("help", "-h", "--help")
 """After a command: what it is, instead of doing it."""
 
+ONLY_APPROVERS: Final = "Only approvers may do that."
+WHO_APPROVES: Final = "Who they are: /triage approve-list"
 NO_MEMBER: Final = "Only full members of this workspace can use /triage: no guests, nobody of another workspace."
 
 
@@ -77,15 +80,12 @@ def _text(body: dict[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def reject_extra_words(path: str, given: Sequence[str]) -> None:
+def reject_extra_words(entry: CommandSpec, given: Sequence[str]) -> None:
     """Refuse words that a command which changes something takes no notice of; `given` is what follows its path.
 
     Raises:
         InputError: there are more words than the manual names.
-
-    >>> reject_extra_words("heartbeat off", ["shop"])
     """
-    entry = manual()[path]
     if entry.extra_words is None or len(given) <= entry.extra_words:
         return
     extra = " ".join(given[entry.extra_words :])[:SHOWN_CHARS]
@@ -102,66 +102,77 @@ class DeferredAnswer:
     `work` returns nothing; what it raises the one who typed is told.
     """
 
-    blocks: list[Block]
+    answer: Answer
     work: Callable[[], object]
 
 
-Answer = list[Block] | DeferredAnswer
-Command = Callable[[TypedCommand], Answer]
+Command = Callable[[TypedCommand], Answer | DeferredAnswer]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shown:
+    """An answer laid out for Slack, and what is done after it."""
+
+    blocks: list[Block]
+    work: Callable[[], object] | None = None
 
 
 class CommandDispatcher:
     """Answers `/triage <word> …` with an ephemeral message; `table` maps the first word to its function.
 
-    What it says of a command stands in bot/domain/commands/command_specs.py. Guests and people of other workspaces are
-    answered nothing else; `knows` says of a user and a team whether they are a full member, sister workspaces of an
-    Enterprise Grid included.
+    Which words there are, who may type them and how many may follow stands in bot/domain/commands/command_specs.yml and
+    is held to here. Guests and people of other workspaces are answered nothing else; sister workspaces of an Enterprise
+    Grid count as ours.
     """
 
     def __init__(
         self,
         table: Mapping[str, Command],
+        approvers: Approvers,
         *,
-        team_id: str,
-        knows: Callable[[str, str], bool] | None = None,
         patience_s: float = PATIENCE_S,
         tables: TableAnswers = TABLES,
     ) -> None:
-        self._table: dict[str, Command] = {"help": self._help, **table}
+        self._table, self._approvers = table, approvers
         self._patience_s, self._tables = patience_s, tables
-        self._knows = knows or (lambda _, team: team == team_id)
 
     def __call__(self, ack: Ack, body: Body, respond: Respond) -> None:
         """Answer at once, or say that it takes longer and answer then; then keep what was promised."""
         answer_in_time(self.answer, TypedCommand.from_payload(body), ack, respond, self._patience_s, self._tables)
 
-    def answer(self, typed: TypedCommand) -> Answer:
+    def answer(self, typed: TypedCommand) -> Shown:
         """Return the answer; an error is one, too."""
-        if not self._knows(*typed.who):
-            return message_blocks(NO_MEMBER)
-        word = typed.line.word(0) or "help"
+        if not self._approvers.knows(*typed.who):
+            return Shown(blocks=message_blocks(NO_MEMBER))
+        try:
+            found = self._answer(typed)
+        except TriageError as error:
+            return Shown(blocks=[*message_blocks(_refusal(error, typed)), *typed_blocks(typed.line.text)])
+        if isinstance(found, DeferredAnswer):
+            return Shown(blocks=answer_blocks(found.answer), work=found.work)
+        return Shown(blocks=answer_blocks(found))
+
+    def _answer(self, typed: TypedCommand) -> Answer | DeferredAnswer:
+        line, word = typed.line, typed.line.word(0) or "help"
+        if word == "help":
+            about = line.words[1:]
+            return help_on(about[1:] if [one.lower() for one in about[:1]] == ["triage"] else about)
         command = self._table.get(word)
         if command is None:
-            return help_blocks(unknown_text(word, near_commands(word)))
-        try:
-            _refuse_more(typed, word)
-            return self._help_on(typed, word) or command(typed)
-        except TriageError as error:
-            return [*message_blocks(_refusal(error, typed)), *typed_blocks(typed.line.text)]
-
-    def _help_on(self, typed: TypedCommand, word: str) -> list[Block] | None:
-        """Return help where it was asked for at the end: `pause help`, `tiers help`, `tiers help add`."""
-        if word == "help" or typed.line.word(1) not in HELP_WORDS:
-            return None
-        return _about([word, *([typed.line.word(2)] if subcommands(word) else [])]) if _is_plain(typed, word) else None
-
-    def _help(self, typed: TypedCommand) -> list[Block]:
-        about = [word.lower() for word in typed.line.words[1:]]
-        return _about(about[1:] if about[:1] == ["triage"] else about)
+            return unknown_command(word)
+        if line.word(1) in HELP_WORDS and _is_plain(typed, word):
+            return help_on([word, *line.words[2:3]] if subcommands(word) else [word])
+        entry, unknown = typed_verb(line)
+        if unknown:
+            return unknown_verb(line, unknown)
+        reject_extra_words(entry, line.words[entry.words :])
+        if entry.who is Who.APPROVERS:
+            self._approvers.require(*typed.who, ONLY_APPROVERS, next_step=WHO_APPROVES)
+        return command(typed)
 
 
 def answer_in_time(
-    answer_to: Command,
+    answer_to: Callable[[TypedCommand], Shown],
     typed: TypedCommand,
     ack: Ack,
     respond: Respond,
@@ -178,7 +189,7 @@ def answer_in_time(
         answer = answer_to(typed)
     finally:
         looking.cancel()
-    blocks = fit_message(answer.blocks if isinstance(answer, DeferredAnswer) else answer)
+    blocks = fit_message(answer.blocks)
     text = f"/triage {word}"
     if tables.wanted_for(blocks):
         acknowledged()  # Slack answers only what is sent to the response_url, so that a refusal is heard there
@@ -187,8 +198,8 @@ def answer_in_time(
         said: dict[str, Any] = {"text": text, "blocks": [block.to_dict() for block in without_tables(blocks)]}
         if not acknowledged(**said):
             respond_privately(respond, **said)
-    if isinstance(answer, DeferredAnswer):
-        _keep(answer, respond)
+    if answer.work is not None:
+        _keep(answer.work, respond)
 
 
 class _AnswerOnce:
@@ -204,22 +215,6 @@ class _AnswerOnce:
             self._say(**said)
             self._said = True
             return True
-
-
-def _about(words: list[str]) -> list[Block]:
-    """Return the help on a command, a subcommand, or what may have been meant."""
-    if not words or not words[0]:
-        return help_blocks()
-    command, verb = words[0], next((word for word in words[1:] if word), "")
-    if command not in manual():
-        return help_blocks(unknown_text(command, [f"help {path}" for path in near_commands(command)]))
-    for word in reversed(words[1:]):  # `help tiers shop add` and `help tiers add`
-        if (found := manual().get(f"{command} {word}")) is not None:
-            return entry_blocks(found)
-    if verb and subcommands(command):
-        near = [f"help {command} {one}" for one in near_ones(verb, command_names(command))]
-        return entry_blocks(manual()[command], unknown_text(verb, near, after=f"{command} …") if near else "")
-    return entry_blocks(manual()[command])
 
 
 def _refusal(error: TriageError, typed: TypedCommand) -> str:
@@ -239,21 +234,9 @@ def _is_plain(typed: TypedCommand, word: str) -> bool:
     return word != "investigate" or len(typed.line.words) == 2
 
 
-def _refuse_more(typed: TypedCommand, word: str) -> None:
-    """Refuse what changes something and takes no more words: `pause shop` is not `pause`."""
-    more = typed.line.words[1:]
-    if word not in ("pause", "resume") or not more or typed.line.word(1) == "help":
-        return
-    session = f"/triage heartbeat {'off' if word == 'pause' else 'on'} {more[0][:WORD_CHARS]}"
-    raise InputError(
-        f"/triage {word} is for all of triage and takes no more words; nothing was changed.",
-        next_step=f"For one session: {session}",
-    )
-
-
-def _keep(promise: DeferredAnswer, respond: Respond) -> None:
+def _keep(work: Callable[[], object], respond: Respond) -> None:
     try:
-        promise.work()
+        work()
     except TriageError as error:
         log.warning("a promise was not kept: %s", error, extra={"action": "promise_broken"})
         respond_privately(respond, answer_text(f"That did not work: {error}"))

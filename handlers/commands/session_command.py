@@ -8,16 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from slack_sdk.models.blocks import Block
-
-from blocks.views.answers import answer_blocks
-from blocks.views.help_view import WORD_CHARS, unknown_verb
 from bot.casework.approvers import Approvers
 from bot.domain.answers import Answer
 from bot.domain.commands.command_line import CommandLine
-from bot.domain.commands.command_specs import command_names
 from bot.heartbeat.session_registry import Asker, Owners, Session
-from handlers.commands.dispatcher import TypedCommand, reject_extra_words
+from handlers.commands.dispatcher import TypedCommand
 
 
 class SlackAsker(Asker):
@@ -37,17 +32,10 @@ class SlackAsker(Asker):
 class SessionCommand:
     """One of the three commands; a Command of handlers/commands."""
 
-    name: str
     answers: Callable[[CommandLine, Asker], Answer]
     owners: Owners
     approvers: Approvers
 
-    def __call__(self, typed: TypedCommand) -> list[Block]:
-        """Return the answer; for an unknown verb the near ones. Raises TriageError for what cannot be done."""
-        line, place = typed.line, 2 if self.name == "tiers" else 1
-        verb = line.word(place)
-        if verb and verb not in command_names(self.name):
-            return unknown_verb(" ".join(word[:WORD_CHARS] for word in line.words[:place]), verb)
-        if verb:
-            reject_extra_words(f"{self.name} {verb}", line.words[place + 1 :])
-        return answer_blocks(self.answers(line, SlackAsker(typed, self.owners, self.approvers)))
+    def __call__(self, typed: TypedCommand) -> Answer:
+        """Return the answer; raises TriageError for what cannot be done."""
+        return self.answers(typed.line, SlackAsker(typed, self.owners, self.approvers))

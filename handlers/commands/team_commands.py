@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from slack_bolt import Ack, Respond
-from slack_sdk.models.blocks import Block
 
 from blocks.text.message_size import fit_together
 from blocks.text.outgoing_text import context, escape, section
 from blocks.views.answers import message_blocks
-from blocks.views.help_view import WORD_CHARS
-from bot.domain.commands.command_specs import NOTHING, OF_TEAMS, manual, subcommands
-from handlers.commands.dispatcher import HELP_WORDS, PATIENCE_S, Answer, DeferredAnswer, TypedCommand, answer_in_time
+from bot.domain.commands.command_specs import NOTHING, OF_TEAMS, manual, subcommands, typed_verb
+from bot.domain.commands.help_answers import WORD_CHARS
+from handlers.commands.dispatcher import HELP_WORDS, PATIENCE_S, Shown, TypedCommand, answer_in_time
 from handlers.team_router import NAME, TeamListeners, TeamRouter
 
 Body = dict[str, Any]
@@ -46,7 +45,7 @@ class TeamCommands:
         else:
             answer_in_time(self._answer, TypedCommand.from_payload(body), ack, respond, self._patience_s)
 
-    def _answer(self, typed: TypedCommand) -> Answer:
+    def _answer(self, typed: TypedCommand) -> Shown:
         teams, first = self._teams.all(), typed.line.word(0)
         named = None if first in manual() else next((one for one in teams if one.team == first), None)
         if named is not None:
@@ -66,10 +65,10 @@ def _is_help(typed: TypedCommand) -> bool:
     return word not in manual() or word == "help" or (typed.line.word(1) in HELP_WORDS and word != "investigate")
 
 
-def _with_note(answer: Answer, typed: TypedCommand) -> Answer:
+def _with_note(answer: Shown, typed: TypedCommand) -> Shown:
     """Return the list of all commands with a line on teams; anything else as it is."""
     is_list = typed.line.word(0) in ("", "help") and not typed.line.word(1)
-    return [*answer, context(escape(OF_TEAMS))] if is_list and isinstance(answer, list) else answer
+    return Shown(blocks=[*answer.blocks, context(escape(OF_TEAMS))]) if is_list else answer
 
 
 def _may(team: TeamListeners, typed: TypedCommand) -> bool:
@@ -94,41 +93,38 @@ def _owning(teams: Sequence[TeamListeners], typed: TypedCommand) -> list[TeamLis
     return [one for one in teams if any(map(one.owns, names))][:1]
 
 
-def _of_all(teams: Sequence[TeamListeners], typed: TypedCommand) -> Answer:
+def _of_all(teams: Sequence[TeamListeners], typed: TypedCommand) -> Shown:
     """Return what each team says where nothing is changed by it; what acts needs one team."""
     if not teams:
-        return message_blocks(OF_NO_TEAM)
+        return _said(OF_NO_TEAM)
     if len(teams) == 1:
         return _of_team(teams[0], typed)
     if not _is_report(typed):
         line = f"{typed.line.word(0)[:WORD_CHARS]}{' …' if typed.line.words[1:] else ''}"
         ways = "\n".join(f"/triage {one.team} {line}" for one in teams)
-        return message_blocks(
-            f"For which team? Nothing was done. Type it in the team's channel, or one of these:\n{ways}"
-        )
-    answers = [_of_team(one, typed) for one in teams]
-    return fit_together([one for one in answers if isinstance(one, list)])
+        return _said(f"For which team? Nothing was done. Type it in the team's channel, or one of these:\n{ways}")
+    return Shown(blocks=fit_together([_of_team(one, typed).blocks for one in teams]))
 
 
 def _is_report(typed: TypedCommand) -> bool:
     """Whether a command changes nothing, whatever comes after its words."""
     word = typed.line.word(0)
-    verb = next((one for one in map(str.lower, typed.line.words[1:3]) if f"{word} {one}" in manual()), "")
-    if verb:
-        return manual()[f"{word} {verb}"].changes == NOTHING
-    return manual()[word].changes == NOTHING or (bool(subcommands(word)) and not typed.line.word(1))
+    entry, unknown = typed_verb(typed.line) if word in manual() else (manual()["help"], "")
+    return not unknown and (entry.changes == NOTHING or (bool(subcommands(word)) and not typed.line.word(1)))
 
 
-def _of_team(team: TeamListeners, typed: TypedCommand) -> Answer:
-    answer, head = team.commands.answer(typed), section(f"*Team {team.team}*")
-    if isinstance(answer, DeferredAnswer):
-        return dataclasses.replace(answer, blocks=[head, *answer.blocks])
-    return [head, *answer]
+def _of_team(team: TeamListeners, typed: TypedCommand) -> Shown:
+    answer = team.commands.answer(typed)
+    return dataclasses.replace(answer, blocks=[section(f"*Team {team.team}*"), *answer.blocks])
 
 
-def _refusal(team: TeamListeners, mine: Sequence[TeamListeners], typed: TypedCommand) -> list[Block]:
+def _said(text: str) -> Shown:
+    return Shown(blocks=message_blocks(text))
+
+
+def _refusal(team: TeamListeners, mine: Sequence[TeamListeners], typed: TypedCommand) -> Shown:
     word = typed.line.word(0)
     own = "".join(f"\nOf yours: /triage {one.team} {word}" for one in mine)
-    return message_blocks(
+    return _said(
         f"Only team {team.team} gets that: its approvers, and whoever is in its ops channel. Nothing was done.{own}"
     )

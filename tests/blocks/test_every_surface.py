@@ -47,16 +47,17 @@ from blocks.elements import text_input
 from blocks.text.outgoing_text import given_back
 from blocks.text.tables import without_tables
 from blocks.views.answers import answer_blocks, message_blocks
-from blocks.views.brief_view import brief_blocks, reminder_blocks
-from blocks.views.help_view import unknown_text
+from blocks.views.brief_view import reminder_blocks
 from blocks.views.home_view import Notice, TeamHome, home_view
 from bot.adapters.notify import TelegramSurface, WebhookSurface
 from bot.casework.checks.sources import Lines, Missing
 from bot.casework.reports.answers import open_answer, status_answer
-from bot.casework.reports.autonomy_metrics import autonomy_answer
+from bot.casework.reports.answers_autonomy import autonomy_answer
+from bot.casework.reports.answers_brief import brief_answer
 from bot.casework.reports.status_overview import FindingLine
 from bot.domain.answers import Part, lines_of
 from bot.domain.citations.links import code_links
+from bot.domain.commands.help_answers import all_commands, unknown
 from bot.domain.fixes.fixes import FixMark
 from bot.domain.paging import Paging
 from bot.domain.playbook import parse
@@ -71,10 +72,10 @@ from tests.blocks.cards.test_evidence_modal import a_citation
 from tests.blocks.cards.test_reply_cards import some_feedback
 from tests.blocks.forged_forms import FORMS, filled, seen
 from tests.blocks.limits import texts
-from tests.blocks.views.test_brief_view import brief
-from tests.blocks.views.test_status_answer import an_overview
 from tests.builders import NOW, REF, a_return
 from tests.casework.fixes.test_fix_opening import a_fix
+from tests.casework.reports.test_answers import an_overview
+from tests.casework.reports.test_answers_brief import brief
 from tests.domain.fixes.test_patch_files import a_patch
 from tests.gallery import answers
 from tests.gallery.cards import AUTO, card, drafted
@@ -171,7 +172,8 @@ def briefs(text: str) -> Iterator[Any]:
     found = FindingLine(session_id="shop", text=text, severity=Severity.PAGE, since=NOW)
     seen_now = filled(an_overview("x", paused="x", index="x", clones=("x",)), text)
     whole = filled(brief(paused="x", remarks=(("x", "x"),)), text)
-    yield from (brief_blocks(replace(whole, open_findings=(found,)), text, may_see_drafts=True),)
+    told = replace(whole, open_findings=(found,))
+    yield answer_blocks(brief_answer(told, text, may_see_drafts=True))
     for answer in (open_answer, status_answer):
         blocks = answer_blocks(answer(seen_now, NOW, may_see_drafts=True))
         yield from (blocks, without_tables(blocks))
@@ -248,7 +250,7 @@ SURFACES: Final[dict[str, Callable[[str], Iterator[Any]]]] = {
     "session and tasks": sessions,
     "dialogue": dialogues,
     "input": inputs,
-    "ephemeral answer": lambda text: iter((*given_back(text, "x"), unknown_text(text, [text]))),
+    "ephemeral answer": lambda text: iter((*given_back(text, "x"), answer_blocks(all_commands(unknown(text, [text]))))),
 }
 PLAIN: Final = ("Telegram", "webhook", "input")
 """Surfaces that know neither Slack's mentions nor its escapes."""

@@ -49,13 +49,13 @@ from bot.domain.threads import REPLY_MARK, ThreadState, reply_mark
 from bot.intake.classifier.classification import classify
 from bot.ports import ChatMessage
 from bot.ports.collections import (
-    ACKNOWLEDGEMENTS,
     AUTO_REPLIES,
     AUTONOMY,
     CARDS_SHOWN,
     Collection,
     SingleDocument,
 )
+from bot.ports.feature_collections import ACKNOWLEDGEMENTS
 from bot.ports.replicas import Replicas
 from bot.runtime.worker_pool import Handlers, complete
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, a_sorter, a_verdict, an_event

@@ -14,13 +14,13 @@ import pytest
 
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.domain.heartbeats.beats import Wake
-from bot.domain.heartbeats.session_state import ChangedBy, Override, SessionOverride
+from bot.domain.heartbeats.session_state import ChangedBy, EnabledOverride, EveryOverride, SessionOverride
 from bot.domain.suggestions import DecidedBy, Suggestion, SuggestionStatus, suggestion_id
 from bot.domain.tiers import Tier
 from bot.errors import Conflict, InputError, StoreError
 from bot.heartbeat.session_registry import WakeBox
-from bot.ports.collections import ACKNOWLEDGEMENTS, OVERRIDES, PAUSE, Collection, CollectionSpec, SingleDocument
-from bot.ports.feature_collections import SUGGESTIONS
+from bot.ports.collections import OVERRIDES, PAUSE, Collection, CollectionSpec, SingleDocument
+from bot.ports.feature_collections import ACKNOWLEDGEMENTS, SUGGESTIONS
 from tests import fork_server
 from tests.contracts.test_documents import ENGINES, Open
 from tests.tables import each_row
@@ -28,7 +28,7 @@ from tests.tables import each_row
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ANA = DecidedBy("U0ANA", "ana")
 BY_ANA = ChangedBy(id="U0ANA", name="ana", at=NOON)
-OFF = SessionOverride(enabled=Override(value=False, by=BY_ANA))
+OFF = SessionOverride(enabled=EnabledOverride(value=False, by=BY_ANA))
 
 
 @pytest.fixture(params=ENGINES)
@@ -143,7 +143,7 @@ def test_a_default_stands_for_what_is_not_there_and_is_not_written(reopen: Open)
     """Overrides survive a restart, who set what and when too; what is taken back is gone."""
     assert Collection(reopen(), OVERRIDES).by_id() == {}
     assert Collection(reopen(), OVERRIDES).get("shop") == SessionOverride()
-    slow = SessionOverride(every=Override(value=timedelta(hours=2), by=BY_ANA))
+    slow = SessionOverride(every=EveryOverride(value=timedelta(hours=2), by=BY_ANA))
     Collection(reopen(), OVERRIDES).change("shop", lambda _: slow)
     Collection(reopen(), OVERRIDES).change("api", lambda now: now.model_copy(update={"enabled": OFF.enabled}))
     assert Collection(reopen(), OVERRIDES).by_id() == {"shop": slow, "api": OFF}
@@ -221,7 +221,7 @@ class TestOnDisk:
             "from bot.adapters.storage.files.file_documents import FileDocuments\n"
             "from bot.domain.suggestions import *\n"
             "from bot.ports.collections import Collection\n"
-            "from bot.ports.feature_collections import SUGGESTIONS\n"
+            "from bot.ports.feature_collections import ACKNOWLEDGEMENTS, SUGGESTIONS\n"
             "Collection(FileDocuments(Path(sys.argv[1])), SUGGESTIONS).change(sys.argv[2], lambda now: "
             "now.decided(SuggestionStatus.REJECTED, DecidedBy('terminal', 'ben'), datetime.now(UTC), 'noise'))"
         )

@@ -22,8 +22,9 @@ from bot.domain.heartbeats.alerts import OpenFinding, Removal
 from bot.domain.heartbeats.beats import Delivered, Receipt, RunCheckpoint, Wake
 from bot.domain.heartbeats.session_state import (
     ChangedBy,
+    EnabledOverride,
+    EveryOverride,
     Failures,
-    Override,
     SessionOverride,
     SessionState,
 )
@@ -34,7 +35,6 @@ from bot.domain.threads import Followup, HumanContext, PendingReason, PostIntent
 from bot.domain.tiers import TaskHistory, Tier
 from bot.ports import Documents
 from bot.ports.collections import (
-    ACKNOWLEDGEMENTS,
     BRIEFS,
     OVERRIDES,
     SESSIONS,
@@ -44,7 +44,7 @@ from bot.ports.collections import (
     CollectionSpec,
     SingleDocument,
 )
-from bot.ports.feature_collections import SUGGESTIONS
+from bot.ports.feature_collections import ACKNOWLEDGEMENTS, SUGGESTIONS
 from bot.ports.migrations import sealed
 from tests.builders import NOW, THREAD_ID, an_event, in_status
 from tests.contracts.test_documents import ENGINES
@@ -85,7 +85,7 @@ STATE = SessionState(
     measured={"1a2b3c4d": TaskHistory(text="CI", tier=Tier.QUICK)},
 )
 OVERRIDE = SessionOverride(
-    enabled=Override(value=False, by=BY_ANA), every=Override(value=timedelta(hours=2), by=BY_ANA)
+    enabled=EnabledOverride(value=False, by=BY_ANA), every=EveryOverride(value=timedelta(hours=2), by=BY_ANA)
 )
 Change = Callable[[Any], Any]
 VALUES: Final[list[tuple[CollectionSpec[Any], str, BaseModel, Change]]] = [

@@ -12,15 +12,17 @@ from slack_sdk.models.blocks import Block
 
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.views.answers import answer_blocks
-from blocks.views.brief_view import brief_blocks, reminder_blocks
-from blocks.views.help_view import help_blocks
+from blocks.views.brief_view import reminder_blocks
 from blocks.views.home_view import HomeData, Notice, TeamHome, home_view
 from bot.casework.reports.answers import metrics_answer, open_answer, status_answer
-from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, TypeRecord, autonomy_answer
+from bot.casework.reports.answers_autonomy import autonomy_answer
+from bot.casework.reports.answers_brief import brief_answer
+from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, TypeRecord
 from bot.casework.reports.daily_brief import DailyBrief
 from bot.casework.reports.metrics_report import build_metrics
 from bot.casework.reports.status_overview import QUESTION_CHARS, DayCounts, Overview, ThreadLine
 from bot.domain.citations.links import code_links
+from bot.domain.commands.help_answers import all_commands
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import BeatResult, BeatUsage, Delivered, Envelope, Indicator, RunUsage, Wake
 from bot.domain.playbook import parse
@@ -204,7 +206,7 @@ def _brief(title: str, *, may_see_drafts: bool = True, **changes: Any) -> list[B
         "cost_usd": 3.42,
         "paused": None,
     }
-    return brief_blocks(DailyBrief(**{**known, **changes}), title, may_see_drafts=may_see_drafts)
+    return answer_blocks(brief_answer(DailyBrief(**{**known, **changes}), title, may_see_drafts=may_see_drafts))
 
 
 _DAY = DayCounts(messages=212, actionable=41, model_runs=19, cost_usd=3.42)
@@ -233,7 +235,7 @@ ANSWERS = Chapter(
             name="help",
             title="/triage help",
             meaning="Every command on one line; `/triage help tiers add` explains one in full.",
-            shows=help_blocks(),
+            shows=answer_blocks(all_commands()),
             private=True,
         ),
         Scene(

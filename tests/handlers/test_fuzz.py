@@ -159,7 +159,7 @@ class World:
             more=NoteButtons(self.office.notes, approvers, say=self.say, team="").menu,
         )
         status = status_command(FileStore(self.folder), approvers, self.office.clock, ())
-        commands = CommandDispatcher({"status": status}, team_id="T1", patience_s=600)
+        commands = CommandDispatcher({"status": status}, approvers, patience_s=600)
         buttons = self._suggestions(approvers)
         return {
             "watcher": self.watcher,

@@ -19,7 +19,7 @@ from bot.ports.collections import HOMES, SingleDocument
 from handlers.clicks import Click
 from handlers.home import HomeTab, HomeTeam
 from tests.blocks.views.test_home_view import a_home, a_row
-from tests.blocks.views.test_status_answer import an_overview
+from tests.casework.reports.test_answers import an_overview
 from tests.fakes import FakeClock, FakeWorkspace, MemoryDocuments
 from tests.handlers.slack_stub import SlackStub, refusal
 from tests.tables import each_row

@@ -368,8 +368,6 @@ _BY_FUNCTION: Final[dict[str, dict[str, Any]]] = {
     "first_attached": {"at": 1},
     "parse_number": {"word": "1"},
     "parse_tier": {"word": "quick"},
-    "unknown_verb": {"command": "heartbeat"},
-    "usage_blocks": {"command": "heartbeat"},
     "watch_line": {"transcript": "/srv/triage/escalations/T1.C1.1/transcript.log"},
 }
 """The same for functions that would refuse those above before they look at the text."""
@@ -377,7 +375,6 @@ _OURS: Final = {
     *("load_table(module)", "load_table(name)"),
     *("queue_order(name)", "shipped(section)"),
     *("days_between(first)", "days_between(last)"),
-    *("unknown_verb(command)", "usage_blocks(command)"),
 }
 """What names a file, a setting, a day, a zone or a command of the bot's own: nobody outside writes it."""
 CHECKS: Final = {

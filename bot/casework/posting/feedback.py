@@ -17,9 +17,9 @@ from bot.casework.thread_service import ThreadService
 from bot.domain.questions.feedback import Feedback, Vote
 from bot.domain.threads import ThreadState, reply_id_of
 from bot.errors import InputError, ProviderError
-from bot.ports import FeedbackChat, Store
+from bot.ports import FeedbackChat
 from bot.ports.chat import may_still_arrive
-from bot.ports.collections import FEEDBACK, Collection
+from bot.ports.collections import Collection
 
 log = logging.getLogger(__name__)
 
@@ -121,10 +121,3 @@ class FeedbackVotes:
         found = (self._service.store.get(thread_id), self._service.store.last_closed(thread_id))
         known = [state for state in found if state is not None]
         return next((state for state in known if reply_id_of(state) == reply_id), known[0] if known else None)
-
-
-def read_feedback(store: Store) -> list[Feedback]:
-    """Return all votes, for whoever measures them; writes nothing and leaves out what cannot be read."""
-    collection = Collection(store.documents, FEEDBACK)
-    found = (collection.parse(document) for document in store.documents.list(FEEDBACK.name))
-    return [one for one in found if one is not None]

@@ -82,7 +82,7 @@ def open_answer(seen: Overview, now: datetime, *, may_see_drafts: bool) -> Answe
     waits = f"{counted(len(records), 'draft')} wait{'s' * (len(records) == 1)} for a decision"
     if not may_see_drafts:
         return sentence(f"{waits}. Only approvers can see them.", "approve-list", data=len(records))
-    lines = tuple(_draft_line(one, now) for one in seen.drafts)
+    lines = tuple(draft_line(one, now) for one in seen.drafts)
     more = f"{seen.running} more being investigated" if seen.running else ""
     parts = (Part(title=f"{waits}, pages first, then the oldest", lines=lines), *_note(more))
     return Answer(parts=parts, following=f"why {seen.drafts[0].thread_id}", data=records)
@@ -92,7 +92,8 @@ def _note(text: str) -> tuple[Part, ...]:
     return (Part(lines=lines_of([text])),) if text else ()
 
 
-def _draft_line(one: ThreadLine, now: datetime) -> Line:
+def draft_line(one: ThreadLine, now: datetime) -> Line:
+    """Return a draft that waits: how it stands, how long, what was asked, and the way to its card."""
     page = f"{SIGNS[Severity.PAGE]} {WORDS[Severity.PAGE]}" if one.severity is Severity.PAGE else ""
     rang = f"rang {counted(one.paging.rings, 'time')} more" if one.paging.rings else ""
     return Line(

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from bot.casework.posting.feedback import read_feedback
 from bot.casework.reports.journal_history import PastThreads
-from bot.casework.reports.measures import Window
+from bot.casework.reports.measures import Window, read_feedback
 from bot.casework.reports.thread_facts import ThreadFacts
-from bot.domain.answers import Answer, Line, Part, lines_of
 from bot.domain.hours import ActiveHours
 from bot.domain.questions.autonomy import (
     AS_DRAFTED,
@@ -206,73 +204,21 @@ def standing_words(case: AutonomyCase) -> str:
     }[case.mode]
 
 
-def autonomy_answer(case: AutonomyCase, *, may_see_drafts: bool) -> Answer:
-    """Return the case as it is shown; who may not approve sees counts and no questions."""
-    said, following = _next(case)
-    conditions = tuple(Line(mark="✓" if one.holds else "✗", text=one.said) for one in case.conditions)
-    types = tuple(Line(name=one.question_type, text=one.words()) for one in case.types)
-    who = case.standing.armed_by or case.standing.disarmed_by or ""
-    standing = Line(text=f"Automatic replies: {standing_words(case)}", who=who)
-    parts = [
-        Part(lines=(standing, *lines_of([*_weeks_words(case), *said]))),
-        *([Part(title=f"Drafts of the last {WEEKS} weeks", lines=types)] if types else []),
-        Part(title="What must hold", lines=conditions),
-    ]
-    if may_see_drafts:
-        wrong, sent = tuple(map(_false_line, case.false)), tuple(map(_sent_line, case.sent[:NAMED]))
-        parts += [Part(title="What people thought wrong", lines=wrong)] if wrong else []
-        parts += [Part(title="Sent automatically", lines=sent)] if sent else []
-    return Answer(parts=tuple(parts), following=following, data=_record(case))
+def type_name(record: TypeRecord) -> str:
+    """Return a type of question as people call it: `technical question`."""
+    return record.question_type.replace("_", " ").replace("qa", "question")
 
 
-def _record(case: AutonomyCase) -> dict[str, Any]:
-    """Return the case for programs."""
-    return {
-        "mode": case.mode,
-        "armed_by": case.standing.armed_by,
-        "armed_at": case.standing.armed_at,
-        "disarmed_for": [one.said for one in case.standing.disarmed_for],
-        "allowed": case.is_allowed,
-        "weeks": [{**week._asdict(), "rate": week.rate} for week in case.weeks],
-        "conditions": [one.model_dump() for one in case.conditions],
-        "types": [one._asdict() for one in case.types],
-        "false_positives": [one._asdict() for one in case.false],
-        "sent": [one.model_dump(mode="json") for one in case.sent],
-    }
-
-
-def _false_line(one: FalsePositive) -> Line:
-    reason = f" ({one.reason})" if one.reason else ""
-    return Line(text=f"{one.how}: {one.question}{reason}", link=one.permalink or "")
-
-
-def _sent_line(one: AutoReply) -> Line:
-    back = "taken back: " if one.taken_back_by else ""
-    return Line(at=one.at, who=one.taken_back_by or "", text=f"{back}{one.question}", link=one.permalink or "")
-
-
-def _weeks_words(case: AutonomyCase) -> list[str]:
+def weeks_words(case: AutonomyCase) -> str:
     """Return what would have been sent, and what people did with it: a line or two."""
     total = sum(week.drafts for week in case.weeks)
     if not total:
-        return [f"In the last {WEEKS} weeks no draft would have been sent without a human."]
+        return f"In the last {WEEKS} weeks no draft would have been sent without a human."
     by_week = " · ".join(f"{week.false} of {week.drafts}" for week in case.weeks)
-    return [
-        f"In the last {WEEKS} weeks {counted(total, 'decided draft')} would have been sent without a human.",
-        f"Wrong, week by week, the latest first: {by_week}",
-    ]
-
-
-def _next(case: AutonomyCase) -> tuple[list[str], str]:
-    """Return what the record allows, and what to type next."""
-    if case.standing.is_armed:
-        return [], "metrics --disarm"
-    if not case.missing:
-        return ["The record allows automatic replies. An approver may arm them."], "metrics --arm"
-    if case.is_allowed:
-        how = "To switch them on: `autonomy: shadow`, then `on`, in triage.yml."
-        return [f"The record would allow automatic replies. {how}"], "metrics"
-    return ["The record does not allow automatic replies. Every draft waits for an approver."], "metrics"
+    return (
+        f"In the last {WEEKS} weeks {counted(total, 'decided draft')} would have been sent without a human.\n"
+        f"Wrong, week by week, the latest first: {by_week}"
+    )
 
 
 def read_arming(stored: SingleDocument) -> Arming:

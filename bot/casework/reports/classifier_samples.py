@@ -29,7 +29,7 @@ Place = tuple[str, str]
 class Judgement(BaseModel):
     """One line of judgements.ndjson."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     at: AwareDatetime
     by: str

@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from bot.casework.escalate.long_run import EscalationFolder
-from bot.casework.posting.feedback import read_feedback
 from bot.casework.reports.classifier_samples import Judgement
-from bot.casework.reports.measures import Window, known_cost, recent_records, time_of, timed_records
+from bot.casework.reports.measures import Window, known_cost, read_feedback, recent_records, time_of, timed_records
 from bot.casework.reports.thread_facts import LongRun, ThreadFacts, facts_of
 from bot.domain.questions.feedback import Vote
 from bot.domain.threads import ThreadState, hash_draft
@@ -108,6 +106,8 @@ class PastThreads:
         """Return the facts of a thread with what is left of its long run."""
         if state is None or not state.is_escalated:
             return None if state is None else facts_of(state)
+        from bot.casework.escalate.long_run import EscalationFolder  # here: few windows have a long run
+
         folder = EscalationFolder(self._store.runs.fetch(f"escalations/{state.thread_id}"))
         if folder.launched_at() is None:
             return facts_of(state)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from statistics import median
 from typing import Any, Final, NamedTuple, Self
 
+from bot.domain.questions.feedback import Feedback
 from bot.ports import Store
+from bot.ports.collections import FEEDBACK, Collection
 
 OLD_IN_A_ROW: Final = 200
 """So many records that are too old end the way back: one alone may come from a clock that was set back."""
@@ -37,6 +38,11 @@ def timed_records(store: Store, name: str, key: str, since: datetime) -> Iterato
         older += 1
         if older == OLD_IN_A_ROW:
             return
+
+
+def read_feedback(store: Store) -> list[Feedback]:
+    """Return all votes, for whoever measures them; writes nothing and leaves out what cannot be read."""
+    return [one for one in Collection(store.documents, FEEDBACK).parsed().values() if one is not None]
 
 
 def known_cost(record: Mapping[str, Any]) -> float | None:
@@ -119,8 +125,11 @@ def middle(values: Iterable[float]) -> float | None:
     >>> middle([3, 1, 2]), middle([])
     (2, None)
     """
-    known = list(values)
-    return median(known) if known else None
+    known = sorted(values)
+    half = len(known) // 2
+    if not known:
+        return None
+    return known[half] if len(known) % 2 else (known[half - 1] + known[half]) / 2
 
 
 def measure_total(costs: Iterable[float | None]) -> float | None:

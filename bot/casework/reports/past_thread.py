@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from bot.casework.posting.feedback import read_feedback
+from bot.casework.reports.measures import read_feedback
 from bot.casework.reports.status_overview import overview
 from bot.casework.reports.timeline import render_timeline, render_unanswered
 from bot.domain.answers import Answer, Part

@@ -1,30 +1,24 @@
 """`triage metrics`: what is promised, measured from the journals; works beside a running bot and without one.
 
-`--sample` and `--marks` are in bot/cli/reports/samples.py.
+`--autonomy` is in bot/cli/reports/autonomy.py, `--sample` and `--marks` in bot/cli/reports/samples.py.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 import click
 
-from bot.adapters.process.clocks import local_zone
 from bot.casework.reports.answers import metrics_answer
-from bot.casework.reports.autonomy_metrics import autonomy_answer, read_case
 from bot.casework.reports.journal_history import PastThreads
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import DAYS, MetricsReport, read_metrics
 from bot.cli.arguments import Scope, scoped
-from bot.cli.data_directory import environment_at, reading, settings_at
-from bot.cli.reports.samples import record_marks, sample_at, show_sample
-from bot.config.environment import process_home
-from bot.config.home import find_config
+from bot.cli.data_directory import reading, settings_at
+from bot.config.home import find_config, process_home
 from bot.domain.answers import Answer
-from bot.domain.questions.autonomy_record import AutonomyMode
 from bot.errors import ConfigError
 
 _COUNT: Final = click.IntRange(1, 520)
@@ -60,28 +54,23 @@ def command(
     """
     now = datetime.now(UTC)
     if autonomy:
-        return scope.answer_each(partial(_autonomy, scope, now), as_json=as_json)
+        from bot.cli.reports.autonomy import case_at  # here: who asks for figures needs no triage.yml
+
+        return scope.answer_each(lambda of_team: case_at(scope, of_team, now), as_json=as_json)
     if not (marks or sample):
 
         def report(of_team: Path) -> Answer:
             return metrics_answer(_report(of_team, Window.last(days, now), _baseline(scope.config, of_team)))
 
         return scope.answer_each(report, as_json=as_json)
+    from bot.cli.reports.samples import record_marks, sample_at, show_sample  # here: for these two options alone
+
     home, seed, since = scope.one_team(), seed or f"{now:%Y-%m-%d}", now - timedelta(days=days)
     if marks:
         print(record_marks(home, marks))
     if sample:
         print(show_sample(home, sample_at(home, sample, seed=seed, since=since), as_json=as_json))
     return 0
-
-
-def _autonomy(scope: Scope, now: datetime, home: Path) -> Answer:
-    settings = scope.settings(home)
-    mode, wanted = AutonomyMode(settings.autonomy), settings.working_hours
-    zone = local_zone(environment_at(scope.home).variables) if settings.timezone == "local" else settings.timezone
-    with reading(home) as store:
-        case = read_case(store, PastThreads(store), now, mode, wanted.in_zone(zone) if wanted else None)
-    return autonomy_answer(case, may_see_drafts=True)
 
 
 def _report(home: Path, window: Window, baseline_reply_s: float | None) -> MetricsReport:

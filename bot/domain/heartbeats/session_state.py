@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final, Generic, Self, TypeVar
+from typing import Any, Final, Self
 
 from pydantic import AwareDatetime, Field, model_validator
 
@@ -31,9 +31,6 @@ _OUTAGES: Final = frozenset({"Unavailable", "Unconfirmed"})
 """Kinds of failures that end by themselves, when a service can be reached again."""
 
 
-Value = TypeVar("Value")
-
-
 class ChangedBy(FrozenValue):
     """Who set something, and when; `name` is what people read."""
 
@@ -42,18 +39,25 @@ class ChangedBy(FrozenValue):
     at: AwareDatetime
 
 
-class Override(FrozenValue, Generic[Value]):
-    """What somebody set by command."""
+class EnabledOverride(FrozenValue):
+    """That somebody switched a heartbeat on or off by command."""
 
-    value: Value
+    value: bool
+    by: ChangedBy
+
+
+class EveryOverride(FrozenValue):
+    """The interval that somebody set by command."""
+
+    value: WrittenInterval
     by: ChangedBy
 
 
 class SessionOverride(FrozenValue):
     """What stands over one session's settings; None: triage.yml decides."""
 
-    enabled: Override[bool] | None = None
-    every: Override[WrittenInterval] | None = None
+    enabled: EnabledOverride | None = None
+    every: EveryOverride | None = None
 
 
 class MessageKind(StrEnum):

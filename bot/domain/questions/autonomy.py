@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 
 from bot.domain.questions.autonomy_record import Arming, AutonomyMode, Condition
 from bot.domain.questions.autonomy_record import ConditionCode as Code
-from bot.domain.questions.rubrics import question_type_of
 from bot.domain.returns import InvestigatorReturn, ValidatorReturn, Verdict, claim_marks
 from bot.domain.text.humanize import counted
 from bot.domain.threads import QuestionType, Resolution, Round, ThreadState
@@ -129,6 +128,8 @@ def _draft_rows(state: ThreadState) -> Iterator[_Row]:
     """Yield what is asked of the draft itself; all of it is read from fields."""
     first = next((each for each in state.rounds if each.round == 1), None)
     ret, verdict = (first.investigator_return, first.validator_return) if first else (None, None)
+    from bot.domain.questions.rubrics import question_type_of  # here: reports measure more drafts than they judge
+
     asked = {state.question_type, question_type_of(state.question)}  # the investigator's word, and the rules'
     type_fits = state.question_type in TYPES and QuestionType.STATUS_CHECK not in asked
     said, sure = f"type {' or '.join(sorted(asked))}", ret.confidence if ret else "unknown"

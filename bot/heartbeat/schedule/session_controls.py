@@ -13,7 +13,14 @@ from bot.domain.answers import Answer, sentence
 from bot.domain.commands.command_line import CommandLine
 from bot.domain.heartbeats.allowed_commands import not_run_notice
 from bot.domain.heartbeats.beats import BeatStep, Wake
-from bot.domain.heartbeats.session_state import ChangedBy, InboxMessage, MessageKind, Override, SessionOverride
+from bot.domain.heartbeats.session_state import (
+    ChangedBy,
+    EnabledOverride,
+    EveryOverride,
+    InboxMessage,
+    MessageKind,
+    SessionOverride,
+)
 from bot.domain.intervals import format_interval, parse_interval
 from bot.domain.playbook_entries import PlaybookEntry, PlaybookSection
 from bot.domain.secrets import redact
@@ -117,7 +124,7 @@ class SessionControls:
 
     def _switch(self, session: Session, by: ChangedBy, *, on: bool) -> Answer:
         """Switch a heartbeat on or off, across restarts and whatever triage.yml says; off stops the running beat."""
-        switch: Override[bool] | None = Override(value=on, by=by) if on != session.configured.enabled else None
+        switch = EnabledOverride(value=on, by=by) if on != session.configured.enabled else None
         self.overrides.evolve(session.id, enabled=switch)
         if on:
             return sentence(f"{session.id} is on.", f"heartbeat run {session.id}")
@@ -128,7 +135,7 @@ class SessionControls:
         """Set how often a session beats; `default` gives the word back to triage.yml."""
         configured = session.configured.every
         every = configured if interval == DEFAULT else _interval(interval, session.id)
-        pace: Override[timedelta] | None = Override(value=every, by=by) if every != configured else None
+        pace = EveryOverride(value=every, by=by) if every != configured else None
         self.overrides.evolve(session.id, every=pace)
         said = f"{session.id} is checked every {format_interval(every)}{'' if pace else ', as triage.yml says'}."
         return sentence(said, undo=("heartbeat", "every", session.id, DEFAULT) if pace else ())

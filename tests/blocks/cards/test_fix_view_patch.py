@@ -45,4 +45,4 @@ def test_no_patch_breaks_card_or_dialogue(text: str) -> None:
     patch = ProposedPatch(title=text, diff=text, rationale=text)
     if line := patch_line(patch):
         as_slack_takes_it(line)
-    view_as_slack_takes_it(diff_modal(patch))
+        view_as_slack_takes_it(diff_modal(patch))

@@ -10,7 +10,7 @@ from slack_sdk.models.views import View
 from blocks.text.message_size import SHORT_CHARS, fair_shares, fit_message, shortened_blocks
 from blocks.text.outgoing_text import context, section
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of
-from blocks.views.help_view import typed_blocks
+from blocks.views.answers import typed_blocks
 from tests.blocks.limits import as_slack_takes_it, shown
 from tests.gallery.book import SCENES
 from tests.gallery.scene import Scene

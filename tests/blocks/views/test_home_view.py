@@ -28,8 +28,8 @@ from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus
 from bot.heartbeat.session_registry import resolve_session
 from tests.blocks.cards.test_draft_card import FEW, HOSTILE
 from tests.blocks.limits import as_slack_takes_it, view_as_slack_takes_it
-from tests.blocks.views.test_status_answer import an_overview
 from tests.builders import NOW, in_status
+from tests.casework.reports.test_answers import an_overview
 from tests.heartbeat.clockwork import session_settings
 from tests.tables import each_row
 

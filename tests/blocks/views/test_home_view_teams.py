@@ -15,8 +15,8 @@ from blocks.text.splitting import VIEW_BYTES, size_of
 from blocks.views.home_view import HomeData, Notice, TeamHome, home_view
 from tests.blocks.limits import view_as_slack_takes_it
 from tests.blocks.views.test_home_view import a_draft, a_home, a_row, clicks, of_drafts, text_of
-from tests.blocks.views.test_status_answer import an_overview
 from tests.builders import NOW, a_return
+from tests.casework.reports.test_answers import an_overview
 from tests.tables import each_row
 
 

@@ -67,6 +67,28 @@ def test_state_moves_there_and_back_and_is_counted(tmp_path: Path) -> None:
     assert (tmp_path / "back" / "events.ndjson").read_bytes() == (home / "events.ndjson").read_bytes()
 
 
+def test_a_dry_run_counts_what_would_move_and_writes_nothing(tmp_path: Path) -> None:
+    """Neither in the directory nor in the database, there and back; what the move would refuse is named."""
+    url, home = new_database(), a_home(tmp_path, 3)
+    held = files(home)
+    up = triage(tmp_path, ["migrate", "--to", "postgresql", "--dry-run"], TRIAGE_DATABASE_URL=url)
+    assert (up.returncode, up.stderr) == (0, "")
+    assert ["events", "3"] in [line.split() for line in up.stdout.splitlines()]
+    assert "Nothing was written." in up.stdout
+    assert files(home) == held
+    (home / "state").mkdir(exist_ok=True)
+    (home / "state" / "T1.C1.9.9.json").write_text("{")
+    refused = triage(tmp_path, ["migrate", "--to", "postgresql", "--dry-run"], TRIAGE_DATABASE_URL=url)
+    assert (refused.returncode, "state/T1.C1.9.9.json cannot be read" in " ".join(refused.stdout.split())) == (1, True)
+    (home / "state" / "T1.C1.9.9.json").unlink()
+    assert triage(tmp_path, ["migrate", "--to", "postgresql"], TRIAGE_DATABASE_URL=url).returncode == 0
+    again = triage(tmp_path, ["migrate", "--to", "postgresql", "--dry-run"], TRIAGE_DATABASE_URL=url)
+    assert (again.returncode, "holds state of triage already" in " ".join(again.stdout.split())) == (1, True)
+    down = triage(tmp_path, ["migrate", "--to", "back", "--dry-run"], TRIAGE_DATABASE_URL=url)
+    assert ["events", "3"] in [line.split() for line in down.stdout.splitlines()]
+    assert not (tmp_path / "back").exists()
+
+
 @each_row("to", [f"postgresql://triage:{PASSWORD}@db/triage", f"postgres://triage@db/triage?password={PASSWORD}"])
 def test_an_address_with_a_password_is_refused(to: str) -> None:
     """Every user of the machine reads it in the process list; it is not repeated."""

@@ -23,11 +23,9 @@ def answer(home: Path, text: str) -> str:
     office = Office(home / "office")
     approvers = Approvers((), ops_channel="C0OPS", team_id="T1", workspace=office.workspace)
     command = metrics_command(lambda: metrics_of(home), office.arming, approvers)
-    blocks = CommandDispatcher({"metrics": command}, team_id="T1").answer(
-        TypedCommand.from_payload({"text": text, "team_id": "T1", "user_id": "U1"})
-    )
-    assert isinstance(blocks, list)
-    assert len(blocks) <= 5
+    typed = TypedCommand.from_payload({"text": text, "team_id": "T1", "user_id": "U1"})
+    blocks = CommandDispatcher({"metrics": command}, approvers).answer(typed).blocks
+    assert len(blocks) <= 6
     return "\n".join(texts([block.to_dict() for block in blocks]))
 
 

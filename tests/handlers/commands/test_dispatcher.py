@@ -10,17 +10,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from slack_sdk.models.blocks import Block
 from slack_sdk.webhook import WebhookResponse
 
-from blocks.views.answers import message_blocks
 from blocks.views.brief_view import draft_lines
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
 from bot.casework.reports.status_overview import ThreadLine
-from bot.domain.answers import sentence
+from bot.domain.answers import Answer, sentence
 from bot.domain.commands.command_specs import manual
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import InputError, ProviderError, StoreError, TriageError
@@ -42,9 +40,8 @@ def run(home: Path, text: str | None, *, by: str = "U2") -> dict[str, Any]:
     workspace.groups["C0OPS"] = frozenset({"U2"})
     approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
     approvers.refresh()
-    commands = CommandDispatcher(
-        {"status": status_command(FileStore(home), approvers, FakeClock(), ())}, team_id="T1", patience_s=600
-    )
+    status = status_command(FileStore(home), approvers, FakeClock(), ())
+    commands = CommandDispatcher({"status": status}, approvers, patience_s=600)
     answers: list[dict[str, Any]] = []
     body = {**payload("slash_command"), "text": text, "user_id": by}
     commands(lambda **answer: answers.append(answer), body, lambda **later: answers.append(later))  # type: ignore[arg-type]
@@ -78,7 +75,7 @@ def test_a_colleague_of_a_sister_workspace_is_answered(tmp_path: Path) -> None:
     workspace.people["U2"] = Person(user_id="U2", name="b", team_id="T2", team_ids=frozenset({"T2"}))
     approvers = Approvers((), ops_channel="C0OPS", team_id="T1", workspace=workspace)
     status = status_command(FileStore(tmp_path), approvers, FakeClock(), ())
-    commands = CommandDispatcher({"status": status}, team_id="T1", knows=approvers.knows, patience_s=600)
+    commands = CommandDispatcher({"status": status}, approvers, patience_s=600)
     answers: list[dict[str, Any]] = []
     for team in ("T2", "T9"):
         body = {**payload("slash_command"), "text": "status", "user_id": "U2", "team_id": team}
@@ -132,7 +129,7 @@ class Casework:
             explain=lambda asked: sentence(f"what became of {asked}"),
             clock=FakeClock(),
         )
-        self.commands = CommandDispatcher(commands.table(), team_id="T1", patience_s=600)
+        self.commands = CommandDispatcher(commands.table(), approvers, patience_s=600)
 
     def _ask(self, question: str, by: str) -> str:
         if self.refuse:
@@ -283,9 +280,14 @@ def test_the_brief_is_for_everybody_in_numbers(casework: Casework) -> None:
     Threads(FileDocuments(casework.home)).put(a_draft("why five?", "1795165200.000100"))
     assert "why five?" in casework.type("brief")
     other = casework.type("brief", by="U3")
-    assert "*1 draft* waits" in other
+    assert "1 draft waits" in other
     assert "why five?" not in other
     assert DRAFT not in casework.type("brief")
+
+
+def anybody() -> Approvers:
+    """Return approvers who know everybody of the workspace."""
+    return Approvers((), ops_channel="C0OPS", team_id="T1", workspace=FakeWorkspace())
 
 
 class Slow:
@@ -295,11 +297,11 @@ class Slow:
         self.acks: list[dict[str, Any]] = []
         self.later: list[dict[str, Any]] = []
         self.told = threading.Event()
-        self.commands = CommandDispatcher({"metrics": self.metrics}, team_id="T1", patience_s=0.01)
+        self.commands = CommandDispatcher({"metrics": self.metrics}, anybody(), patience_s=0.01)
 
-    def metrics(self, _: TypedCommand) -> list[Block]:
+    def metrics(self, _: TypedCommand) -> Answer:
         assert self.told.wait(timeout=120)
-        return message_blocks("measured at last")
+        return sentence("measured at last")
 
     def ack(self, **said: Any) -> None:
         self.acks.append(said)
@@ -351,8 +353,8 @@ def test_help_stands_for_every_command_on_one_screen(casework: Casework, path: s
     said = answer.replace("&lt;", "<").replace("&gt;", ">")
     assert f"`/triage {entry.form}`" in said
     assert all(example.replace("`", "") in said for example in entry.examples)
-    assert "*Who may*" in said
-    assert "*Changes*" in said
+    assert "Who may:" in said
+    assert "Changes:" in said
     assert said.count("\n") < 20
     if path in ("pause", "open", "brief"):
         assert casework.type(f"{path} help") == answer
@@ -370,11 +372,11 @@ def test_help_stands_for_every_command_on_one_screen(casework: Casework, path: s
 def test_a_refusal_ends_with_what_to_type_next(error: TriageError, ending: str) -> None:
     """Whether it does already is a field: a path or somebody's own word may hold `/triage`, too."""
 
-    def refuse(_: TypedCommand) -> list[Block]:
+    def refuse(_: TypedCommand) -> Answer:
         raise error
 
     answers: list[dict[str, Any]] = []
-    commands = CommandDispatcher({"status": refuse}, team_id="T1", patience_s=600)
+    commands = CommandDispatcher({"status": refuse}, anybody(), patience_s=600)
     commands(lambda **answer: answers.append(answer), {**payload("slash_command"), "text": "status"}, None)  # type: ignore[arg-type]
     assert next(texts(answers[0]["blocks"])).endswith(ending)
 
@@ -399,7 +401,7 @@ def test_a_table_that_slack_refuses_is_sent_as_text_and_never_tried_again(tmp_pa
         approvers = Approvers(("U2",), ops_channel="C0OPS", team_id="T1", workspace=FakeWorkspace())
         approvers.refresh()
         status, tables = status_command(FileStore(tmp_path), approvers, FakeClock(), ()), TableAnswers()
-        commands = CommandDispatcher({"status": status}, team_id="T1", patience_s=600, tables=tables)
+        commands = CommandDispatcher({"status": status}, approvers, patience_s=600, tables=tables)
         acks: list[dict[str, Any]] = []
         kinds.clear()
         body = {**payload("slash_command"), "text": "status", "user_id": "U2"}

@@ -16,7 +16,7 @@ from bot.adapters.storage.files.file_engine import FileStore, NoteFiles
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
 from bot.domain.answers import sentence
-from bot.domain.commands.command_specs import NOTHING, manual
+from bot.domain.commands.command_specs import NOTHING, Who, manual
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from bot.heartbeat.playbooks.playbook_file import Removals
@@ -28,10 +28,10 @@ from bot.ports.threads import Threads
 from handlers.commands.casework_commands import (
     CaseworkCommands,
     metrics_command,
+    notes_command,
     status_command,
 )
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
-from handlers.commands.notes_command import notes_command
 from handlers.commands.session_command import SessionCommand
 from tests.blocks.limits import texts
 from tests.builders import in_status
@@ -107,7 +107,7 @@ class Everything:
         self.arming, self.switch = office.arming, SingleDocument(office.past.documents, AUTONOMY)
         self.notes = NoteFiles(folder / "memory")
         self.notes.create("retries", f"# {SECRET}\n\nFive {SECRET}.\n")
-        self.commands = CommandDispatcher(self._table(), team_id="T1", knows=self.approvers.knows, patience_s=600)
+        self.commands = CommandDispatcher(self._table(), self.approvers, patience_s=600)
 
     def _table(self) -> dict[str, Any]:
         works = self.works
@@ -137,7 +137,7 @@ class Everything:
             "status": status_command(FileStore(self.home), self.approvers, works.clock, ()),
             "metrics": metrics_command(lambda: metrics_of(self.home), self.arming, self.approvers),
             **casework.table(),
-            **{name: SessionCommand(name, one, OWNERS, self.approvers) for name, one in sessions.items()},
+            **{name: SessionCommand(one, OWNERS, self.approvers) for name, one in sessions.items()},
             "notes": notes_command(self.notes, self.approvers),
         }
 
@@ -203,7 +203,7 @@ def test_who_may_not_learns_nothing_and_changes_nothing(everything: Everything, 
         assert everything.standing() == before, path
         if team != "T1" or by == GUEST:
             assert seen.startswith(NO_MEMBER), path
-        elif spec.changes != NOTHING and spec.who in ("approvers", "approvers, and the session's owner"):
+        elif spec.changes != NOTHING and spec.who is not Who.EVERYBODY:
             assert "nly approvers" in seen, path
 
 

@@ -51,10 +51,10 @@ def answer(works: Clockwork, text: str, by: str = APPROVER, team: str = "T1", ru
         zones=works.zones,
         clock=works.clock,
     )
-    command = SessionCommand("heartbeat", controls.answer, OWNERS, approvers)
+    command = SessionCommand(controls.answer, OWNERS, approvers)
     answers: list[dict[str, Any]] = []
     body = {**payload("slash_command"), "text": text, "user_id": by, "user_name": "ana", "team_id": team}
-    CommandDispatcher({"heartbeat": command}, team_id="T1", patience_s=600)(
+    CommandDispatcher({"heartbeat": command}, approvers, patience_s=600)(
         lambda **given: answers.append(given), body, lambda **given: answers.append(given)
     )  # type: ignore[arg-type]
     given = answers[-1]

@@ -35,10 +35,10 @@ def answer(garden: Garden, text: str, by: str = APPROVER, team: str = "T1") -> s
     workspace.groups["C0OPS"] = frozenset({APPROVER})
     approvers = Approvers(None, ops_channel="C0OPS", team_id="T1", workspace=workspace)
     approvers.refresh()
-    command = SessionCommand("pollinate", garden.desk.answer, OWNERS, approvers)
+    command = SessionCommand(garden.desk.answer, OWNERS, approvers)
     body = {**payload("slash_command"), "text": f"pollinate {text}", "user_id": by, "user_name": "ana", "team_id": team}
     answers: list[dict[str, Any]] = []
-    CommandDispatcher({"pollinate": command}, team_id="T1", patience_s=600)(
+    CommandDispatcher({"pollinate": command}, approvers, patience_s=600)(
         lambda **given: answers.append(given), body, None
     )  # type: ignore[arg-type]
     [given] = answers

@@ -56,13 +56,13 @@ class Edge:
         """Start a process on what is on disk."""
         works = self.works
         tasks = TaskCommands(works.sessions, works.store, works.clock, self.stored, Removals(MemorySingle()))
-        self.tiers = SessionCommand("tiers", tasks.answer, OWNERS, self.approvers)
+        self.tiers = SessionCommand(tasks.answer, OWNERS, self.approvers)
 
     def types(self, text: str, by: str = APPROVER, team: str = "T1") -> str:
         """Type a command and return what it says."""
         answers: list[dict[str, Any]] = []
         body = {**payload("slash_command"), "text": f"tiers {text}", "user_id": by, "team_id": team}
-        CommandDispatcher({"tiers": self.tiers}, team_id="T1", patience_s=600)(
+        CommandDispatcher({"tiers": self.tiers}, self.approvers, patience_s=600)(
             lambda **given: answers.append(given), body, lambda **given: answers.append(given)
         )  # type: ignore[arg-type]
         given = answers[-1]
@@ -205,7 +205,7 @@ def test_a_session_without_a_playbook_says_how_to_get_one(edge: Edge) -> None:
 def test_an_owner_who_became_a_guest_changes_nothing(edge: Edge) -> None:
     """The right to a session ends with that to anything."""
     edge.works.workspace.people[OWNER] = Person(user_id=OWNER, name="o", team_id="T1", is_guest=True)
-    assert NO_TASKS_OF_YOURS in edge.types("shop add daily x", OWNER)
+    assert NO_MEMBER in edge.types("shop add daily x", OWNER)
     assert edge.text == PLAYBOOK
 
 

@@ -6,15 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from slack_sdk.models.blocks import Block
-
-from blocks.text.outgoing_text import section
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS
 from bot.casework.approvers import Approvers
+from bot.domain.answers import Answer, Part, lines_of
 from bot.domain.commands.command_specs import commands
 from bot.intake.normalise import Identity
 from bot.ports import Person
-from handlers.commands.dispatcher import CommandDispatcher, DeferredAnswer, TypedCommand
+from handlers.commands.dispatcher import ONLY_APPROVERS, CommandDispatcher, DeferredAnswer, TypedCommand
 from handlers.commands.team_commands import OF_NO_TEAM, TeamCommands
 from handlers.team_router import TeamListeners, TeamRouter
 from tests.blocks.limits import texts
@@ -62,7 +60,7 @@ class Office:
             ops_channel=f"C{name}ops",
             watcher=Watching(f"C{name}"),  # type: ignore[arg-type]
             approvers=approvers,
-            commands=CommandDispatcher(table, team_id="T1", knows=approvers.knows),
+            commands=CommandDispatcher(table, approvers),
             shortcuts={},
             actions={},
             views={},
@@ -71,11 +69,12 @@ class Office:
             owned=lambda user: frozenset({f"{name}-session"}) if self.owned.get(user) == name else frozenset(),
         )
 
-    def _command(self, name: str, path: str) -> Callable[[TypedCommand], list[Block] | DeferredAnswer]:
-        def command(typed: TypedCommand) -> list[Block] | DeferredAnswer:
+    def _command(self, name: str, path: str) -> Callable[[TypedCommand], Answer | DeferredAnswer]:
+        def command(typed: TypedCommand) -> Answer | DeferredAnswer:
             self.done.append(f"{name}: {typed.line.text}")
-            said = [section(f"{name} says {path}: {'x' * self.long}") for _ in range(self.long)]
-            return DeferredAnswer(blocks=said, work=lambda: None) if path == "investigate" else said
+            line = lines_of([f"{name} says {path}: {'x' * self.long}"])
+            said = Answer(parts=(Part(lines=line),) * self.long)
+            return DeferredAnswer(answer=said, work=lambda: None) if path == "investigate" else said
 
         return command
 
@@ -188,8 +187,7 @@ def test_who_is_refused_is_told_what_they_can_type() -> None:
 def test_investigate_is_open_in_a_channel_of_the_team_and_nowhere_else() -> None:
     """It says nothing of the team; whether one may is for the command itself to say."""
     office = Office()
-    office.type("investigate Why?", by="UCHLOE", channel="Cpayments")
-    assert office.done == ["payments: investigate Why?"]
+    assert ONLY_APPROVERS in office.type("investigate Why?", by="UCHLOE", channel="Cpayments")
     office.type("payments investigate Why?", by="UCHLOE")
     assert office.done == []
 

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from bot.domain.heartbeats.beats import BeatResult, Indicator, Wake
 from bot.domain.heartbeats.session_state import (
     ChangedBy,
+    EnabledOverride,
+    EveryOverride,
     InboxMessage,
     MessageKind,
-    Override,
     SessionOverride,
 )
 from bot.domain.intervals import slot_of
@@ -239,7 +240,7 @@ def test_what_another_process_left_wakes(works: Clockwork) -> None:
 
 def test_a_disabled_session_refuses_every_wake_and_says_so(works: Clockwork) -> None:
     """Each refusal is recorded."""
-    works.overrides.change("shop", lambda _: SessionOverride(enabled=Override(value=False, by=ANA)))
+    works.overrides.change("shop", lambda _: SessionOverride(enabled=EnabledOverride(value=False, by=ANA)))
     assert "/triage heartbeat on shop" in works.scheduler.wake("shop", Wake.ON_DEMAND)
     assert list(works.run_for(timedelta(hours=1))) == []
     assert works.whys() == ["disabled"] * 3
@@ -249,7 +250,7 @@ def test_a_disabled_session_refuses_every_wake_and_says_so(works: Clockwork) -> 
 
 def test_a_new_interval_begins_with_the_slot_to_come(works: Clockwork) -> None:
     """There is no storm."""
-    works.overrides.change("shop", lambda _: SessionOverride(every=Override(value=timedelta(minutes=5), by=ANA)))
+    works.overrides.change("shop", lambda _: SessionOverride(every=EveryOverride(value=timedelta(minutes=5), by=ANA)))
     works.tick(seconds=1)
     assert works.jobs.waiting == {}
     assert len(list(works.run_for(timedelta(minutes=30)))) == 6

@@ -1,4 +1,4 @@
-"""What `/triage status` and `/triage help` say."""
+"""What `/triage status` says."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any
 
 from blocks.text.tables import without_tables
 from blocks.views.answers import answer_blocks
-from blocks.views.help_view import help_blocks, unknown_text
 from bot.casework.reports.answers import status_answer
 from bot.casework.reports.status_overview import FindingLine, Overview, ThreadLine
-from bot.domain.commands.command_specs import near_commands
 from bot.domain.severity import Severity
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.ports.replicas import Replica
@@ -111,16 +109,3 @@ def test_an_idle_bot_has_something_to_say() -> None:
     """No thread, no message."""
     seen = status(an_overview(last_event="No message seen yet"), may_see_drafts=True)
     assert "No message seen yet" in seen
-
-
-def test_an_unknown_word_is_met_with_the_near_ones() -> None:
-    """And with the whole list."""
-    seen = shown(help_blocks(unknown_text("stauts", near_commands("stauts"))))
-    assert "There is no `/triage stauts`, and nothing was done. Did you mean `/triage status`?" in seen
-    assert "`/triage status`  open questions" in seen
-
-
-@each_row("word", ["<!channel>", "`x`", "x" * 40, "&"])
-def test_an_unknown_word_is_repeated_inertly(word: str) -> None:
-    """Whatever was typed."""
-    shown(help_blocks(unknown_text(word, near_commands(word))))
