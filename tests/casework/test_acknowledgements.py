@@ -15,7 +15,7 @@ from bot.casework.recovery import CrashRecovery
 from bot.domain.acknowledgement import Reaction, acknowledgement_id
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.errors import ProviderError, Unavailable
-from bot.ports.collections import ACKNOWLEDGEMENTS
+from bot.ports.feature_collections import ACKNOWLEDGEMENTS
 from tests.builders import QUESTION_TS, THREAD_ID, an_event
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import Crash, Faults, RecordingAskerChat, in_memory
