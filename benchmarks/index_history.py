@@ -25,8 +25,7 @@ from bot.domain.search.files import is_indexed
 
 COMMITS: Final = 100
 QUESTIONS: Final = 3
-MOST: Final = 8.0
-"""What it is today, with room for a busy machine; the aim is 2."""
+MOST: Final = 2.0
 
 
 class Cost(NamedTuple):
