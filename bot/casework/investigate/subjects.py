@@ -23,9 +23,6 @@ from bot.domain.search.questions import (
 )
 from bot.ports import PassageIndex
 
-VALUE: Final = 0.9
-"""How much a constant counts beside a type or function of the same name."""
-
 TYPE_WORDS: Final = frozenset({"class", "struct", "interface", "enum"})
 """A question with one of them asks for a type, however its name is capitalised."""
 
@@ -93,11 +90,7 @@ def _fitting(named: Named, question: Question, index: PassageIndex, subject: Sub
 
     def fit(one: Definition) -> tuple[float, bool, float]:
         is_type = wants_type and one.kind is DefinitionKind.TYPE
-        return (
-            _qualified(named, one),
-            is_type,
-            path_weight(one.path, question.text) * (VALUE if one.kind is DefinitionKind.VALUE else 1),
-        )
+        return _qualified(named, one), is_type, path_weight(one.path, question.text)
 
     def rank(one: Definition) -> tuple[object, ...]:
         return *(-each for each in fit(one)), len(one.scope.split(".")), one.path.count("/"), one.path, one.line
