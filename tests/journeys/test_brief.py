@@ -59,7 +59,7 @@ def test_a_brief_is_said_at_its_time_and_once_whatever_restarts(
         assert briefs(control) == []
         clock.advance(timedelta(hours=3).total_seconds())
         [said] = told(office)
-        assert "*1 draft* waits" in said
+        assert "*1 draft waits" in said
         assert SESSIONS[:20] in said
         office.bot.team.questions.briefs.tick()
     with at_work(slack, control, home, shop, clock, brief=brief) as office:
