@@ -58,7 +58,7 @@ def test_a_question_from_another_channel_gets_its_draft_and_stands_in_the_open_l
     assert SESSIONS[:20] in seen
     other = typed(office, "open", "1 draft waits", user=CHLOE.user_id)
     assert SESSIONS[:20] not in other
-    typed(office, "approve-list", "whose members approve")
+    typed(office, "approve-list", "Its members approve")
     assert SESSIONS[:20] in typed(office, "brief", "*1 draft waits for a decision*")
     assert SESSIONS[:20] not in typed(office, "brief", "*1 draft waits for a decision*", user=CHLOE.user_id)
 
