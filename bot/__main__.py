@@ -63,16 +63,6 @@ _FIRST = ("run", "init", "demo", "doctor")
 COMMANDS = (*_FIRST, *_SHARED, *(name for name in _OWN if name not in _FIRST))
 """Every command in the order of lists; a module is imported when its command is typed."""
 
-_REMOVED_OPTIONS = {
-    "--judge": "the page of triage backtest marks messages, and --marks records its file",
-    "--picture": "triage metrics --days 7 shows a week",
-    "--rebuild": "triage metrics reads the journals of its days every time",
-    "--teams": "several teams are a block of triage.yml",
-    "--train": "classifier.threshold in triage.yml says how much is heard",
-    "--weeks": "triage metrics --days 7 shows a week",
-}
-"""Options of earlier releases, each with what is so instead."""
-
 _IN_SLACK: Final = ("--arm", "--disarm")
 """Options of `/triage metrics` alone: they are on record under the name of an approver."""
 
@@ -228,9 +218,7 @@ def _misread(error: click.UsageError) -> int:
     if error.ctx:
         print(error.ctx.get_usage(), file=sys.stderr)
     said = error.format_message()
-    if isinstance(error, click.NoSuchOption) and error.option_name in _REMOVED_OPTIONS:
-        said = f"{error.option_name} was removed: {_REMOVED_OPTIONS[error.option_name]}"
-    elif isinstance(error, click.NoSuchOption) and error.option_name in _IN_SLACK:
+    if isinstance(error, click.NoSuchOption) and error.option_name in _IN_SLACK:
         said = f"this is for Slack: an approver types `/triage metrics {error.option_name}` there"
     _complain(f"{words}: {said}")
     _complain(f"Next: {words} --help")

@@ -109,6 +109,9 @@ def assert_designed(done: Said) -> None:
         "pollinate",
         "pollinate list",
         "help",
+        "help heartbeat",
+        "help tiers add",
+        "brief",
     ],
 )
 def test_an_answer_fits_the_screen(desk: Desk, words: str) -> None:

@@ -1,4 +1,4 @@
-"""What is said to somebody who types a command or an option of an earlier release."""
+"""What is said to somebody who types a command of an earlier release, or an option that only Slack has."""
 
 from __future__ import annotations
 
@@ -27,18 +27,8 @@ def test_a_removed_command_names_what_to_type_instead(
     assert f"Did you mean `triage {instead}`?" in " ".join(capsys.readouterr().err.split())
 
 
-@each_row(
-    "typed, said",
-    [
-        ("metrics --train", "--train was removed: classifier.threshold"),
-        ("metrics --weeks", "--weeks was removed: triage metrics --days 7"),
-        ("metrics --rebuild", "--rebuild was removed: triage metrics reads the journals"),
-        ("metrics --picture", "--picture was removed: triage metrics --days 7"),
-        ("demo --teams", "--teams was removed: several teams"),
-        ("metrics --judge", "--judge was removed: the page of triage backtest"),
-    ],
-)
-def test_a_removed_option_says_what_is_so_instead(typed: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """No other option is offered, and nothing is done."""
-    assert main(typed.split()) == 2
-    assert said in " ".join(capsys.readouterr().err.split())
+@each_row("option", ["--arm", "--disarm"])
+def test_the_switch_of_automatic_replies_is_typed_in_slack(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is done, and what to type there is said."""
+    assert main(["metrics", option]) == 2
+    assert f"an approver types `/triage metrics {option}` there" in " ".join(capsys.readouterr().err.split())

@@ -58,9 +58,9 @@ def test_a_question_from_another_channel_gets_its_draft_and_stands_in_the_open_l
     assert SESSIONS[:20] in seen
     other = typed(office, "open", "1 draft waits", user=CHLOE.user_id)
     assert SESSIONS[:20] not in other
-    typed(office, "approve-list", "whose members approve")
-    assert SESSIONS[:20] in typed(office, "brief", "*1 draft* waits for a decision")
-    assert SESSIONS[:20] not in typed(office, "brief", "*1 draft* waits for a decision", user=CHLOE.user_id)
+    typed(office, "approve-list", "Its members approve")
+    assert SESSIONS[:20] in typed(office, "brief", "*1 draft waits for a decision*")
+    assert SESSIONS[:20] not in typed(office, "brief", "*1 draft waits for a decision*", user=CHLOE.user_id)
 
 
 def test_an_alarm_asked_by_command_pages_as_one_in_a_channel_does(office: Office, control: Control) -> None:
