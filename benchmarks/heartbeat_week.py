@@ -246,7 +246,7 @@ def week(folder: Path, changes: Sequence[Change], *, probes: bool, screen: bool)
     inputs = input_collector(ScriptedProbes(world), store, sessions, clock)
     minds = Minds(ScriptedRun(world, bill).run, ScriptedScreen(world, bill).decide if screen else None)
     recorder, peers = BeatRecorder(FileRunFolders(folder), store, log), peer_sessions(sessions, store, clock)
-    beats = BeatWorker(sessions, store, scheduler, inputs, minds, recorder, alerts, peers, clock)
+    beats = BeatWorker(sessions, scheduler, inputs, minds, recorder, alerts, peers, clock)
     end = START + timedelta(days=DAYS)
     while clock.now() < end:
         scheduler.tick()

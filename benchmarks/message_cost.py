@@ -21,7 +21,7 @@ from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.casework.waiting_drafts import DraftReminders
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.intake.normalise import Identity
-from bot.intake.watcher import Watcher
+from bot.intake.watcher import MessageLog, Watcher
 from bot.ports.collections import CLASSIFIED, EVENTS
 from bot.ports.threads import Threads
 from tests.builders import in_status
@@ -47,8 +47,7 @@ class _Bot(Office):
             self.settings,
             Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT"),
             sorter=SORTER,
-            events=files.journal(EVENTS),
-            classified=files.journal(CLASSIFIED),
+            journals=MessageLog(files.journal(EVENTS), files.journal(CLASSIFIED)),
             threads=self.store,
             jobs=self.jobs,
             clock=self.clock,

@@ -16,7 +16,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import click
 
@@ -72,6 +72,9 @@ _REMOVED_OPTIONS = {
     "--weeks": "triage metrics --days 7 shows a week",
 }
 """Options of earlier releases, each with what is so instead."""
+
+_IN_SLACK: Final = ("--arm", "--disarm")
+"""Options of `/triage metrics` alone: they are on record under the name of an approver."""
 
 GARBAGE_AFTER = 50_000
 """After so many new objects Python looks for garbage; its own 2,000 cost a tenth of the start."""
@@ -227,6 +230,8 @@ def _misread(error: click.UsageError) -> int:
     said = error.format_message()
     if isinstance(error, click.NoSuchOption) and error.option_name in _REMOVED_OPTIONS:
         said = f"{error.option_name} was removed: {_REMOVED_OPTIONS[error.option_name]}"
+    elif isinstance(error, click.NoSuchOption) and error.option_name in _IN_SLACK:
+        said = f"this is for Slack: an approver types `/triage metrics {error.option_name}` there"
     _complain(f"{words}: {said}")
     _complain(f"Next: {words} --help")
     return 2

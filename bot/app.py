@@ -36,7 +36,9 @@ REPEAT_EVERY_S = 10
 LISTEN_CHECK_S = 1
 HOME_EVERY_S = 30
 SHARE_EVERY_S = 10
-APPROVERS_EVERY_S = 5
+APPROVERS_EVERY_S = 60
+"""A list of user groups is a request of Slack's Tier 2 for each: 20 a minute for the whole app."""
+
 CLOCK_CHECK_S = 300
 """A clock that jumps makes everything that is ticked due, so that this is for one that drifts."""
 
@@ -79,15 +81,7 @@ class App:
             on_gap=self._missed_since,
         )
         self.reload = ConfigReload(self.teams, process.code)
-        self._workers = WorkerPool(
-            self.teams.queues,
-            self.teams.handlers_of,
-            threads=0 if role is Role.EDGE else settings.max_concurrent_sessions,
-            interrupt=lambda: self.teams.each(Team.interrupt),
-            finish_s=FINISH_S * time_scale,
-            pause_after_error_s=PAUSE_AFTER_ERROR_S * time_scale,
-            pause_while_away_s=PAUSE_WHILE_AWAY_S * time_scale,
-        )
+        self._workers = self._build_workers(time_scale)
         self._life = SignsOfLife(process.engine.replicas, role, process.keep_time)
         self._ticker = Ticker(time_scale)
         # apart: what the other one asks of Slack may take a minute, and this looks after the line
@@ -106,6 +100,17 @@ class App:
             process.code.refreshes, process.single(INDEX, of_machine=True), say=self.teams.say
         )
 
+    def _build_workers(self, time_scale: float) -> WorkerPool:
+        return WorkerPool(
+            self.teams.queues,
+            self.teams.handlers_of,
+            threads=0 if self._role is Role.EDGE else self.process.settings.max_concurrent_sessions,
+            interrupt=lambda: self.teams.each(Team.interrupt),
+            finish_s=FINISH_S * time_scale,
+            pause_after_error_s=PAUSE_AFTER_ERROR_S * time_scale,
+            pause_while_away_s=PAUSE_WHILE_AWAY_S * time_scale,
+        )
+
     @property
     def team(self) -> Team:
         """The team of a bot that has only one; the first of several."""
@@ -116,7 +121,7 @@ class App:
         self._life.start()
         for line in end_removed(self.process):
             self.teams.say(line)
-        self.teams.approvers.tick()
+        self._refresh_approvers()
         if self._role is Role.EDGE:
             self.teams.each(Team.leave_duties)
         self.teams.each(Team.settle)
@@ -154,7 +159,7 @@ class App:
     def _tick(self) -> None:
         """Say what is done every so often."""
         self._ticker.every(HOME_EVERY_S, self.teams.home.tick)
-        self._ticker.every(APPROVERS_EVERY_S, self.teams.approvers.tick)
+        self._ticker.every(APPROVERS_EVERY_S, self._refresh_approvers)
         self._ticker.every(SHARE_EVERY_S, self.teams.share)
         self._indexing.every(INDEX_EVERY_S, self._index_watch.tick)
         self._indexing.every(INDEX_EVERY_S, self.process.code.fetch)
@@ -163,8 +168,11 @@ class App:
         self._probing.every(PROBE_EVERY_S, self.outage.tick)
         self._pulse.every(LISTEN_CHECK_S, self._look_after_line)
 
+    def _refresh_approvers(self) -> None:
+        self.teams.each(lambda team: team.core.approvers.refresh())
+
     def _look_after_line(self) -> None:
-        self.connection.note_clock(self.process.slack.clock.ahead())
+        self.connection.note_clock(self.process.slack.clock.ahead)
         self.connection.check()
 
     def _repeat_partial_answers(self) -> None:

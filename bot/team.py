@@ -12,12 +12,12 @@ from functools import partial
 from bot.adapters.storage.files.retention import RunRetention
 from bot.casework.escalate.escalations import POLL_S
 from bot.casework.team_ending import TeamEnd, end_team
-from bot.composition.heartbeats import Heartbeats, build_heartbeats
+from bot.composition.heartbeats import Heartbeats
 from bot.composition.process import Process
-from bot.composition.questions import Questions, build_questions
+from bot.composition.questions import Questions
 from bot.composition.startup_report import StartupReport
 from bot.composition.team_core import TeamCore
-from bot.composition.team_edge import TeamEdge, build_team_edge
+from bot.composition.team_edge import TeamEdge
 from bot.config.settings import Settings
 from bot.domain.jobs import Job, RunBeat
 from bot.errors import ProviderError, StoreError
@@ -48,9 +48,9 @@ def build_team(
         StoreError: its data directory cannot be used.
     """
     core = TeamCore(process, name, settings)
-    questions = build_questions(process, core)
-    heartbeats = build_heartbeats(process, core, questions.models.models)
-    edge = build_team_edge(process, core, questions, heartbeats, home, router)
+    questions = Questions(process, core)
+    heartbeats = Heartbeats(process, core, questions.models.models)
+    edge = TeamEdge(process, core, questions, heartbeats, home, router)
     return Team(process, core, questions, heartbeats, edge, listeners)
 
 
@@ -95,7 +95,7 @@ class Team:
     def settle(self) -> None:
         """Settle what the last run left, before anything new is taken."""
         self._asking.take()
-        self.questions.escalation_watch.poll()
+        self.questions.escalations.poll()
         self.heartbeats.learn_zones()
         self._beating.take()
 
@@ -143,7 +143,7 @@ class Team:
         try:
             return end_team(self.core.service, self.core.fixes, self.name)
         finally:
-            self.questions.escalation_watch.poll()  # ends the long runs of closed threads
+            self.questions.escalations.poll()  # ends the long runs of closed threads
             self.close()
 
     def handlers(self) -> JobHandlers:
@@ -197,9 +197,9 @@ class Team:
             return False
 
     def _tick(self) -> None:
-        """Say what is done every so often: by every replica, then by the one that has the duty."""
+        """Say what is done every so often."""
         core, questions, heartbeats, edge = self.core, self.questions, self.heartbeats, self.edge
-        service, patches, suggestions = core.service, questions.patches, heartbeats.sessions.suggestions
+        service, patches = core.service, questions.patches
         old_runs = RunRetention(
             core.environment.home,
             core.settings.keep_runs_for,
@@ -211,13 +211,23 @@ class Team:
         every(CATCH_UP_EVERY_S, service.cards.catch_up)
         every(CATCH_UP_EVERY_S, service.asker.tick)
         every(CATCH_UP_EVERY_S, self._settle_late)
-        every(POLL_S, questions.escalation_watch.poll)
+        every(POLL_S, questions.escalations.poll)
         every(FLUSH_EVERY_S, core.ops.flush)
         every(TIDY_EVERY_S, old_runs.tick)
         every(TIDY_EVERY_S, heartbeats.learn_zones)
         every(BEAT_TICK_S, heartbeats.here.tick)
         every(PAUSE_CHECK_S, self._follow_pause)
         every(PAUSE_CHECK_S, self._report.say_given_up)
+        if not core.storage.shared:  # a database stores a message, its class and its job together
+            every(CATCH_UP_EVERY_S, edge.watcher.settle)
+        self._reading_back.every(CATCH_UP_EVERY_S, edge.backfill.tick)
+        self._fixing.every(FIX_EVERY_S, self._fixes.when_ours(patches.fixes.tick))
+        self._fixing.every(TIDY_EVERY_S, self._fixes.when_ours(patches.updates.follow))
+        self._tick_where_ours()
+
+    def _tick_where_ours(self) -> None:
+        """Say what only the replica does that has the duty."""
+        questions, heartbeats, service, every = self.questions, self.heartbeats, self.core.service, self._ticker.every
         ours = self._asking.when_ours
         every(TIDY_EVERY_S, ours(service.cards.tidy))
         every(CATCH_UP_EVERY_S, ours(questions.rounds.tick))
@@ -228,19 +238,14 @@ class Team:
         every(FLUSH_EVERY_S, ours(questions.auto_replies.tick))
         every(CATCH_UP_EVERY_S, ours(questions.feedback.tick))
         every(TIDY_EVERY_S, ours(questions.briefs.tick))
-        if core.storage.shared:
+        if self.core.storage.shared:
             every(RECONCILE_EVERY_S, ours(questions.recovery.reconcile))
-        else:  # a database stores a message, its class and its job together
-            every(CATCH_UP_EVERY_S, edge.watcher.settle)
         ours = self._beating.when_ours
         every(BEAT_TICK_S, ours(heartbeats.scheduler.tick))
         every(BEAT_TICK_S, ours(heartbeats.rings.tick))
         every(TIDY_EVERY_S, ours(heartbeats.faults.check))
         every(BEAT_TICK_S, ours(heartbeats.suggestion_buttons.cards.tick))
-        every(TIDY_EVERY_S, ours(suggestions.settle))
-        self._reading_back.every(CATCH_UP_EVERY_S, edge.backfill.tick)
-        self._fixing.every(FIX_EVERY_S, self._fixes.when_ours(patches.fixes.tick))
-        self._fixing.every(TIDY_EVERY_S, self._fixes.when_ours(patches.updates.follow))
+        every(TIDY_EVERY_S, ours(heartbeats.sessions.suggestions.settle))
 
     def _follow_pause(self) -> None:
         """Pause or resume where the terminal did so, and have the cards say it."""

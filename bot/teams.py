@@ -1,9 +1,4 @@
-"""All teams of the process: routes messages, clicks and jobs to them, opens new teams and ends removed ones.
-
-Approvers are looked up one team after the other, to stay well under Slack's limit: listing a user group is a request
-of Tier 2, 20 a minute for the whole app; a team without groups needs none.
-Source: https://docs.slack.dev/reference/methods/usergroups.users.list
-"""
+"""All teams of the process: routes messages, clicks and jobs to them, opens new teams and ends removed ones."""
 
 from __future__ import annotations
 
@@ -12,19 +7,14 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import datetime, timedelta
-from typing import Final
 
-from bot.casework.approvers import Approvers
 from bot.casework.notes import copy_shared_notes
 from bot.composition.codebases import ProcessCode
 from bot.composition.process import Process
-from bot.composition.team_homes import check_team_folders
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
 from bot.errors import ConfigError, ProviderError, StoreError, TriageError
 from bot.heartbeat.sharing.pollination import checks_to_share
-from bot.ports import Clock
 from bot.ports.collections import HOMES
 from bot.runtime.config_reload import ops_channels_taken, rename_refused
 from bot.runtime.team_queues import TeamQueues
@@ -35,56 +25,8 @@ from handlers.team_router import TeamRouter
 
 log = logging.getLogger(__name__)
 
-EVERY: Final = timedelta(minutes=1)
-"""How often a team is asked for at most; with more than ten groups in all teams its turn comes later."""
-
-GROUPS_AT_ONCE: Final = 8.0
-GROUPS_PER_S: Final = 1 / 6
-
 JOB_END_S = 10.0
 """How long a removed team's running jobs are waited for."""
-
-
-class ApproverRounds:
-    """The approvers of all teams, who may come and go; those who were asked for longest ago come first."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._asked: dict[str, tuple[Approvers, datetime | None]] = {}  # in the order of their turns
-        self._room, self._room_at = GROUPS_AT_ONCE, clock.now()
-        self._lock = threading.Lock()
-
-    def add(self, team: str, approvers: Approvers) -> None:
-        """Ask for a team from now on, before those who were asked for already."""
-        with self._lock:
-            self._asked = {team: (approvers, None), **self._asked}
-
-    def remove(self, team: str) -> None:
-        """Ask for a team no more."""
-        with self._lock:
-            self._asked.pop(team, None)
-
-    def tick(self) -> None:
-        """Ask for every team whose turn it is, as far as there is room; what has no room waits for the next tick."""
-        while (approvers := self._next()) is not None:
-            approvers.refresh()
-
-    def _next(self) -> Approvers | None:
-        with self._lock:
-            now = self._clock.now()
-            passed_s = max(0.0, (now - self._room_at).total_seconds())
-            self._room, self._room_at = min(GROUPS_AT_ONCE, self._room + passed_s * GROUPS_PER_S), now
-            for team, (approvers, asked_at) in self._asked.items():
-                if asked_at is not None and timedelta() <= now - asked_at < EVERY:
-                    continue
-                # one that has more groups than ever have room is asked for once the room is full
-                if approvers.group_count > self._room and self._room < GROUPS_AT_ONCE:
-                    continue
-                self._room -= approvers.group_count
-                del self._asked[team]
-                self._asked[team] = approvers, now
-                return approvers
-            return None
 
 
 class Teams:
@@ -100,7 +42,6 @@ class Teams:
             pages=process.single(HOMES) if process.engine.is_shared else None,
         )
         self.queues = TeamQueues(process.jobs_changed)
-        self.approvers = ApproverRounds(process.clock)
         self._teams: dict[str, Team] = {}
         self._sharing = threading.Lock()
         self._handlers: dict[str, JobHandlers] = {}
@@ -115,7 +56,6 @@ class Teams:
     def opened(self, teams: Mapping[str, Settings]) -> Iterator[None]:
         """Open new teams, and have them work once the block ends without an error; raises as `Team` does."""
         new: list[Team] = []
-        check_team_folders(self._process.environment.home, teams)
         try:
             for name, settings in teams.items():
                 new.append(self._open(name, settings))
@@ -139,7 +79,7 @@ class Teams:
                 " The next start tries again."
             )
         self._add(team)
-        self.approvers.tick()
+        team.core.approvers.refresh()
         team.start()
 
     def remove(self, name: str) -> str:
@@ -148,7 +88,6 @@ class Teams:
         self.router.remove(name)
         self.home.remove(name)
         self.queues.remove(name)
-        self.approvers.remove(name)
         self._process.noted.detach(team.core.ops.lines)
         team.stop_hearing()
         team.interrupt()
@@ -223,7 +162,6 @@ class Teams:
         self._teams[team.name], self._handlers[team.name] = team, team.handlers()
         self.router.add(team.edge.listeners)
         self.home.add(team.edge.home)
-        self.approvers.add(team.name, team.core.approvers)
         self.queues.add(team.name, team.core.service.jobs, team.wants)
         log.info("team %s is open", team.name, extra={"action": "team_open"})
 

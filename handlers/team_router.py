@@ -19,16 +19,13 @@ from bot.casework.approvers import Approvers
 from bot.domain.events import is_direct, thread_key
 from bot.intake.normalise import Identity, normalise
 from bot.intake.watcher import Watcher
-from handlers.buttons.decision_handler import Listener, Say
-from handlers.clicks import Body, Click, clicking_person, typed_in
+from handlers.buttons.decision_handler import Listener
+from handlers.clicks import Body, clicking_person
 from handlers.commands.dispatcher import CommandDispatcher
 
 _PARTS: Final = re.compile(r"[|!]")
 NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,100}", re.ASCII)
 """What may be the id of something; `TeamListeners.owns` is asked of nothing else."""
-
-GONE: Final = "The team {team} is no longer in triage.yml, so nothing was done."
-"""What is told to whoever clicks on what is left of it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,8 +34,7 @@ class TeamListeners:
 
     `shortcuts`, `actions` and `views` are its message shortcuts, buttons and dialogues by id. `owns` says whether a
     thread, a session or a suggestion of that id is this team's, or a value that names the team; `has_card` whether a
-    card of its stands at a ts of the ops channel; `owned` names the sessions that belong to a user. `say` answers a
-    click for its own team.
+    card of its stands at a ts of the ops channel; `owned` names the sessions that belong to a user.
     """
 
     team: str
@@ -52,7 +48,6 @@ class TeamListeners:
     owns: Callable[[str], bool]
     has_card: Callable[[str], bool]
     owned: Callable[[str], frozenset[str]]
-    say: Say
 
 
 class TeamRouter:
@@ -61,19 +56,16 @@ class TeamRouter:
     def __init__(self, me: Identity) -> None:
         self._me, self.team_id = me, me.team_id
         self._teams: dict[str, TeamListeners] = {}
-        self._gone: dict[str, TeamListeners] = {}
         self._lock = threading.Lock()
 
     def add(self, listeners: TeamListeners) -> None:
         """Listen for a team from now on."""
         with self._lock:
             self._teams = {**self._teams, listeners.team: listeners}
-            self._gone.pop(listeners.team, None)
 
     def remove(self, team: str) -> None:
-        """Listen for a team no more, but go on telling whoever clicks on what is left of it."""
+        """Listen for a team no more; whoever clicks on what is left of it hears that it is not on file."""
         with self._lock:
-            self._gone[team] = self._teams[team]
             self._teams = {name: one for name, one in self._teams.items() if name != team}
 
     def all(self) -> list[TeamListeners]:
@@ -146,35 +138,17 @@ class TeamRouter:
         channel = (body.get("channel") or {}).get("id") or (body.get("container") or {}).get("channel_id")
         return _owner(body, teams) or (self.of_channel(str(channel)) if channel else None) or teams[0]
 
-    def of_gone(self, body: Body) -> TeamListeners | None:
-        """Return the removed team whose a button or a dialogue is; None where it is no such team's."""
-        gone = list(self._gone.values())
-        return None if not gone or _owner(body, self.all()) else _owner(body, gone)
-
     def shortcut(self, callback_id: str) -> Listener:
         """Return the listener of a message shortcut, which is that of the team that gets the message."""
         return lambda args: call(self.of_shortcut(args.body).shortcuts[callback_id], args)
 
     def action(self, action_id: str) -> Listener:
         """Return the listener of a button, which is the team's whose it is."""
-        return lambda args: self._route(args, lambda team: team.actions[action_id])
+        return lambda args: call(self.of_click(args.body).actions[action_id], args)
 
     def view(self, callback_id: str) -> Listener:
         """Return the listener of a dialogue, which is the team's whose it is."""
-        return lambda args: self._route(args, lambda team: team.views[callback_id])
-
-    def _route(self, args: Args, listener_of: Callable[[TeamListeners], Listener]) -> None:
-        gone = self.of_gone(args.body)
-        if gone is None:
-            call(listener_of(self.of_click(args.body)), args)
-            return
-        args.ack()
-        said = GONE.format(team=gone.team)
-        if args.action:
-            gone.say(Click.of(args.body, args.action), said)
-        else:
-            view = args.view or {}
-            gone.say(Click.submitted(args.body, view), said, typed=typed_in(view))
+        return lambda args: call(self.of_click(args.body).views[callback_id], args)
 
 
 def call(listener: Listener, args: Args) -> None:

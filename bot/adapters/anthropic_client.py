@@ -9,7 +9,6 @@ Source: GET /v1/models/{id}, https://docs.anthropic.com/en/api/models; other ser
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -25,6 +24,11 @@ if TYPE_CHECKING:
 MAX_RETRIES: Final = 0
 CONNECT_AND_SILENCE_S: Final = 600.0
 """The SDK's own limit; a run's limits are tighter."""
+
+_NEEDS: Final = {
+    "vertex": "needs CLOUD_ML_REGION and ANTHROPIC_VERTEX_PROJECT_ID",
+    "foundry": "needs ANTHROPIC_FOUNDRY_API_KEY, and either `base_url` or ANTHROPIC_FOUNDRY_RESOURCE",
+}
 
 VENDOR: Final = "https://api.anthropic.com"
 
@@ -51,56 +55,29 @@ def make_client(
     Raises:
         ConfigError: something is missing, or there is no such provider; it says what to set or install.
     """
-    makers: dict[str, Callable[[dict[str, Any]], Client]] = {
-        "anthropic": lambda common: _anthropic(common, api_key),
-        "bedrock": lambda common: _bedrock(common, api_key, region),
-        "vertex": lambda common: _vertex(common, api_key, region, project_id),
-        "foundry": lambda common: _foundry(common, api_key, resource),
-    }
-    if provider not in makers:
-        raise ConfigError(f"provider: {provider!r} is none of {', '.join(makers)}")
-    common = {"max_retries": MAX_RETRIES, "timeout": CONNECT_AND_SILENCE_S, "base_url": base_url}
-    return makers[provider](common)
+    import anthropic
 
-
-def _anthropic(common: dict[str, Any], api_key: str | None) -> Client:
-    if not api_key:
-        raise ConfigError("ANTHROPIC_API_KEY is not set; without it only the offline investigator works")
-    from anthropic import Anthropic
-
-    return Anthropic(**common, api_key=api_key)
-
-
-def _bedrock(common: dict[str, Any], api_key: str | None, region: str | None) -> Client:
-    _require("bedrock", "botocore")
-    from anthropic import AnthropicBedrock
-
-    return AnthropicBedrock(**common, api_key=api_key, aws_region=region)
-
-
-def _vertex(common: dict[str, Any], token: str | None, region: str | None, project_id: str | None) -> Client:
-    if not token:
-        _require("vertex", "google.auth")
-    from anthropic import AnthropicVertex
-
-    where: dict[str, Any] = {"region": region, "project_id": project_id}
+    common: dict[str, Any] = {"max_retries": MAX_RETRIES, "timeout": CONNECT_AND_SILENCE_S, "base_url": base_url}
     try:
-        return AnthropicVertex(
-            **common, access_token=token, **{name: value for name, value in where.items() if value is not None}
-        )
-    except ValueError as error:
-        raise ConfigError("provider: vertex needs CLOUD_ML_REGION and ANTHROPIC_VERTEX_PROJECT_ID") from error
-
-
-def _foundry(common: dict[str, Any], api_key: str | None, resource: str | None) -> Client:
-    from anthropic import AnthropicError, AnthropicFoundry
-
-    try:
-        return AnthropicFoundry(**common, resource=resource, api_key=api_key)
-    except (AnthropicError, ValueError) as error:
-        raise ConfigError(
-            "provider: foundry needs ANTHROPIC_FOUNDRY_API_KEY, and either `base_url` or ANTHROPIC_FOUNDRY_RESOURCE"
-        ) from error
+        match provider:
+            case "anthropic":
+                if not api_key:
+                    raise ConfigError("ANTHROPIC_API_KEY is not set; without it only the offline investigator works")
+                return anthropic.Anthropic(**common, api_key=api_key)
+            case "bedrock":
+                _require("bedrock", "botocore")
+                return anthropic.AnthropicBedrock(**common, api_key=api_key, aws_region=region)
+            case "vertex":
+                if not api_key:
+                    _require("vertex", "google.auth")
+                where = {"region": region, "project_id": project_id}
+                given: dict[str, Any] = {name: value for name, value in where.items() if value is not None}
+                return anthropic.AnthropicVertex(**common, access_token=api_key, **given)
+            case "foundry":
+                return anthropic.AnthropicFoundry(**common, resource=resource, api_key=api_key)
+    except (anthropic.AnthropicError, ValueError) as error:
+        raise ConfigError(f"provider: {provider} {_NEEDS.get(provider, 'cannot be used')}") from error
+    raise ConfigError(f"provider: {provider!r} is none of anthropic, bedrock, vertex, foundry")
 
 
 def _require(provider: str, module: str) -> None:

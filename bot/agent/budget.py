@@ -52,8 +52,6 @@ class Budget:
         self._lock = threading.Lock()
         self._granted: list[Grant] = []
         self._held: dict[str, float] = {}
-        self._day: date | None = None
-        self._spent_usd = 0.0
 
     def run(
         self,
@@ -109,10 +107,9 @@ class Budget:
             return frozenset(self._held)
 
     def release(self, key: str) -> None:
-        """Give back a share that is held: what its run cost stands in the journal, which is read anew."""
+        """Give back a share that is held: what its run cost stands in the journal."""
         with self._lock:
-            if self._held.pop(key, None) is not None:
-                self._day = None
+            self._held.pop(key, None)
 
     def record(self, run_id: str, model: str, usage: Usage) -> None:
         """Write down what a run cost that was not made here."""
@@ -131,20 +128,14 @@ class Budget:
             grants.append(Grant(usd=left, why=f"spend limit of {_usd(allowance.usd)} for {allowance.whose} reached"))
         if self._per_day_usd is not None:
             set_aside = sum(grant.usd or 0.0 for grant in self._granted) + sum(self._held.values())
-            free = max(0.0, self._per_day_usd - self._today() - set_aside)
+            today = _spent_on(self._clock.now().date(), self._journal)
+            free = max(0.0, self._per_day_usd - today - set_aside)
             share = free / max(1, self._at_once - len(self._granted))
             grants.append(Grant(usd=share, why=f"spend limit of {_usd(self._per_day_usd)} for today reached"))
         grant = min(grants, key=lambda each: math.inf if each.usd is None else each.usd)
         if grant.usd == 0.0:
             raise SpendLimitReached(grant.why, usage=Usage())
         return grant
-
-    def _today(self) -> float:
-        """Return what the day has cost so far, read from the journal when the day is new."""
-        day = self._clock.now().date()
-        if day != self._day:
-            self._day, self._spent_usd = day, _spent_on(day, self._journal)
-        return self._spent_usd
 
     def _settle(self, grant: Grant, run_id: str, model: str, usage: Usage) -> None:
         """Give back what is left of a share and write down what was spent."""
@@ -154,8 +145,6 @@ class Budget:
                 self._write(run_id, model, usage)
 
     def _write(self, run_id: str, model: str, usage: Usage) -> None:
-        self._today()
-        self._spent_usd += usage.cost_usd or 0.0
         at = self._clock.now().isoformat()
         self._journal.append({"at": at, "run_id": run_id, "model": model, **usage.model_dump()})
 

@@ -3,14 +3,13 @@
 Two limits, each on its own: `total` for all of a run, `stall` for a request that falls silent. One thread a run looks
 for what is due and then shuts the socket the reader is blocked on; the reader wakes up and asks `check`. Only content
 resets the stall: pings keep a socket alive and prove nothing. A run that repeats itself is Stuck: the caller asks it
-for its answer once more (bot/agent/loop.py). Two tool calls are the same where only letter case, white space, word
-order or the order of keys differ.
+for its answer once more (bot/agent/loop.py). Two tool calls are the same where only the order of keys differs.
 """
 
 from __future__ import annotations
 
 import contextlib
-import re
+import json
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +27,6 @@ SAME_IN_A_ROW: Final = 3
 """Turns with the same calls that count as a circle of one."""
 
 _LONGEST_CIRCLE: Final = 3
-_WORD: Final = re.compile(r"[^\s,;]+")
 
 _LOOK_EVERY_S: Final = 0.05
 _CONNECT_S: Final = 10.0
@@ -178,7 +176,7 @@ class LoopDetector:
 
     def note(self, calls: Sequence[Call]) -> str | None:
         """Add a turn's calls; return what repeats, in words, or None while there is progress."""
-        self._turns.append(frozenset(signature(name, arguments) for name, arguments in calls))
+        self._turns.append(frozenset(f"{name} {json.dumps(given, sort_keys=True)}" for name, given in calls))
         if len(set(self._turns[-SAME_IN_A_ROW:])) == 1 and len(self._turns) >= SAME_IN_A_ROW:
             return f"the same call {SAME_IN_A_ROW} times in a row"
         for length in range(2, _LONGEST_CIRCLE + 1):
@@ -186,24 +184,3 @@ class LoopDetector:
             if last == before:
                 return f"the same {length} calls in turn, twice"
         return None
-
-
-def signature(name: str, arguments: Any) -> str:
-    """Return what a call asks, without the differences that do not matter.
-
-    >>> signature("search_code", {"query": "Retry  limit"}) == signature("search_code", {"query": "limit retry "})
-    True
-    >>> signature("read_file", {"path": "a.py", "start": 1}) == signature("read_file", {"path": "a.py", "start": 2})
-    False
-    """
-    return f"{name} {_plain(arguments)}"
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ",".join(sorted(f"{key}:{_plain(item)}" for key, item in value.items())) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ",".join(sorted(map(_plain, value))) + "]"
-    if isinstance(value, str):
-        return " ".join(sorted(_WORD.findall(value.casefold())))
-    return repr(value)

@@ -107,20 +107,14 @@ class Approvers:
         people = [user for user in known[:ROLL_CALL] if not self._never(user)] + known[ROLL_CALL:]
         return ApproverList(people=frozenset(people), configured=self._configured, ops_channel=self._ops_channel)
 
-    @property
     def paged(self) -> tuple[str, ...]:
-        """Whom a page mentions: the listed approvers, else `channel` for everybody in the ops channel."""
+        """Return whom a page mentions: the listed approvers, else `channel` for everybody in the ops channel."""
         return self._configured or ("channel",)
 
     def replace(self, configured: tuple[str, ...] | None) -> None:
         """Go by another list from now on; who is on it seems allowed only once the chat has said so."""
         self._configured, self._known = configured, frozenset()
         self.refresh()
-
-    @property
-    def group_count(self) -> int:
-        """How many user groups are listed to know who may decide."""
-        return sum(name.startswith("S") for name in self._configured or ())
 
     def refresh(self) -> None:
         """Learn who may decide, for `probably`; keeps the last answer where the chat cannot say."""

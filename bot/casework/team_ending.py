@@ -1,29 +1,26 @@
 """Ends what a team that was removed from triage.yml left open.
 
-Each thread is closed with a sentence on its card, also on a draft pull request that is not open yet; the questions
-that still waited in the queue are named in one sentence in the ops channel.
+Each thread is closed with a sentence on its card, also on a draft pull request that is not open yet; how many questions
+still waited in the queue is said with it.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
 
 from bot.casework.thread_service import ThreadService
 from bot.domain.fixes.fixes import Fix, FixStatus
 from bot.domain.fixes.patch_limits import FixCode, PatchRefusal
-from bot.domain.jobs import Job, QuestionAsked
+from bot.domain.jobs import QuestionAsked
 from bot.domain.threads import Resolution, ThreadState
-from bot.errors import ProviderError, Unavailable
+from bot.errors import ProviderError
 from bot.ports import JobQueue
-from bot.ports.collections import Collection
+from bot.ports.collections import Collection as Stored
 
 log = logging.getLogger(__name__)
-
-MAX_LINKS: Final = 10
-"""Questions that are named by a link each; of more the number is told."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,44 +48,42 @@ def _were(count: int, what: str) -> str:
     return f"{what} was" if count == 1 else f"{what}s were"
 
 
-def end_team(service: ThreadService, fixes: Collection[Fix], team: str) -> TeamEnd:
+def end_team(service: ThreadService, fixes: Stored[Fix], team: str) -> TeamEnd:
     """Close every open thread, give up draft PRs that are not open yet, and take what waits out of the queue.
 
     A reply whose post is under way is settled as ever at the next start of a team of that name.
 
     Raises:
         StoreError: something cannot be written; what came before it is done.
-        Unavailable: the chat cannot be told of the questions now; they stay in the queue.
     """
     why = f"the team {team} is no longer in triage.yml"
     given_up = _give_up(fixes, why)
     closed, behind = _end_threads(service, why)
     for thread_id in given_up - {state.thread_id for state in closed}:
         _show_ended(service, thread_id)
-    asked = waiting_questions(service.jobs, {state.thread_id for state in closed})
-    if asked:
-        _tell(service, asked, why)
-    drop_jobs(service.jobs)
-    return TeamEnd(team=team, closed=len(closed), behind=behind, dropped=len(asked))
+    dropped = drop_jobs(service.jobs, {state.thread_id for state in closed})
+    return TeamEnd(team=team, closed=len(closed), behind=behind, dropped=dropped)
 
 
-def waiting_questions(jobs: JobQueue, threads: set[str]) -> list[Job]:
-    """Return the jobs of questions that are not about one of these threads."""
-    return [job for job in jobs.unclaimed() if isinstance(job.work, QuestionAsked) and job.key not in threads]
+def drop_jobs(jobs: JobQueue, threads: Collection[str] = ()) -> int:
+    """Empty a queue of which nothing runs; return how many questions were in it that are about none of `threads`.
 
-
-def drop_jobs(jobs: JobQueue) -> None:
-    """Take every job that waits out of a queue of which nothing runs; raises StoreError."""
+    Raises:
+        StoreError: the disk refuses.
+    """
+    questions = 0
     while (job := jobs.claim()) is not None:
+        questions += isinstance(job.work, QuestionAsked) and job.key not in threads
         jobs.done(job)
+    return questions
 
 
-def opening(fixes: Collection[Fix]) -> list[Fix]:
+def opening(fixes: Stored[Fix]) -> list[Fix]:
     """Return the draft PRs that somebody wants and that are not open yet."""
     return fixes.where("status", FixStatus.OPENING)
 
 
-def _give_up(fixes: Collection[Fix], why: str) -> set[str]:
+def _give_up(fixes: Stored[Fix], why: str) -> set[str]:
     """Give up the draft PRs that are not open yet and return their threads: nobody could see them opened later."""
     given_up = opening(fixes)
     for fix in given_up:
@@ -125,26 +120,3 @@ def _end_threads(service: ThreadService, why: str) -> tuple[list[ThreadState], i
     if closed:
         log.warning("%d threads closed: %s", len(closed), why, extra={"action": "team_ended"})
     return closed, len(behind)
-
-
-def _tell(service: ThreadService, asked: list[Job], why: str) -> None:
-    """Name the questions in the ops channel; one that Slack refuses for good leaves it to the log."""
-    places = [_place(service, job) for job in asked[:MAX_LINKS]]
-    more = f" and {len(asked) - MAX_LINKS} more" if len(asked) > MAX_LINKS else ""
-    text = f"Nobody looks into {len(asked)} questions that waited, because {why}: {', '.join(places)}{more}."
-    if len(asked) == 1:
-        text = f"Nobody looks into a question that waited, because {why}: {places[0]}."
-    log.warning(text, extra={"action": "questions_dropped"})
-    try:
-        service.messenger.tell_ops(text)
-    except Unavailable:
-        raise
-    except ProviderError:
-        log.exception("the ops channel was not told", extra={"action": "drop_untold"})
-
-
-def _place(service: ThreadService, job: Job) -> str:
-    """Return where a question was asked."""
-    assert isinstance(job.work, QuestionAsked)
-    event = job.work.question or job.work.event
-    return service.workspace.permalink(event.chat_id, event.message_id) or f"{event.message_id} in {event.chat_id}"

@@ -54,7 +54,7 @@ def answer_at(home: Path, settings: Settings, line: CommandLine) -> Answer:
         of.wakes.drop(session_id, wake)
         process = FileLeases(process_home(home)).holder(HOME)
         if process is None:
-            return f"triage is not running on {home}; the beat of {session_id} starts when it does: `triage run`"
+            return f"triage is not running on {home}; the check of {session_id} starts when it does: `triage run`"
         return f"triage (process {process}) starts it in a few seconds. Next: `triage heartbeat why {session_id}`"
 
     by = Asker(f"terminal:{getpass.getuser()}", f"{getpass.getuser()} at the terminal")
@@ -73,7 +73,7 @@ def _type(scope: Scope, *words: str, as_json: bool) -> int:
     return scope.answer_each(lambda home: answer_at(home, scope.settings(home), line), of_team=of_team, as_json=as_json)
 
 
-heartbeat = VerbGroup("heartbeat", help="Sessions and their beats.")
+heartbeat = VerbGroup("heartbeat", help="Watched folders and their checks.")
 pollinate = VerbGroup("pollinate", help="Checks suggested from one session to another.")
 
 

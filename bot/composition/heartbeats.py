@@ -5,8 +5,7 @@ Offline the beats compare what commands print; with models a cheap one screens t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection
 from functools import partial
 
 from blocks import ids
@@ -60,72 +59,66 @@ ANSWER_TOKENS = 8_000
 WHAT_TO_FIND_OUT = "What is the cause, and what should be done?"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Heartbeats:
-    """What decides when beats run, what carries them out, and what people see, press and type of them in Slack."""
+    """What decides when beats run, what carries them out, and what people see, press and type of them in Slack.
 
-    sessions: Sessions
-    here: SessionDuties
-    scheduler: Scheduler
-    worker: BeatWorker
-    faults: SessionFaults
-    rings: Rings
-    threads: PageThreads
-    alert_buttons: AlertButtons
-    suggestion_buttons: SuggestionButtons
-    commands: Mapping[str, SessionCommand]
+    Built over the team's sessions; nothing runs before the first tick. Offline `models` is None.
+    """
+
+    def __init__(self, process: Process, core: TeamCore, models: ModelAccess | None) -> None:
+        clock, secrets = process.clock, core.environment.secrets()
+        owners = Owners(process.slack.workspace, clock, local=core.zone("local"))
+        self.sessions = sessions = Sessions(
+            core.storage, core.settings.sessions, owners, clock, on_damage=core.on_damage, known_secrets=secrets
+        )
+        registry, store, desk = sessions.registry, sessions.store, sessions.suggestions
+        self.alerts = AlertRouter(_surfaces(process, core), store, clock, say=core.ops.say)
+        self.here = SessionDuties(core.service.leases, registry.all)
+        admission = Admission(
+            owners, route=self.alerts.route, halted=core.pausing.words, runs_elsewhere=self.here.elsewhere
+        )
+        self.scheduler = Scheduler(registry, store, core.service.jobs, admission, sessions.log, sessions.wakes, clock)
+        self.faults = SessionFaults(registry, store, clock, self.alerts, admission)
+        peers, probes = PeerSessions(desk), Probes(core.environment.variables, secrets=secrets)
+        tools = BeatTools(probes, peers.tools, known_secrets=secrets)
+        self.worker = BeatWorker(
+            registry,
+            self.scheduler,
+            InputCollector(store, probes, clock, sessions.removals, peers),
+            _build_minds(core, models, tools, secrets),
+            BeatRecorder(core.storage.runs, store, sessions.log, secrets),
+            self.alerts,
+            peers,
+            clock,
+        )
+        self._face_people(process, core)
+
+    def _face_people(self, process: Process, core: TeamCore) -> None:
+        """Build rings, buttons and commands."""
+        slack, sessions, registry, store = process.slack, self.sessions, self.sessions.registry, self.sessions.store
+        owners, desk, ops_channel = sessions.owners, sessions.suggestions, core.settings.ops_channel
+        responses = FindingResponses(store, self.alerts, process.clock)
+        self.rings = Rings(registry, store, self.alerts, slack.workspace, process.clock, say=core.ops.say)
+        self.threads = PageThreads(registry, store, owners, responses, allows=partial(_allows, core.approvers))
+        say = say_beside(ephemeral(slack.client, slack.poster), ops_channel)
+        actions = AlertActions(
+            sessions=registry,
+            owners=owners,
+            findings=responses,
+            wake=self.scheduler.wake,
+            ask=partial(_ask_about, core),
+        )
+        self.alert_buttons = AlertButtons(actions, core.approvers, say=say)
+        cards = SuggestionCards(slack.poster, desk.suggestions, ops_channel=ops_channel)
+        self.suggestion_buttons = SuggestionButtons(desk, owners, cards, core.approvers, say=say)
+        self.commands = {
+            name: SessionCommand(answering, owners, core.approvers)
+            for name, answering in sessions.answering(self.scheduler.wake, self.worker.cancel).items()
+        }
 
     def learn_zones(self) -> None:
         """Ask the chat for the owners' time zones where it is time to."""
         self.sessions.owners.refresh(self.sessions.registry.all())
-
-
-def build_heartbeats(process: Process, core: TeamCore, models: ModelAccess | None) -> Heartbeats:
-    """Build them over the team's sessions; nothing runs before the first tick. Offline `models` is None."""
-    clock, workspace, secrets = process.clock, process.slack.workspace, core.environment.secrets()
-    owners = Owners(workspace, clock, local=core.zone("local"))
-    sessions = Sessions(
-        core.storage, core.settings.sessions, owners, clock, on_damage=core.on_damage, known_secrets=secrets
-    )
-    registry, store, desk = sessions.registry, sessions.store, sessions.suggestions
-    alerts = AlertRouter(_surfaces(process, core), store, clock, say=core.ops.say)
-    here = SessionDuties(core.service.leases, registry.all)
-    admission = Admission(owners, route=alerts.route, halted=core.pausing.words, runs_elsewhere=here.elsewhere)
-    scheduler = Scheduler(registry, store, core.service.jobs, admission, sessions.log, sessions.wakes, clock)
-    peers, probes = PeerSessions(desk), Probes(core.environment.variables, secrets=secrets)
-    tools = BeatTools(probes, peers.tools, known_secrets=secrets)
-    worker = BeatWorker(
-        registry,
-        store,
-        scheduler,
-        InputCollector(store, probes, clock, sessions.removals, peers),
-        _build_minds(core, models, tools, secrets),
-        BeatRecorder(core.storage.runs, store, sessions.log, secrets),
-        alerts,
-        peers,
-        clock,
-    )
-    responses = FindingResponses(store, alerts, clock)
-    say = say_beside(ephemeral(process.slack.client, process.slack.poster), core.settings.ops_channel)
-    actions = AlertActions(
-        sessions=registry, owners=owners, findings=responses, wake=scheduler.wake, ask=partial(_ask_about, core)
-    )
-    cards = SuggestionCards(process.slack.poster, desk.suggestions, ops_channel=core.settings.ops_channel)
-    return Heartbeats(
-        sessions=sessions,
-        here=here,
-        scheduler=scheduler,
-        worker=worker,
-        faults=SessionFaults(registry, store, clock, alerts, admission),
-        rings=Rings(registry, store, alerts, workspace, clock, say=core.ops.say),
-        threads=PageThreads(registry, store, owners, responses, allows=partial(_allows, core.approvers)),
-        alert_buttons=AlertButtons(actions, core.approvers, say=say),
-        suggestion_buttons=SuggestionButtons(desk, owners, cards, core.approvers, say=say),
-        commands={
-            name: SessionCommand(answering, owners, core.approvers)
-            for name, answering in sessions.answering(scheduler.wake, worker.cancel).items()
-        },
-    )
 
 
 def _surfaces(process: Process, core: TeamCore) -> dict[str, Surface]:

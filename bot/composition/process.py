@@ -11,14 +11,14 @@ from typing import Any, Final
 
 from slack_sdk import WebClient
 
-from bot.adapters.process.clocks import ChatClock, SharedClock
+from bot.adapters.process.clocks import ChatClock, CorrectedClock, shared_clock
 from bot.adapters.storage.files.atomic_write import set_aside_all_but
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.casework.ops_channel import OpsLines, ProcessLines
 from bot.composition.codebases import ProcessCode, open_process_code
 from bot.composition.storage_engine import open_engine
-from bot.composition.team_homes import check_team_folders, hand_over, refuse_renamed
+from bot.composition.team_homes import hand_over, refuse_renamed
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.intake.normalise import Identity
@@ -131,7 +131,7 @@ class Process:
     lease: Lease
     engine: Engine
     storage: Store
-    clock: SharedClock
+    clock: CorrectedClock
     noted: ProcessLines
     code: ProcessCode
     slack: SlackAccess
@@ -167,19 +167,18 @@ def build_process(
     home = environment.home
     lease = FileLeases(home).take(HOME)
     engine = open_engine(environment, role)
-    check_team_folders(home, settings.teams)
     handed_over = hand_over(engine, home, settings)
     refuse_renamed(home, settings, engine)
-    shared_clock = SharedClock(clock)
-    noted = ProcessLines(shared_clock)
-    _keep_time(engine, shared_clock, noted)
+    shared = shared_clock(clock)
+    noted = ProcessLines(shared)
+    _keep_time(engine, shared, noted)
     storage = open_storage(engine, home, noted)
-    code = open_process_code(settings, environment, storage, shared_clock, say=noted.append_of)
+    code = open_process_code(settings, environment, storage, shared, say=noted.append_of)
     names = NameBook(storage.documents)
     for chat in (chat for team in settings.by_team().values() for chat in team.watched_chats):
         names.learn(chat.chat_id, chat.name)
     limiter = RateLimiter(engine.pace, posts_per_second=POSTS_PER_SECOND / time_scale)
-    slack = SlackAccess(environment, bot_token, names, limiter, shared_clock, noted.append)
+    slack = SlackAccess(environment, bot_token, names, limiter, shared, noted.append)
     for line in filter(None, (handed_over, "\n".join(settings.removed_keys))):
         noted.append(line)
     return Process(
@@ -188,7 +187,7 @@ def build_process(
         lease=lease,
         engine=engine,
         storage=storage,
-        clock=shared_clock,
+        clock=shared,
         noted=noted,
         code=code,
         slack=slack,
@@ -197,7 +196,7 @@ def build_process(
     )
 
 
-def _keep_time(engine: Engine, clock: SharedClock, noted: ProcessLines) -> timedelta:
+def _keep_time(engine: Engine, clock: CorrectedClock, noted: ProcessLines) -> timedelta:
     ahead = engine.replicas.ahead(clock.machine) if engine.replicas is not None else None
     if ahead is not None and (line := clock.correct(ahead)):
         noted.append(line)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 
 from bot.adapters.process.terminals import choose_terminal
 from bot.casework.alerts import AlertThreads
 from bot.casework.decisions import Decisions
-from bot.casework.escalate.escalations import Escalations, EscalationWatch, LongRuns
+from bot.casework.escalate.escalations import Escalations, LongRuns
 from bot.casework.escalate.long_run import run_environment
 from bot.casework.hand_overs import HandOvers
 from bot.casework.mentions import Mentions
@@ -24,7 +23,7 @@ from bot.casework.twins import Twins
 from bot.casework.waiting_drafts import DraftReminders, QuestionPages
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.model_access import runs_long, thread_allowance
-from bot.composition.patches import PatchWork, build_patch_work
+from bot.composition.patches import build_patch_work
 from bot.composition.process import Process
 from bot.composition.team_core import TeamCore
 from bot.ports.collections import AUTO_REPLIES, AUTONOMY, BRIEFS, EVENTS, REMINDERS
@@ -33,103 +32,86 @@ from handlers.cards.ops_cards import AuditCards, FeedbackPosts, PagePosts
 from handlers.ops_channel import OpsChannelPosts
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Questions:
-    """What takes a question from its job to a decision, what settles what a crash left, and what ticks."""
+    """What takes a question from its job to a decision, what settles what a crash left, and what ticks.
 
-    models: CaseworkModels
-    orchestrator: Orchestrator
-    decisions: Decisions
-    mentions: Mentions
-    alerts: AlertThreads
-    arming: ArmingService
-    auto_replies: AutoReplies
-    rebuilding: ThreadRebuild
-    recovery: CrashRecovery
-    giving_up: GivingUp
-    escalation_watch: EscalationWatch
-    rounds: Rounds
-    reminders: DraftReminders
-    pages: QuestionPages
-    hand_overs: HandOvers
-    briefs: BriefSchedule
-    feedback: FeedbackVotes
-    patches: PatchWork
-
-
-def build_questions(process: Process, core: TeamCore) -> Questions:
-    """Build them over the team's threads; nothing runs yet, and no automatic reply is armed by it.
+    Built over the team's threads; nothing runs yet, and no automatic reply is armed by it.
 
     Raises:
         ConfigError: a cloud's or an MCP server's settings cannot be used.
     """
-    service, settings, storage, slack = core.service, core.settings, core.storage, process.slack
-    hours, me, events = core.working_hours(), slack.me.user_id, storage.journal(EVENTS)
-    models = _models(process, core)
-    still_stands = quotes_at_head(core.code.codebases)
-    replies, runs = Replies(service, still_stands), _long_runs(core, models)
-    escalations, twins = Escalations(service, runs), Twins(service, still_stands)
-    arming = ArmingService(
-        service,
-        storage,
-        core.single(AUTONOMY),
-        hours=hours,
-        say=core.ops.say,
-        replicas=process.engine.replicas,
-    )
-    audit = AuditCards(slack.poster, ops_channel=settings.ops_channel)
-    auto_replies = AutoReplies(service, replies, still_stands, arming, core.collection(AUTO_REPLIES), audit)
-    pings = PagePosts(
-        slack.poster,
-        ops_channel=settings.ops_channel,
-        pages=lambda: core.approvers.paged,
-        members=slack.workspace.members,
-    )
-    pages = QuestionPages(service, pings, is_approver=core.approvers.probably, say=core.ops.say)
-    rounds = Rounds(service, models.investigator, models.validator, models.runs, escalations, replies, auto_replies)
-    orchestrator = Orchestrator(
-        service,
-        rounds,
-        bot_user_id=me,
-        lost=frozenset(damage.doc_id for damage in service.store.damaged()),
-        rules=core.rules,
-        pausing=core.pausing,
-        pages=pages,
-        twins=twins,
-    )
-    decisions = Decisions(service, replies, still_stands, escalations, twins, models.checks)
-    mentions = Mentions(
-        service=service,
-        decisions=decisions,
-        approvers=core.approvers,
-        bot_user_id=me,
-        tell=ephemeral_reply(slack.client),
-        rules=core.rules,
-        orchestrator=orchestrator,
-    )
-    alerts = AlertThreads(service, orchestrator, events)
-    posts = OpsChannelPosts(slack.poster, ops_channel=settings.ops_channel, expire_after=settings.expire_after)
-    brief, zone = settings.brief, core.zone(settings.timezone)
-    return Questions(
-        models=models,
-        orchestrator=orchestrator,
-        decisions=decisions,
-        mentions=mentions,
-        alerts=alerts,
-        arming=arming,
-        auto_replies=auto_replies,
-        rebuilding=ThreadRebuild(service, orchestrator, alerts, events, core.rules),
-        recovery=CrashRecovery(service, replies),
-        giving_up=GivingUp(service, orchestrator, core.ops.say),
-        escalation_watch=EscalationWatch(service, runs, models.runs, secrets=core.environment.secrets()),
-        rounds=rounds,
-        reminders=DraftReminders(service, storage.journal(REMINDERS), posts.remind, hours=hours),
-        pages=pages,
-        hand_overs=HandOvers(service, pings),
-        briefs=BriefSchedule(service, storage, brief, core.single(BRIEFS), say=posts.say, zone=zone, hours=hours),
-        feedback=FeedbackVotes(service, core.feedback, FeedbackPosts(slack.poster), keep=settings.keep_runs_for),
-        patches=build_patch_work(process, core),
-    )
+
+    def __init__(self, process: Process, core: TeamCore) -> None:
+        service, slack, ops = core.service, process.slack, core.settings.ops_channel
+        self.models = models = _models(process, core)
+        stands, runs = quotes_at_head(core.code.codebases), _long_runs(core, models)
+        replies = Replies(service, stands)
+        self.escalations = Escalations(service, runs, models.runs, secrets=core.environment.secrets())
+        self.twins = Twins(service, stands)
+        self.arming = ArmingService(
+            service,
+            core.storage,
+            core.single(AUTONOMY),
+            hours=core.working_hours(),
+            say=core.ops.say,
+            replicas=process.engine.replicas,
+        )
+        audit, sent = AuditCards(slack.poster, ops_channel=ops), core.collection(AUTO_REPLIES)
+        self.auto_replies = AutoReplies(service, replies, stands, self.arming, sent, audit)
+        self.rounds = Rounds(
+            service, models.investigator, models.validator, models.runs, self.escalations, replies, self.auto_replies
+        )
+        self.decisions = Decisions(service, replies, stands, self.escalations, self.twins, models.checks)
+        self.recovery = CrashRecovery(service, replies)
+        self._wait_for_people(process, core)
+        self._take_jobs(process, core)
+        self.patches = build_patch_work(process, core)
+
+    def _wait_for_people(self, process: Process, core: TeamCore) -> None:
+        """Build what rings, reminds, reports and counts votes."""
+        service, settings, poster = core.service, core.settings, process.slack.poster
+        members, hours = process.slack.workspace.members, core.working_hours()
+        pings = PagePosts(poster, ops_channel=settings.ops_channel, pages=core.approvers.paged, members=members)
+        posts = OpsChannelPosts(poster, ops_channel=settings.ops_channel, expire_after=settings.expire_after)
+        self.pages = QuestionPages(service, pings, is_approver=core.approvers.probably, say=core.ops.say)
+        self.hand_overs = HandOvers(service, pings)
+        self.reminders = DraftReminders(service, core.storage.journal(REMINDERS), posts.remind, hours=hours)
+        self.briefs = BriefSchedule(
+            service,
+            core.storage,
+            settings.brief,
+            core.single(BRIEFS),
+            say=posts.say,
+            zone=core.zone(settings.timezone),
+            hours=hours,
+        )
+        self.feedback = FeedbackVotes(service, core.feedback, FeedbackPosts(poster), keep=settings.keep_runs_for)
+
+    def _take_jobs(self, process: Process, core: TeamCore) -> None:
+        """Build what jobs are given to."""
+        service, me, events = core.service, process.slack.me.user_id, core.storage.journal(EVENTS)
+        self.orchestrator = orchestrator = Orchestrator(
+            service,
+            self.rounds,
+            bot_user_id=me,
+            lost=frozenset(damage.doc_id for damage in service.store.damaged()),
+            rules=core.rules,
+            pausing=core.pausing,
+            pages=self.pages,
+            twins=self.twins,
+        )
+        self.mentions = Mentions(
+            service=service,
+            decisions=self.decisions,
+            approvers=core.approvers,
+            bot_user_id=me,
+            tell=ephemeral_reply(process.slack.client),
+            rules=core.rules,
+            orchestrator=orchestrator,
+        )
+        self.alerts = AlertThreads(service, orchestrator, events)
+        self.rebuilding = ThreadRebuild(service, orchestrator, self.alerts, events, core.rules)
+        self.giving_up = GivingUp(service, orchestrator, core.ops.say)
 
 
 def _models(process: Process, core: TeamCore) -> CaseworkModels:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.adapters.process.terminals import choose_terminal
-from bot.casework.team_ending import TeamEnd, drop_jobs, end_team, opening, waiting_questions
+from bot.casework.team_ending import TeamEnd, drop_jobs, end_team, opening
 from bot.composition.process import Process
 from bot.composition.team_core import TeamCore
 from bot.composition.team_homes import teams_left
@@ -61,8 +61,7 @@ def _drop_queue(process: Process, team: str) -> str | None:
     """Drop what waits for a team without an open thread: nobody knows its ops channel, and no other may see more."""
     jobs = process.engine.jobs(process.environment.of_team(team).home, process.clock, changed=process.jobs_changed)
     try:
-        asked = waiting_questions(jobs, set())
-        drop_jobs(jobs)
+        dropped = drop_jobs(jobs)
     finally:
         jobs.close()
-    return TeamEnd(team=team, dropped=len(asked)).words() if asked else None
+    return TeamEnd(team=team, dropped=dropped).words() if dropped else None

@@ -74,59 +74,20 @@ class TeamCore:
         self.pausing = PauseSwitch(storage.documents, clock)
         self.feedback = self.collection(FEEDBACK)
         self.fixes = self.collection(FIXES)
-        picks = ChannelCodebases(settings.watched_chats)
-        self.patched = PatchCodebases(self.code.codebases, picks.picked)
+        self.picks = ChannelCodebases(settings.watched_chats)
+        self.patched = PatchCodebases(self.code.codebases, self.picks.picked)
         self.hosts = CodeHosts(settings.code_host, self.environment, process.code)
-        threads, replies = Threads(storage.documents), storage.journal(REPLIES)
-        self.card_facts = CardFacts(
-            link_to=self.code.link_to,
-            team_language=settings.team_language,
-            paused=self.pausing.words,
-            pages=lambda: self.approvers.paged,
-            fixes=FixMarks(self.fixes, self.patched, self.hosts.client),
-            votes=FeedbackCounts(self.feedback),
-            can_escalate=settings.escalation.enabled and runs_long(settings, self.environment),
-            proof=partial(posted_proof, threads, slack.workspace),
-        )
-        messenger = SlackMessenger(
+        self.threads, self.replies = Threads(storage.documents), storage.journal(REPLIES)
+        self.card_facts = self._card_facts(slack.workspace)
+        self.messenger = SlackMessenger(
             slack.poster,
             ops_channel=ops_channel,
             bot_user_id=slack.me.user_id,
             facts=self.card_facts,
             asks_feedback=settings.feedback,
         )
-        self.ops = OpsOutbox(messenger, lines)
-        asker = Acknowledgements(
-            threads,
-            self.collection(ACKNOWLEDGEMENTS),
-            SlackAskerChat(slack.client, slack.poster),
-            clock,
-            mode=settings.acknowledge,
-            say=lines.append,
-        )
-        self.service = ThreadService(
-            settings=settings,
-            store=threads,
-            jobs=process.engine.jobs(self.environment.home, clock, changed=process.jobs_changed),
-            messenger=messenger,
-            workspace=slack.workspace,
-            attachments=slack.attachments,
-            memory=WordNoteIndex(storage.notes, replies, partial(stale_citations, self.code.codebases)),
-            replies=replies,
-            codebases=picks,
-            clock=clock,
-            asker=asker,
-            direct=DirectMessages(
-                approvers=self.approvers,
-                chat=SlackDirectChat(slack.poster, slack.signs),
-                team=name if len(process.settings.teams) > 1 else "",
-            ),
-            shown=self.collection(CARDS_SHOWN),
-            live=SlackLiveWork(slack.posting, slack.poster),
-            leases=process.engine.leases(self.environment.home) if process.engine.is_shared else None,
-            known_secrets=self.environment.secrets(),
-            chat_ahead=slack.clock.ahead,
-        )
+        self.ops = OpsOutbox(self.messenger, lines)
+        self.service = self._service(process)
         self.ops_questions = OpsQuestions(
             slack.poster,
             slack.workspace,
@@ -134,6 +95,55 @@ class TeamCore:
             clock,
             team_id=slack.me.team_id,
             ops_channel=ops_channel,
+        )
+
+    def _card_facts(self, workspace: Workspace) -> CardFacts:
+        settings = self.settings
+        return CardFacts(
+            link_to=self.code.link_to,
+            team_language=settings.team_language,
+            paused=self.pausing.words,
+            pages=self.approvers.paged,
+            fixes=FixMarks(self.fixes, self.patched, self.hosts.client),
+            votes=FeedbackCounts(self.feedback),
+            can_escalate=settings.escalation.enabled and runs_long(settings, self.environment),
+            proof=partial(posted_proof, self.threads, workspace),
+        )
+
+    def _service(self, process: Process) -> ThreadService:
+        settings, slack, clock, home = self.settings, process.slack, process.clock, self.environment.home
+        asker = Acknowledgements(
+            self.threads,
+            self.collection(ACKNOWLEDGEMENTS),
+            SlackAskerChat(slack.client, slack.poster),
+            clock,
+            mode=settings.acknowledge,
+            say=self.ops.lines.append,
+        )
+        direct = DirectMessages(
+            approvers=self.approvers,
+            chat=SlackDirectChat(slack.poster, slack.signs),
+            team=self.name if len(process.settings.teams) > 1 else "",
+        )
+        stale = partial(stale_citations, self.code.codebases)
+        return ThreadService(
+            settings=settings,
+            store=self.threads,
+            jobs=process.engine.jobs(home, clock, changed=process.jobs_changed),
+            messenger=self.messenger,
+            workspace=slack.workspace,
+            attachments=slack.attachments,
+            memory=WordNoteIndex(self.storage.notes, self.replies, stale),
+            replies=self.replies,
+            codebases=self.picks,
+            clock=clock,
+            asker=asker,
+            direct=direct,
+            shown=self.collection(CARDS_SHOWN),
+            live=SlackLiveWork(slack.posting, slack.poster),
+            leases=process.engine.leases(home) if process.engine.is_shared else None,
+            known_secrets=self.environment.secrets(),
+            chat_ahead=lambda: slack.clock.ahead,
         )
 
     def collection(self, spec: CollectionSpec[Model]) -> Collection[Model]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,37 +11,13 @@ from bot.adapters.storage.files.atomic_write import list_files
 from bot.config.environment import TEAMS, team_home
 from bot.config.home import DEFAULT_TEAM
 from bot.config.settings import Settings
-from bot.errors import ConfigError, StoreError, refusal, refused
+from bot.errors import ConfigError, refused
 from bot.ports import Engine, Store
 from bot.ports.collections import EVENTS, HANDED_OVER, THREADS, SingleDocument
 from bot.ports.threads import Threads
 from bot.runtime.config_reload import rename_refused
 
 _HANDED_OVER: Final = "There are several teams now; what was known until today belongs to {team}."
-
-
-def check_team_folders(home: Path, teams: Iterable[str]) -> None:
-    """Return if the folder of the teams, and those of these teams, can be used or do not exist yet.
-
-    Raises:
-        StoreError: one is no folder, cannot be read, or belongs to another user.
-    """
-    folder = home / TEAMS
-    for path in (folder, *(folder / team for team in teams)):
-        if not os.path.lexists(path):
-            continue
-        try:
-            owner = path.stat().st_uid
-            list(path.iterdir())
-        except NotADirectoryError as error:
-            raise StoreError(f"{path} is no folder; move it away: `mv {path} {path}.old`") from error
-        except OSError as error:
-            raise refusal(f"cannot read {path}", error, "make it a folder of the user who runs triage") from error
-        if owner != os.geteuid():
-            raise StoreError(
-                f"{path} belongs to another user (uid {owner}); run triage as that user, or give it to the one who"
-                f" runs triage: `chown -R {os.geteuid()} {path}`"
-            )
 
 
 def refuse_renamed(home: Path, settings: Settings, engine: Engine) -> None:

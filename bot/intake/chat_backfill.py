@@ -118,20 +118,25 @@ def _at(ts: Any) -> float:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChatToReadBack:
-    """The chat that is read back; `clock` is its own, which `set_clock` compares once more, or raises ProviderError."""
+    """The chat that is read back; `clock` is its own, which `set_clock` compares once more, or raises ProviderError.
+
+    `hear` takes what is read. `also` names the chats beside the watched ones in whose threads something may have been
+    answered.
+    """
 
     history: ChatHistory
     team_id: str
     clock: Clock
+    hear: Callable[[Body], bool]
+    also: Callable[[], Collection[str]] = frozenset
     set_clock: Callable[[], None] = lambda: None
 
 
 class Backfill:
-    """Makes up for absences; `hear` takes what is read back.
+    """Makes up for absences.
 
-    `also` names the chats beside the watched ones in whose threads something may have been answered. Where replicas
-    share the gaps, `may_read` says whether this one reads back now. Once `stop` is set nothing more is read; what is
-    not filled stays open for the next start.
+    Where replicas share the gaps, `may_read` says whether this one reads back now. Once `stop` is set nothing more is
+    read; what is not filled stays open for the next start.
     """
 
     def __init__(
@@ -143,16 +148,13 @@ class Backfill:
         store: Threads,
         gaps: Gaps,
         say: Callable[[str], None],
-        hear: Callable[[Body], bool],
-        also: Callable[[], Collection[str]] = frozenset,
         may_read: Callable[[], bool] = lambda: True,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._watched = names_of(settings.watched_chats)
         self._reach = settings.watcher.backfill_max
         self._watcher, self._chat, self._clock = watcher, chat, chat.clock
-        self._store, self._gaps, self._say, self._hear = store, gaps, say, hear
-        self._also = also
+        self._store, self._gaps, self._say = store, gaps, say
         self._may_read, self._monotonic = may_read, monotonic
         self._connected = self._clock.now()
         """What is written later is heard live, whoever reads it first, and was not missed."""
@@ -178,7 +180,7 @@ class Backfill:
         chats = [*self._watched, *(state.chat_id for state in self._store.open_threads())]
         heard = {chat_id: self._watcher.last_seen(chat_id) for chat_id in chats}
         deaf_since = self._deaf_since(away_since)
-        heard |= {chat_id: self._watcher.last_seen(chat_id) or deaf_since for chat_id in self._also()}
+        heard |= {chat_id: self._watcher.last_seen(chat_id) or deaf_since for chat_id in self._chat.also()}
         self._gaps.open(heard, watched=self._watched, at=min(self._began or now, now), deaf_since=deaf_since)
         self._began, self._connected = None, now - session_age
         away = now - (away_since or now)
@@ -240,14 +242,14 @@ class Backfill:
     def _fill(self, gap: Gap) -> None:
         """Read one chat from where its hole begins and hear it all; raises what reading or journaling raises."""
         threads = [state for state in self._store.open_threads() if state.chat_id == gap.chat_id]
-        if threads or gap.chat_id in (*self._watched, *self._also()):  # else it is nobody's business any more
+        if threads or gap.chat_id in (*self._watched, *self._chat.also()):  # else it is nobody's business any more
             now = self._clock.now()
             since = max(min(gap.since, now), now - self._reach)
             for message in missed_messages(self._chat.history, gap.chat_id, since, threads):
                 if self.stop.is_set():
                     raise Unavailable("the bot stops; what was missed is read at the next start")
                 event = {**message, "type": "message", "channel": gap.chat_id}
-                is_new = self._hear({"team_id": self._chat.team_id, "event": event})
+                is_new = self._chat.hear({"team_id": self._chat.team_id, "event": event})
                 self._picked_up += is_new and _at(message.get("ts")) <= self._connected.timestamp()
             log.info("read %s back to %s", gap.chat_id, utc_text(since), extra={"action": "backfilled"})
         self._gaps.close(gap)

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
@@ -57,12 +57,22 @@ def names_of(chats: Iterable[WatchedChat]) -> dict[str, str | None]:
     return {chat.chat_id: chat.name for chat in chats}
 
 
+class MessageLog(NamedTuple):
+    """The journals that say what came and what it was.
+
+    With `shared` other processes hear the same channels: each message is journaled and queued in one transaction, by
+    whoever comes first.
+    """
+
+    events: Journal
+    classified: Journal
+    shared: SharedWrites | None = None
+
+
 class Watcher:
     """Receives chat events on any thread and sorts them on one of its own.
 
-    The journals `events` and `classified` say what came and what it was. `on_follow_up` gets what may belong to an open
-    thread, once it is queued. With `shared` other processes hear the same channels: each message is journaled and
-    queued in one transaction, by whoever comes first.
+    `on_follow_up` gets what may belong to an open thread, once it is queued.
     """
 
     def __init__(
@@ -71,16 +81,14 @@ class Watcher:
         me: Identity,
         *,
         sorter: MessageSorter,
-        events: Journal,
-        classified: Journal,
+        journals: MessageLog,
         threads: Threads,
         jobs: JobQueue,
         clock: Clock,
         on_follow_up: Callable[[FollowUpArrived], object],
-        shared: SharedWrites | None = None,
     ) -> None:
         self._settings, self._me, self._sorter = settings, me, sorter
-        self._events, self._classified, self._shared = events, classified, shared
+        self._events, self._classified, self._shared = journals
         self._store, self._jobs, self._clock, self._on_follow_up = threads, jobs, clock, on_follow_up
         self._names = names_of(settings.watched_chats)
         self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()

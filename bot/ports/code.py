@@ -95,6 +95,9 @@ class PassageIndex(Protocol):
         None of them is nearer than another. A short name has none.
         """
 
+    def names_holding(self, words: Sequence[str], *, limit: int = 20) -> list[str]:
+        """Return the names of definitions that hold some of the words, of three letters at least, best first."""
+
 
 class NoteIndex(Protocol):
     """Earlier answers: approved notes in memory/ and posted replies."""

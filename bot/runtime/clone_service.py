@@ -34,7 +34,6 @@ WAIT_S: Final = 30.0
 RETRY: Final = timedelta(minutes=1)
 """How long a failed fetch is not tried again for a question."""
 
-PROGRESS_EVERY: Final = timedelta(seconds=5)
 FIRST_THREADS: Final = 2
 FETCH_THREADS: Final = 4
 
@@ -179,8 +178,10 @@ class CloneService:
     def _fetch(self, codebase: str) -> None:
         before, began_at = self._standing(codebase), self._clock.now()
         clone = self._kept[codebase].clone
+        if before.fetched_at is None:
+            self._write(codebase, before)  # for who asks meanwhile
         try:
-            clone.fetch(None if before.fetched_at else self._progress(codebase, before))
+            clone.fetch()
         except TriageError as error:
             self._failed(codebase, before, str(error))
         else:
@@ -191,25 +192,11 @@ class CloneService:
                 log.info("%s is cloned", codebase, extra={"action": "cloned", "codebase": codebase})
             clone.repack()
 
-    def _progress(self, codebase: str, before: CloneStanding) -> Callable[[str], None]:
-        """Return what writes down how far a first clone is, every few seconds."""
-        said_at: datetime | None = None
-
-        def note(line: str) -> None:
-            nonlocal said_at
-            now = self._clock.now()
-            if said_at is None or now - said_at >= PROGRESS_EVERY:
-                said_at = now
-                log.info("%s: %s", codebase, line, extra={"action": "clone_progress", "codebase": codebase})
-                self._write(codebase, before.evolve(progress=line))
-
-        return note
-
     def _failed(self, codebase: str, before: CloneStanding, why: str) -> None:
         if self._is_closed or codebase not in self._named:
             return
         log.warning("%s was not fetched: %s", codebase, why, extra={"action": "fetch_failed", "codebase": codebase})
-        self._write(codebase, before.evolve(problem=why, progress=None))
+        self._write(codebase, before.evolve(problem=why))
         if before.problem is not None:
             return
         clone = self._kept[codebase].clone

@@ -5,7 +5,7 @@ A file that cannot be used changes nothing. `bot/teams.py` reads it and has each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -13,8 +13,6 @@ from bot.config.environment import TEAMS
 from bot.config.settings import TAKEN_OVER, Settings
 from bot.config.team_settings import WatchedChat
 from bot.heartbeat.session_registry import SessionRegistry
-
-Chats = tuple[WatchedChat, ...]
 
 
 class ChannelListener(Protocol):
@@ -54,7 +52,7 @@ class TeamReload:
 
     def gains(self, settings: Settings) -> bool:
         """Whether a channel is new to the team."""
-        return bool(_without(settings.watched_chats, self.now.watched_chats))
+        return bool(_new_chats(settings, self.now))
 
     def take_over(self, settings: Settings) -> str:
         """Take over a team's new settings and return what is said of it; raises StoreError and changes nothing."""
@@ -69,38 +67,22 @@ class TeamReload:
             self._go_by(settings.approvers)
         self._sessions.replace(settings.sessions)
         self._learn()
-        said = "".join((*self._words_of_chats(before.watched_chats, chats), *_words_of_rest(before, settings)))
+        known = _listed(before)
+        said = "".join(
+            f" `{key}` now: {', '.join(names) or 'none'}."
+            for key, names in _listed(settings).items()
+            if names != known[key]
+        )
+        if problems := [problem for chat in _new_chats(settings, before) if (problem := self._unreadable(chat))]:
+            said += f" {'; '.join(problems)}: type /invite @triage there, or correct its id in triage.yml."
         waiting = ", ".join(f"`{name}`" for name in self._changed_otherwise(settings))
         rest = f" After a restart only: {waiting}." if waiting else ""
         return f"sessions: {', '.join(settings.sessions) or 'none'}.{said}{rest}"
-
-    def _words_of_chats(self, before: Chats, chats: Chats) -> Iterator[str]:
-        """Yield what is said of watched channels that come, go, or are about other codebases."""
-        new = _without(chats, before)
-        if new:
-            yield f" Watched from now on: {_named(new)}."
-        if gone := _without(before, chats):
-            yield f" No longer watched: {_named(gone)}; open questions there stay open."
-        for where, what in _picks(chats, before):
-            yield f" Questions in {where} are about {what} from now on."
-        if problems := [problem for chat in new if (problem := self._unreadable(chat))]:
-            yield f" {'; '.join(problems)}: type /invite @triage there, or correct its id in triage.yml."
 
     def _changed_otherwise(self, settings: Settings) -> list[str]:
         """Return the keys whose values wait for a restart."""
         names = Settings.model_fields.keys() - TAKEN_OVER
         return sorted(name for name in names if getattr(self._at_start, name) != getattr(settings, name))
-
-
-def _words_of_rest(before: Settings, now: Settings) -> Iterator[str]:
-    """Yield what is said of other codebases, of what is shared, and of who may approve."""
-    if now.all_codebases != before.all_codebases:
-        yield f" Codebases now: {', '.join(name or str(one.path) for name, one in now.all_codebases.items())}."
-    if now.share != before.share:
-        yield f" Shared with other teams now: {', '.join(now.share) or 'nothing'}."
-    if now.approvers != before.approvers:
-        listed = ", ".join(f"`{one}`" for one in now.approvers or ())  # no mention, which would ring
-        yield f" Approvers now: {'everybody in this channel' if now.approvers is None else listed or 'nobody'}."
 
 
 def rename_refused(old: str, new: str) -> str:
@@ -138,17 +120,25 @@ def _folders(settings: Settings) -> dict[str, Path]:
     return {name: one.cwd for name, one in settings.sessions.items()}
 
 
-def _without(chats: Iterable[WatchedChat], others: Iterable[WatchedChat]) -> list[WatchedChat]:
-    ids = {chat.chat_id for chat in others}
-    return [chat for chat in chats if chat.chat_id not in ids]
+def _listed(settings: Settings) -> dict[str, list[str]]:
+    """Return what people are told of the keys that may change under way."""
+    approvers = settings.approvers
+    return {
+        "watched_chats": [
+            _named(chat) + (f" (about {', '.join(chat.codebases)})" if chat.codebases else "")
+            for chat in settings.watched_chats
+        ],
+        "codebases": [name or str(one.path) for name, one in settings.all_codebases.items()],
+        "share": list(settings.share),
+        # no mention, which would ring
+        "approvers": ["everybody in this channel"] if approvers is None else [f"`{one}`" for one in approvers],
+    }
 
 
-def _picks(chats: Iterable[WatchedChat], before: Iterable[WatchedChat]) -> list[tuple[str, str]]:
-    """Return which channels of before pick other codebases now, and which these are."""
-    picked = {chat.chat_id: chat.codebases for chat in before}
-    changed = [chat for chat in chats if chat.codebases != picked.get(chat.chat_id, chat.codebases)]
-    return [(_named([chat]), ", ".join(chat.codebases or ()) or "all codebases of the team") for chat in changed]
+def _new_chats(settings: Settings, before: Settings) -> list[WatchedChat]:
+    known = {chat.chat_id for chat in before.watched_chats}
+    return [chat for chat in settings.watched_chats if chat.chat_id not in known]
 
 
-def _named(chats: Sequence[WatchedChat]) -> str:
-    return ", ".join(f"#{chat.name}" if chat.name else f"<#{chat.chat_id}>" for chat in chats)
+def _named(chat: WatchedChat) -> str:
+    return f"#{chat.name}" if chat.name else f"<#{chat.chat_id}>"

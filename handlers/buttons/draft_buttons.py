@@ -99,18 +99,26 @@ class DraftButtons:
             explain=_for_a_person,
             on_permitted=self._acknowledge,
         )
-        reinvestigate = on.decides(lambda click, draft: decisions.reinvestigate(draft, by=click.user))
         add_context = on.opens(lambda click, draft: context_modal(draft, from_home=click.is_from_home))
-        self._menu: Mapping[str, Listener] = {
-            ids.REINVESTIGATE: reinvestigate,
-            ids.ESCALATE: on.decides(lambda click, draft: decisions.escalate(draft, by=click.user)),
+        shared: Mapping[str, Listener] = {
+            ids.REINVESTIGATE: on.decides(lambda click, draft: decisions.reinvestigate(draft, by=click.user)),
             ids.ADD_CONTEXT: add_context,
+        }
+        self._menu: Mapping[str, Listener] = {
+            **shared,
+            ids.ESCALATE: on.decides(lambda click, draft: decisions.escalate(draft, by=click.user)),
             ids.SHOW_EVIDENCE: on.opens(lambda *_: loading_modal(), fill=lambda _, draft: evidence(draft.thread_id)),
             **more,
         }
-        self.actions: Mapping[str, Listener] = {
-            ids.APPROVE: on.decides(lambda click, draft: decisions.approve(draft, by=click.user)),
-            ids.ANSWER_TOO: on.decides(lambda click, draft: decisions.approve(draft, by=click.user)),
+        self.actions: Mapping[str, Listener] = {**shared, **self._buttons(on), ids.MORE: self._more}
+        self.views: Mapping[str, Listener] = self._dialogues(on)
+
+    def _buttons(self, on: DecisionHandler[DraftClick]) -> dict[str, Listener]:
+        decisions = self._decisions
+        approve = on.decides(lambda click, draft: decisions.approve(draft, by=click.user))
+        return {
+            ids.APPROVE: approve,
+            ids.ANSWER_TOO: approve,
             ids.NOT_SAME: on.decides(lambda _, draft: decisions.take_out(draft)),
             ids.SAME_AS: on.opens(self._others),
             ids.EDIT: on.opens(self._editor),
@@ -118,12 +126,12 @@ class DraftButtons:
             ids.USE_NEW: on.decides(lambda click, draft: decisions.use_new(draft, by=click.user)),
             ids.USE_THIS: on.decides(lambda click, draft: decisions.use_candidate(draft, by=click.user)),
             ids.DISMISS: on.opens(lambda click, draft: dismiss_modal(draft, from_home=click.is_from_home)),
-            ids.ADD_CONTEXT: add_context,
-            ids.REINVESTIGATE: reinvestigate,
             ids.STOP: on.decides(lambda click, draft: decisions.stop(draft, by=click.user)),
-            ids.MORE: self._more,
         }
-        self.views: Mapping[str, Listener] = {
+
+    def _dialogues(self, on: DecisionHandler[DraftClick]) -> dict[str, Listener]:
+        decisions = self._decisions
+        return {
             ids.EDIT_VIEW: on.submits(self._edit, block=ids.REPLY, check=self._words),
             ids.DISMISS_VIEW: on.submits(
                 lambda click, draft, reason: decisions.dismiss(draft, by=click.user, reason=reason),

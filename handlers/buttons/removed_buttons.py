@@ -1,7 +1,6 @@
-"""Buttons and dialogues of removed features: they stand on old messages, and whoever uses one is told what to do now.
+"""Buttons and dialogues of removed features: they stand on old messages, and whoever uses one is told that.
 
 A click changes nothing. The message is shown again without its removed buttons, where Slack sends it with the click.
-To remove one more, add a row: its id and a sentence that says what is gone and what to type instead.
 Source: https://docs.slack.dev/interactivity/handling-user-interaction (`replace_original`; good for 30 minutes)
 """
 
@@ -22,41 +21,21 @@ from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
-_ADD_OR_MOVE: Final = "Type `/triage tiers <session> add <tier> <task>`, or `remove <n>` or `move <n> <tier>`."
-_GONE: Final = (
-    (
-        (ids.ACCEPT_PROPOSAL, ids.REJECT_PROPOSAL, ids.CHOOSE_SESSION),
-        f"Changes of HEARTBEAT.md are no longer proposed in a chat; nothing was changed. {_ADD_OR_MOVE}",
-    ),
-    (
-        tuple(f"{ids.EDIT_TIER}:{tier}" for tier in Tier),
-        f"Checks are no longer edited in a dialogue; nothing was changed. {_ADD_OR_MOVE}",
-    ),
-    (
-        (ids.PROPOSE_FIX,),
-        "Alerts no longer offer to propose a fix; nothing was started. Click Investigate, or type "
-        "`/triage investigate <what fails>, please propose a fix`.",
-    ),
-    (
-        (ids.STILL_TRUE, ids.RETIRE),
-        "Notes whose cited lines changed are no longer asked about; nothing was changed. Such a note says so itself "
-        "wherever it is found. To put it away, type `/triage notes retire <name>`.",
-    ),
-    (
-        (ids.READ_SUGGESTION,),
-        "Shared checks are no longer read in a dialogue; nothing was changed. The card shows the line. Type "
-        "`/triage pollinate accept <id>` to add it.",
-    ),
+GONE: Final = (
+    "This belongs to a feature that triage no longer has; nothing was changed. `/triage help` lists what it does now."
 )
 
-REMOVED_BUTTONS: Final[Mapping[str, str]] = {name: said for names, said in _GONE for name in names}
-"""What is told to whoever clicks, by action id."""
+REMOVED_BUTTONS: Final = frozenset(
+    {
+        *(ids.ACCEPT_PROPOSAL, ids.REJECT_PROPOSAL, ids.CHOOSE_SESSION, ids.PROPOSE_FIX),
+        *(ids.STILL_TRUE, ids.RETIRE, ids.READ_SUGGESTION),
+        *(f"{ids.EDIT_TIER}:{tier}" for tier in Tier),
+    }
+)
+"""By action id."""
 
-REMOVED_VIEWS: Final[Mapping[str, str]] = {
-    ids.TIER_VIEW: REMOVED_BUTTONS[f"{ids.EDIT_TIER}:{Tier.QUICK}"],
-    ids.READ_VIEW: REMOVED_BUTTONS[ids.READ_SUGGESTION],
-}
-"""What is told, with the text given back, to whoever submits a dialogue that was open during the update."""
+REMOVED_VIEWS: Final = (ids.TIER_VIEW, ids.READ_VIEW)
+"""Dialogues that may have been open during the update; what was typed is given back."""
 
 
 class RemovedButtons:
@@ -64,23 +43,17 @@ class RemovedButtons:
 
     def __init__(self, say: Say) -> None:
         self._say = say
-        self.actions: Mapping[str, Listener] = {name: self._clicked(said) for name, said in REMOVED_BUTTONS.items()}
-        self.views: Mapping[str, Listener] = {name: self._submitted(said) for name, said in REMOVED_VIEWS.items()}
+        self.actions: Mapping[str, Listener] = dict.fromkeys(REMOVED_BUTTONS, self._clicked)
+        self.views: Mapping[str, Listener] = dict.fromkeys(REMOVED_VIEWS, self._submitted)
 
-    def _clicked(self, said: str) -> Listener:
-        def listener(ack: Ack, body: Body, action: Body, respond: Respond) -> None:
-            ack()
-            self._say(Click.of(body, action), said)
-            _show_without_removed(body, respond)
+    def _clicked(self, ack: Ack, body: Body, action: Body, respond: Respond) -> None:
+        ack()
+        self._say(Click.of(body, action), GONE)
+        _show_without_removed(body, respond)
 
-        return listener
-
-    def _submitted(self, said: str) -> Listener:
-        def listener(ack: Ack, body: Body, view: Body) -> None:
-            ack()
-            self._say(Click.submitted(body, view), said, typed=typed_in(view))
-
-        return listener
+    def _submitted(self, ack: Ack, body: Body, view: Body) -> None:
+        ack()
+        self._say(Click.submitted(body, view), GONE, typed=typed_in(view))
 
 
 def without_removed(blocks: list[Any]) -> list[Any]:

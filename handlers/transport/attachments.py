@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import IO, Any, Final
-from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_opener
+from typing import Final
+from urllib.parse import urljoin, urlsplit
 
+import requests
 from slack_sdk import WebClient
 
 from bot.domain.secrets import redact
@@ -35,7 +35,6 @@ class SlackAttachments:
 
     def __init__(self, client: WebClient, *, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._client, self._monotonic = client, monotonic
-        self._opener = build_opener(HTTPSHandler(context=client.ssl), _OwnRedirects(self._refuse_foreign))
 
     def image(self, file_id: str) -> Image:
         """Return an image; raises ProviderError for any other file, and one that is too large."""
@@ -54,33 +53,32 @@ class SlackAttachments:
     def _beginning(self, file_id: str, limit: int) -> bytes:
         with translate_slack_errors("read a file"):
             url = str(self._client.files_info(file=file_id)["file"]["url_private"])
-            self._refuse_foreign(url)
-            request = Request(url, headers={"Authorization": f"Bearer {self._client.token}"})  # noqa: S310
             until, data = self._monotonic() + TIMEOUT_S, bytearray()
-            with self._opener.open(request, timeout=TIMEOUT_S) as answer:
-                while len(data) < limit and (part := answer.read1(min(PART_BYTES, limit - len(data)))):
+            with self._opened(url) as answer:
+                for part in answer.iter_content(PART_BYTES):
                     data += part
                     if self._monotonic() > until:
                         raise TimeoutError("the file comes too slowly")
-            return bytes(data)
+                    if len(data) >= limit:
+                        break
+            return bytes(data[:limit])
+
+    def _opened(self, url: str) -> requests.Response:
+        """Return the answer of an address; one redirect is followed, where the token may go there."""
+        headers = {"Authorization": f"Bearer {self._client.token}"}
+        for _ in range(2):
+            self._refuse_foreign(url)
+            answer = requests.get(url, headers=headers, timeout=TIMEOUT_S, stream=True, allow_redirects=False)
+            if not answer.is_redirect:
+                break
+            url = urljoin(url, answer.headers["location"])
+        answer.raise_for_status()
+        return answer
 
     def _refuse_foreign(self, url: str) -> None:
         """Raise ProviderError for an address that is neither Slack's nor that of the API in use."""
         if not (url.isascii() and (_is_slacks(url) or _place(url) == _place(self._client.base_url))):
             raise ProviderError("the file is kept elsewhere than at Slack", code="foreign_file")
-
-
-class _OwnRedirects(HTTPRedirectHandler):
-    """Follows a redirect, with the token, to where `refuse` lets it."""
-
-    def __init__(self, refuse: Callable[[str], None]) -> None:
-        self._refuse = refuse
-
-    def redirect_request(
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
-    ) -> Request | None:
-        self._refuse(newurl)
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _is_slacks(url: str) -> bool:

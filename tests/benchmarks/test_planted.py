@@ -31,8 +31,10 @@ def test_code_catches_what_it_must_and_stops_no_sound_draft(shop: Path, tmp_path
     assert scores.share(CODE, BY_CODE)[0] == scores.share(CODE, BY_CODE)[1] > 20
     assert scores.share(CODE, [None])[0] == 0
     assert set(scores.judged[CODE]) == {*Kind, None}
+    hits, of = scores.share(CODE, [Kind.DEFINITION, Kind.LINES])
+    assert hits == of > 3
     caught, of = scores.share(CODE, Kind)
-    assert caught / of > 0.6
+    assert caught / of > 0.7
     assert {len(line) for line in table(scores)} == {len(table(scores)[0])}
 
 

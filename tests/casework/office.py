@@ -16,7 +16,7 @@ from bot.casework.approvers import Approvers
 from bot.casework.checks.validation import Validation
 from bot.casework.decisions import Decisions, DraftClick
 from bot.casework.direct_messages import DirectMessages
-from bot.casework.escalate.escalations import Escalations, EscalationWatch, LongRuns
+from bot.casework.escalate.escalations import Escalations, LongRuns
 from bot.casework.hand_overs import HandOvers
 from bot.casework.notes import Notes, Proved
 from bot.casework.orchestrator import Orchestrator
@@ -198,8 +198,7 @@ class Office:
     def rehire(self) -> None:
         """Put the same people to work at the desk as it is now."""
         runs = RunRecorder(FileRunFolders(self.folder), self.clock)
-        self.escalations = Escalations(self.service, self.long_runs)
-        self.watch = EscalationWatch(self.service, self.long_runs, runs)
+        self.escalations = self.watch = Escalations(self.service, self.long_runs, runs)
         self.replies = Replies(self.service, self._still_stands)
         self.pages = QuestionPages(
             self.service,

@@ -1,17 +1,12 @@
-"""What one team left goes to the first of several, whenever the process was killed; no folder of ours is refused."""
+"""What one team left goes to the first of several, whenever the process was killed."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
-import pytest
-
 from bot.adapters.storage.files.file_engine import FileEngine
-from bot.composition.team_homes import check_team_folders, hand_over
+from bot.composition.team_homes import hand_over
 from bot.config.settings import Settings
-from bot.errors import StoreError
 from tests.tables import each_row
 
 SEVERAL = Settings.model_validate(
@@ -56,37 +51,3 @@ def test_a_start_that_was_killed_at_any_step_is_made_up_for_by_the_next(tmp_path
     assert [path.name for path in (home / "teams").iterdir()] == ["payments"]
     assert (home / "teams" / "payments" / "events.ndjson").samefile(home / "events.ndjson")
     assert hand_over(FileEngine(home), home, SEVERAL) is None, "once and for good"
-    check_team_folders(home, SEVERAL.teams)
-
-
-def test_what_is_no_folder_of_ours_is_refused_with_what_to_type(tmp_path: Path) -> None:
-    """That of the teams, and that of one of them; one that is not there yet is made."""
-    check_team_folders(tmp_path, SEVERAL.teams)
-    folder = tmp_path / "teams"
-    folder.write_text("")
-    with pytest.raises(StoreError, match=rf"is no folder; move it away: `mv {folder} {folder}\.old`"):
-        check_team_folders(tmp_path, SEVERAL.teams)
-    folder.unlink()
-    (folder / "payments").mkdir(parents=True)
-    (folder / "platform").symlink_to("nowhere")
-    with pytest.raises(StoreError, match=r"cannot read .*platform: No such file or directory; make it a folder"):
-        check_team_folders(tmp_path, SEVERAL.teams)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
-def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
-    """Whatever its mode lets us do."""
-    folder = tmp_path / "teams"
-    (folder / "payments").mkdir(parents=True)
-    shutil.chown(folder / "payments", 12345)
-    with pytest.raises(StoreError, match=r"payments belongs to another user \(uid 12345\); .* `chown -R 0 "):
-        check_team_folders(tmp_path, SEVERAL.teams)
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everywhere")
-def test_a_folder_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    """With the system's own words."""
-    folder = tmp_path / "teams"
-    folder.mkdir(mode=0o000)
-    with pytest.raises(StoreError, match="Permission denied"):
-        check_team_folders(tmp_path, SEVERAL.teams)

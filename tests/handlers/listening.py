@@ -34,7 +34,6 @@ def listening(url: str, me: Identity, executor: Executor, *, home: Any, **kinds:
             owns=lambda _: True,
             has_card=lambda _: False,
             owned=lambda _: frozenset(),
-            say=lambda *_, **__: None,
         )
     )
     return bolt_app(repeatable_client("xoxb-1", url), me, router, home, executor)

@@ -37,7 +37,7 @@ from bot.heartbeat.alerts.pages import FindingResponses
 from bot.heartbeat.session_registry import SessionMemory, SessionRegistry
 from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
 from bot.intake.normalise import Identity
-from bot.intake.watcher import Watcher
+from bot.intake.watcher import MessageLog, Watcher
 from bot.ports.collections import OVERRIDES
 from bot.ports.feature_collections import SUGGESTIONS
 from bot.ports.threads import Threads
@@ -125,8 +125,7 @@ class World:
             self.office.settings,
             ME,
             sorter=a_sorter(),
-            events=self.events,
-            classified=self.classified,
+            journals=MessageLog(self.events, self.classified),
             threads=self.office.store,
             jobs=self.office.jobs,
             clock=self.office.clock,

@@ -15,7 +15,7 @@ from blocks import ids
 from bot.config.settings import Settings
 from bot.domain.events import Sender
 from bot.domain.threads import ThreadStatus
-from bot.intake.watcher import Watcher
+from bot.intake.watcher import MessageLog, Watcher
 from bot.ports import ChatMessage, Person
 from handlers.shortcuts import Shortcuts
 from handlers.transport.bolt_requests import is_well_shaped
@@ -41,8 +41,7 @@ class Edge:
             Settings.model_validate({"codebase": str(folder), "ops_channel": "C0OPS"}),
             ME,
             sorter=a_sorter(),
-            events=self.events,
-            classified=MemoryJournal(),
+            journals=MessageLog(self.events, MemoryJournal()),
             threads=self.store,
             jobs=self.jobs,
             clock=clock,

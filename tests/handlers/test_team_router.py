@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 from blocks import ids
@@ -57,7 +56,6 @@ class Company:
         self.watchers = {"payments": Watching("C0PAY"), "platform": Watching("C0PLAT")}
         self.owned: dict[str, set[str]] = {"payments": set(), "platform": set()}
         self.cards: dict[str, set[str]] = {"payments": set(), "platform": set()}
-        self.said: list[tuple[str, str, str, str | None]] = []
         self.people: dict[str, set[str]] = {"payments": set(), "platform": set()}
         for team in self.watchers:
             self._add(team, "C0OPS" if shared_ops else f"C0{team[:2].upper()}OPS")
@@ -76,7 +74,6 @@ class Company:
                 owns=lambda name: name in self.owned[team],
                 has_card=lambda ts: ts in self.cards[team],
                 owned=lambda _: frozenset(),
-                say=lambda click, text, *, typed=None: self.said.append((team, click.user, text, typed)),
             )
         )
 
@@ -199,30 +196,6 @@ def test_a_team_that_is_removed_gets_nothing_any_more() -> None:
     company = Company()
     company.router.remove("platform")
     assert company.of_message("C0PLAT") == company.of_value("infra", "C0PLOPS") == "payments"
-
-
-def test_a_click_on_what_a_removed_team_left_is_answered_for_that_team() -> None:
-    """With what was typed; once the team is there again, or another has it, it is theirs."""
-    company = Company()
-    company.owned["platform"].add(THREAD)
-    body: dict[str, Any] = {"user": {"id": "U1", "team_id": "T1"}, "view": {"private_metadata": THREAD}}
-    assert company.router.of_gone(body) is None
-    company.router.remove("platform")
-    gone = company.router.of_gone(body)
-    assert gone is not None
-    assert gone.team == "platform"
-    acknowledged: list[bool] = []
-    typed = {"state": {"values": {"reply": {"input": {"type": "plain_text_input", "value": "It is 5."}}}}}
-    args = SimpleNamespace(body=body, ack=lambda: acknowledged.append(True), view=body["view"] | typed, action=None)
-    company.router.view("any")(args)  # type: ignore[call-arg]
-    assert acknowledged == [True]
-    why = "The team platform is no longer in triage.yml, so nothing was done."
-    assert company.said == [("platform", "U1", why, "It is 5.")]
-    company.owned["payments"].add(THREAD)
-    assert company.router.of_gone(body) is None
-    company.owned["payments"].clear()
-    company._add("platform", "C0PLOPS")
-    assert company.router.of_gone(body) is None
 
 
 def test_below_an_alert_it_is_the_team_of_its_session() -> None:

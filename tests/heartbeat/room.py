@@ -108,7 +108,6 @@ class BeatRoom:
         inputs = input_collector(self.probes, self.store, self.sessions, self.clock, self.removals)
         self.beats = BeatWorker(
             sessions,
-            self.store,
             self,  # type: ignore[arg-type]  # stands for the scheduler
             inputs,
             Minds(self.full, self.screen),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -87,11 +88,11 @@ class Desk(Post):
                 team_id="T1",
                 clock=self.clock,
                 set_clock=lambda: self.set_clock(),
+                hear=self.watcher.receive,
             ),
             store=self.store,
             gaps=Gaps(self.stored),
             say=self.told.append,
-            hear=self.watcher.receive,
             may_read=lambda: self.is_ours,
             monotonic=lambda: self.now_s,
         )
@@ -595,7 +596,7 @@ def test_what_was_asked_where_no_record_of_gaps_and_presence_is_left_is_picked_u
     desk.history.roots[HELP] = [said(100), said(200)]
     desk.stored = MemorySingle()
     desk.restart()
-    desk.backfill._also = lambda: {"D0ANA"}
+    desk.backfill._chat = replace(desk.backfill._chat, also=lambda: frozenset({"D0ANA"}))
     desk.clock.at = NOW + timedelta(seconds=300)
     desk.backfill.open(NOW + timedelta(seconds=299))
     assert datetime.fromisoformat(desk.gaps()["D0ANA"]) == NOW + timedelta(seconds=100) - OVERLAP

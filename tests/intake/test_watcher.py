@@ -14,7 +14,7 @@ from bot.domain.jobs import AlertArrived, FollowUpArrived, Job, MessageWork, Wor
 from bot.domain.threads import Resolution
 from bot.errors import StoreError
 from bot.intake.normalise import Identity
-from bot.intake.watcher import Watcher
+from bot.intake.watcher import MessageLog, Watcher
 from tests.builders import NOW, a_sorter, a_thread
 from tests.fakes import FakeClock, MemoryJobQueue, MemoryJournal, MemoryThreads
 from tests.payloads import payload
@@ -44,8 +44,7 @@ class Post:
             self.settings,
             ME,
             sorter=a_sorter(),
-            events=self.events,
-            classified=self.classified,
+            journals=MessageLog(self.events, self.classified),
             threads=self.store,
             jobs=self.jobs,
             clock=self.clock,

@@ -110,7 +110,7 @@ def test_a_codebase_comes_and_goes_by_a_reload(slack: LocalSlack, control: Contr
         before = office.ask(RETRIES)
         assert "shop/retry.py:" in shown_text(office.draft(before))
         reload("no git", **shop, infra={"path": str(home)})
-        reload("Codebases now: infra, shop.", **shop, infra={"path": paths["infra"]})
+        reload("`codebases` now: infra, shop.", **shop, infra={"path": paths["infra"]})
         office.click(office.draft(before), ids.APPROVE)
         office.reply(before)
         ts = office.ask(WORKERS)
@@ -120,7 +120,7 @@ def test_a_codebase_comes_and_goes_by_a_reload(slack: LocalSlack, control: Contr
         assert "infra:deploy/workers.py:" in office.reply(ts)["text"]
         named = office.ask("In shop, how is the delay between retries chosen?")
         assert "shop:shop/retry.py:" in shown_text(office.draft(named))
-        reload("Codebases now: shop.", **shop)
+        reload("`codebases` now: shop.", **shop)
         office.click(office.draft(named), ids.APPROVE)
         office.reply(named)
         office.card(office.ask(WORKERS + " Please."), "needs context")

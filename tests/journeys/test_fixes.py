@@ -88,7 +88,7 @@ def script_of(diff: str | None, path: Path, *, title: str = "Retry seven times",
         "risk_gate_check": "passes",
         "tone_assessment": "matches",
     }
-    given = {"path": "shop/retry.py", **({"codebase": codebase.rstrip(":")} if codebase else {})}
+    given = {"path": f"{codebase}shop/retry.py"}
     look = {"calls": [{"name": "read_file", "input": given}]}
     open_it = {"calls": [{"name": "read_file", "input": {"address": f"{codebase}shop/retry.py:3"}}]}
     roles = {

@@ -31,7 +31,7 @@ def test_a_reload_takes_up_a_new_channel_and_drops_a_removed_one(
         waiting = office.ask(QUESTION)
         office.draft(waiting)
         _reload(office, home, shop, watched_chats=[eng])
-        _told(control, "Watched from now on: #eng. No longer watched: #help")
+        _told(control, "`watched_chats` now: #eng.")
         asked = office.ask(TIMEOUTS, channel=ENG.channel_id)
         office.draft(asked, channel=ENG.channel_id)
         unheard = office.ask("Where is the retry limit set?")

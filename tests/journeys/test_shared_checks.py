@@ -75,7 +75,7 @@ def test_a_shared_check_waits_for_the_other_team(
         said = " ".join(shown_text(m) for m in control.messages(PAY_OPS.channel_id))
         assert not any(word in said for word in ("errors of last night", "api"))
         company.reload(UNSHARED, sessions=checks.sessions())
-        company.told(PAY_OPS, "Shared with other teams now: nothing.")
+        company.told(PAY_OPS, "`share` now: none.")
         for place in (checks.vault, checks.till):
             add(place, f"`{LOAD}`")
         company.bot.teams.share()

@@ -48,7 +48,7 @@ class Walled(Company):
     def share(self, *kinds: str) -> None:
         """Have payments share these, and nothing else."""
         self.reload({"payments": {**PAYMENTS, "share": [*kinds]}, "platform": PLATFORM}, codebases=self._codebases)
-        self.told(PAY_OPS, f"Shared with other teams now: {', '.join(kinds) or 'nothing'}.")
+        self.told(PAY_OPS, f"`share` now: {', '.join(kinds) or 'none'}.")
         self.bot.teams.share()
 
     def draft(self, ops: DemoChannel, ts: str, channel: DemoChannel) -> Json:

@@ -153,7 +153,7 @@ def test_what_else_changed_waits_for_a_restart(bench: Bench) -> None:
     ("written", "taken", "said"),
     [
         ("approvers: [U0BEN, S0ONCALL]", ("U0BEN", "S0ONCALL"), "`U0BEN`, `S0ONCALL`"),
-        ("approvers: []", (), "nobody"),
+        ("approvers: []", (), "none"),
     ],
 )
 def test_who_may_approve_changes_at_once(bench: Bench, written: str, taken: tuple[str, ...], said: str) -> None:
@@ -162,12 +162,12 @@ def test_who_may_approve_changes_at_once(bench: Bench, written: str, taken: tupl
     bench.again()
     bench.again()
     assert bench.said == [
-        f"triage.yml was read again; sessions: shop. Approvers now: {said}.",
+        f"triage.yml was read again; sessions: shop. `approvers` now: {said}.",
         "triage.yml was read again; sessions: shop.",
     ]
     bench.write("shop: {cwd: shop}")
     bench.again()
-    assert bench.said[-1].endswith("Approvers now: everybody in this channel.")
+    assert bench.said[-1].endswith("`approvers` now: everybody in this channel.")
     assert bench.approvers == [taken, None]
 
 
@@ -208,12 +208,12 @@ def test_a_new_channel_is_watched_at_once_and_a_removed_one_no_more(bench: Bench
     bench.write("shop: {cwd: shop}", "watched_chats: [{chat_id: C0HELP, name: help}, {chat_id: C0AWAY}]")
     bench.again()
     assert bench.backfill.watched == bench.watcher.watched == [["C0HELP", "C0AWAY"]]
-    assert "Watched from now on: #help, <#C0AWAY>." in bench.said[0]
+    assert "`watched_chats` now: #help, <#C0AWAY>." in bench.said[0]
     assert "the bot is not in C0AWAY: type /invite @triage there" in bench.said[0]
     bench.write("shop: {cwd: shop}", "watched_chats: [{chat_id: C0AWAY}]")
     bench.again()
     assert bench.watcher.watched[-1] == ["C0AWAY"]
-    assert bench.said[1].endswith("No longer watched: #help; open questions there stay open.")
+    assert bench.said[1].endswith("`watched_chats` now: <#C0AWAY>.")
 
 
 def test_channels_that_did_not_change_are_left_alone(bench: Bench) -> None:
@@ -239,13 +239,13 @@ def test_codebases_are_taken_over_and_named(bench: Bench) -> None:
     """The team sees them once they are open; without a change nothing is said of them."""
     bench.write("shop: {cwd: shop}", code="codebases: {shop: {path: shop}, infra: {path: api}}")
     bench.again()
-    assert bench.said == ["triage.yml was read again; sessions: shop. Codebases now: shop, infra."]
+    assert bench.said == ["triage.yml was read again; sessions: shop. `codebases` now: shop, infra."]
     assert (bench.code.open, bench.seen) == (["shop", "infra"], [["shop", "infra"]])
     bench.again()
     assert bench.said[1] == "triage.yml was read again; sessions: shop."
     bench.write("shop: {cwd: shop}")
     bench.again()
-    assert bench.said[2].endswith(f"Codebases now: {bench.config.parent / 'shop'}.")
+    assert bench.said[2].endswith(f"`codebases` now: {bench.config.parent / 'shop'}.")
 
 
 def test_a_channel_that_picks_other_codebases_is_told_of(bench: Bench) -> None:
@@ -255,10 +255,10 @@ def test_a_channel_that_picks_other_codebases_is_told_of(bench: Bench) -> None:
     bench.again()
     bench.write("shop: {cwd: shop}", f"{chat}, codebases: [infra]}}]", code=code)
     bench.again()
-    assert bench.said[1].endswith("sessions: shop. Questions in #help are about infra from now on.")
+    assert bench.said[1].endswith("sessions: shop. `watched_chats` now: #help (about infra).")
     bench.write("shop: {cwd: shop}", f"{chat}}}]", code=code)
     bench.again()
-    assert bench.said[2].endswith("Questions in #help are about all codebases of the team from now on.")
+    assert bench.said[2].endswith("`watched_chats` now: #help.")
 
 
 def test_a_codebase_that_cannot_be_opened_changes_nothing(bench: Bench) -> None:

@@ -13,7 +13,7 @@ import re
 import shlex
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -65,7 +65,6 @@ class GitNetwork:
         root: Path,
         *args: str,
         is_bare: bool = True,
-        on_progress: Callable[[str], None] | None = None,
         stall_s: float | None = None,
     ) -> None:
         """Run git at `root`, which is a bare repository, and return at its end.
@@ -74,7 +73,6 @@ class GitNetwork:
             root: Where git runs.
             args: The command line after `git`; what comes from outside cannot be an option in it.
             is_bare: Whether there is a repository at all.
-            on_progress: Gets git's newest line of progress, often.
             stall_s: How long git may be silent, where it is not as usual.
 
         Raises:
@@ -84,12 +82,8 @@ class GitNetwork:
         git = GitProcess(root, is_bare=is_bare, environment=network_environment, is_detached=True)
         patience = self._patience._replace(silence_s=stall_s or self._patience.silence_s)
 
-        def note(said: bytes) -> None:
-            if on_progress is not None and (line := _newest_progress(said)):
-                on_progress(line)
-
         try:
-            for _ in git.stream(*args, patience=patience, on_words=note):
+            for _ in git.stream(*args, patience=patience):
                 pass
         except GitFailed as error:
             words = self._words(error.said) if error.code is not None else ""
@@ -107,12 +101,6 @@ class GitNetwork:
         end = next((number for number, line in enumerate(telling, 1) if line.startswith(_FAILURES)), len(telling))
         words = "; ".join(re.sub(r"^(?:fatal|error): ", "", line) for line in telling[max(0, end - 2) : end])
         return one_line(redact(_USER_OF_URL.sub("", strip_hidden(words)[0]), self._secrets), WORDS_CHARS)
-
-
-def _newest_progress(said: bytes) -> str | None:
-    lines = re.split(rb"[\r\n]+", said)
-    shown = (line.decode("utf-8", "replace").strip() for line in reversed(lines) if b"%" in line)
-    return next((one_line(strip_hidden(line)[0], 100) for line in shown), None)
 
 
 MAX_PACKS: Final = 50
@@ -192,7 +180,7 @@ class Clone:
                     git.run("config", "--local", "--replace-all", name, value)
             git.run("symbolic-ref", "HEAD", self._branch)
 
-    def fetch(self, on_progress: Callable[[str], None] | None = None) -> None:
+    def fetch(self) -> None:
         """Bring the branch up to the remote's; what was read before stays readable.
 
         Raises:
@@ -204,7 +192,7 @@ class Clone:
         self._sweep()
         refs = (f"+{self._source}:{self._branch}", "+refs/tags/*:refs/tags/*")
         options = ("--progress", "--prune", "--no-recurse-submodules", "--no-write-fetch-head")
-        self._network.run(self.path, *_STRICT, "fetch", *options, "origin", *refs, on_progress=on_progress)
+        self._network.run(self.path, *_STRICT, "fetch", *options, "origin", *refs)
 
     def repack(self) -> None:
         """Pack what many fetches left, if they are many; raises ProviderError."""

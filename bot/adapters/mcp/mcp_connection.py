@@ -12,14 +12,12 @@ import os
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import Future, wait
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 import anyio
 import httpx2
-from anyio.abc import TaskStatus
 from anyio.from_thread import BlockingPortal
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -31,7 +29,6 @@ from bot.config.model_settings import VARIABLE, McpServerSettings
 from bot.config.network_variables import NETWORK_VARIABLES
 from bot.errors import ProviderError
 
-CLOSING_S: Final = 10.0
 _EVENTS_S: Final = 300.0  # how long a stream of server events may be silent
 _T = TypeVar("_T")
 
@@ -54,11 +51,10 @@ class Refused(ProviderError):
 
 
 class _Link(NamedTuple):
-    """An open connection: `held` is the task that keeps it until `done` is set."""
+    """An open connection, which ends with `held`."""
 
     client: Client
-    done: anyio.Event
-    held: Future[None]
+    held: AbstractContextManager[Client]
 
 
 def headers(settings: McpServerSettings, environ: Mapping[str, str]) -> dict[str, str]:
@@ -150,36 +146,34 @@ class McpServer:
     def _current(self) -> _Link:
         """Return the open connection, made anew if need be; raises ConnectionLost."""
         with self._lock:
-            if self._link is not None and not self._link.held.done():
+            if self._link is not None:
                 return self._link
             if self._down is not None and time.monotonic() < self._down[0]:
                 raise ConnectionLost(str(self._down[1]))
             try:
-                held, (client, done) = self._portal().start_task(self._hold)
+                held = self._portal().wrap_async_context_manager(self._connected())
+                self._link, self._down = _Link(held.__enter__(), held), None
             except _CANNOT_CONNECT as error:
                 is_late = isinstance(error, TimeoutError)
                 lost = ConnectionLost(self._late() if is_late else "it cannot be started or reached")
                 self._down = (time.monotonic() + REST_S, lost)
                 raise lost from error
-            self._link, self._down = _Link(client, done, held), None
             return self._link
 
-    async def _hold(self, *, task_status: TaskStatus[tuple[Client, anyio.Event]]) -> None:
-        done = anyio.Event()
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[Client]:
         with anyio.fail_after(self._timeout_s) as connecting:
             async with Client(self._transport(), read_timeout_seconds=self._timeout_s) as client:
                 connecting.deadline = math.inf
-                task_status.started((client, done))
-                await done.wait()
+                yield client
 
     def _drop(self, link: _Link | None) -> None:
         with self._lock:
-            if self._link is link:
-                self._link = None
-        if link is not None and not link.held.done():
-            self._portal().call(_finish, link.done)
-            wait({link.held}, timeout=CLOSING_S)
-            link.held.cancel()
+            if link is None or self._link is not link:
+                return
+            self._link = None
+        with suppress(*_CANNOT_CONNECT):  # it broke; what is left of it is gone
+            link.held.__exit__(None, None, None)
 
     @asynccontextmanager
     async def _transport(self) -> AsyncIterator[Any]:
@@ -204,10 +198,6 @@ class McpServer:
 def _is_read_only(tool: Offered) -> bool:
     hints = tool.annotations
     return hints is not None and hints.read_only_hint is True and hints.destructive_hint is not True
-
-
-async def _finish(done: anyio.Event) -> None:
-    done.set()
 
 
 async def _list_tools(client: Client) -> Sequence[Offered]:

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tzlocal import get_localzone_name
@@ -21,12 +20,6 @@ from bot.domain.text.humanize import WRONG_CLOCK, clock_words
 from bot.ports import Clock
 
 log = logging.getLogger(__name__)
-
-EXACT: Final = timedelta(seconds=5)
-"""What a header of whole seconds and a slow answer explain; less is no difference."""
-
-ANSWER: Final = timedelta(seconds=1)
-"""What a slow answer of the database explains."""
 
 
 class SystemClock:
@@ -60,68 +53,56 @@ def _exists(name: str) -> bool:
         return False
 
 
-class ChatClock:
-    """Port Clock in the chat's time; until the chat has told its own it is this machine's."""
+class CorrectedClock:
+    """Port Clock: this machine's, corrected by how far it is `ahead` of another one, behind where that is negative.
 
-    def __init__(self, clock: Clock, say: Callable[[str], None]) -> None:
-        """`say` is told once of a clock that is wrong; it must return at once."""
-        self._clock, self._say = clock, say
-        self._ahead, self._lock = timedelta(), threading.Lock()
+    `exact` is what a slow answer explains: so much is no difference. `whose` clock the other is and `advice` complete
+    what people are told.
+    """
+
+    def __init__(self, clock: Clock, *, exact: timedelta, whose: str, advice: str) -> None:
+        self.machine, self._exact, self._whose, self._advice = clock, exact, whose, advice
+        self.ahead, self._lock = timedelta(), threading.Lock()
         self._said: str | None = None
         """On which side the clock was when that was last told."""
 
     def now(self) -> datetime:
-        """Return the chat's present time in UTC."""
-        return self._clock.now() - self._ahead
+        """Return the other clock's present time in UTC."""
+        return self.machine.now() - self.ahead
 
-    def ahead(self) -> timedelta:
-        """Return how far this machine's clock is ahead of the chat's; negative where it is behind."""
-        return self._ahead
+    def correct(self, ahead: timedelta) -> str | None:
+        """Take note of the difference; return what to tell people where the clock has just become wrong."""
+        with self._lock:
+            if abs(ahead - self.ahead) > self._exact:
+                self.ahead = ahead if abs(ahead) > self._exact else timedelta()
+                log.warning("this clock differs: %s", self._whose, extra={"action": "clock_skew", "ahead": str(ahead)})
+            side = "ahead" if ahead > timedelta() else "behind"
+            is_news = abs(ahead) >= WRONG_CLOCK and side != self._said
+            if is_news or not self.ahead:
+                self._said = side if is_news else None
+        return f"This machine's {clock_words(ahead, self._whose)}. {self._advice}" if is_news else None
+
+
+class ChatClock(CorrectedClock):
+    """In the chat's time; until the chat has told its own it is this machine's."""
+
+    def __init__(self, clock: Clock, say: Callable[[str], None]) -> None:
+        """`say` is told once of a clock that is wrong; it must return at once."""
+        advice = "Set it (timedatectl set-ntp true): times and schedules are wrong."
+        super().__init__(clock, exact=timedelta(seconds=5), whose="Slack's", advice=advice)
+        self._say = say
 
     def note(self, date: str | None) -> None:
         """Compare with the Date header of an answer that has just arrived; what is none changes nothing."""
         try:
-            ahead = self._clock.now() - parsedate_to_datetime(date or "")
+            ahead = self.machine.now() - parsedate_to_datetime(date or "")
         except (ValueError, TypeError):  # TypeError: a time without a zone
             return
-        side = "ahead" if ahead > timedelta() else "behind"
-        self._ahead = ahead = ahead if abs(ahead) > EXACT else timedelta()
-        with self._lock:
-            is_news = abs(ahead) > WRONG_CLOCK and side != self._said
-            if is_news or not ahead:
-                self._said = side if is_news else None
-        if is_news:
-            log.warning("this clock differs from the chat's", extra={"action": "clock_skew", "ahead": str(ahead)})
-            self._say(_skew_line(ahead))
+        if line := self.correct(ahead):
+            self._say(line)
 
 
-def _skew_line(ahead: timedelta) -> str:
-    """Return what to tell of a clock that is wrong.
-
-    >>> _skew_line(timedelta(hours=24))
-    "This machine's clock is 1 d ahead of Slack's. Set it (timedatectl set-ntp true): times and schedules are wrong."
-    """
-    said = clock_words(ahead, "Slack's")
-    return f"This machine's {said}. Set it (timedatectl set-ntp true): times and schedules are wrong."
-
-
-class SharedClock:
-    """Port Clock in the time of the database that replicas share, so that they can compare what they write down."""
-
-    def __init__(self, clock: Clock) -> None:
-        self.machine, self.ahead, self._said = clock, timedelta(), False
-
-    def now(self) -> datetime:
-        """Return the database's present time in UTC."""
-        return self.machine.now() - self.ahead
-
-    def correct(self, ahead: timedelta) -> str | None:
-        """Take note of how far this machine's clock is ahead; return what to tell people, once, if it is wrong."""
-        if abs(ahead - self.ahead) > ANSWER:
-            self.ahead = ahead if abs(ahead) > ANSWER else timedelta()
-            log.warning("the clock differs from the database's", extra={"action": "clock_skew", "ahead": str(ahead)})
-        if self._said or abs(ahead) < WRONG_CLOCK:
-            return None
-        self._said = True
-        said = clock_words(ahead, "the database's")
-        return f"This machine's {said}. Triage uses the database's time; set the clock (timedatectl set-ntp true)."
+def shared_clock(clock: Clock) -> CorrectedClock:
+    """Return the time of the database that replicas share, so that they can compare what they write down."""
+    advice = "Triage uses the database's time; set the clock (timedatectl set-ntp true)."
+    return CorrectedClock(clock, exact=timedelta(seconds=1), whose="the database's", advice=advice)

@@ -156,6 +156,15 @@ def near_names(connection: sqlite3.Connection, name: str, limit: int) -> list[st
     return sorted(text for count, text in near if count == least)[:limit]
 
 
+def names_holding(connection: sqlite3.Connection, words: Sequence[str], limit: int) -> list[str]:
+    """Return the names of the index that hold some of the words, of three letters at least, best first."""
+    found = connection.execute(
+        "SELECT name.text FROM grams JOIN name ON name.id = grams.rowid WHERE grams MATCH ? ORDER BY rank LIMIT ?",
+        (_any_of([word for word in words if len(word) > 2]), limit),
+    )
+    return [text for (text,) in found]
+
+
 def places_called(connection: sqlite3.Connection, name: str) -> list[str]:
     """Return the searched files a name means (a path, its end, a file name without its ending), then the folders.
 

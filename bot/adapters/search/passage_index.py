@@ -167,6 +167,10 @@ class SqlitePassageIndex:
         """Return names of the index one slip away, or two from a long name, nearest first; raises StoreError."""
         return self._read(lambda connection: queries.near_names(connection, name, limit))
 
+    def names_holding(self, words: Sequence[str], *, limit: int = 20) -> list[str]:
+        """Return the names of the index that hold some of the words, best first; raises StoreError."""
+        return self._read(lambda connection: queries.names_holding(connection, words, limit))
+
     def _read_whole(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
         """Read an index that is finished, or that somebody else is building."""
         found = self._read(lambda connection: None if rows.state(connection, "commit") is None else query(connection))

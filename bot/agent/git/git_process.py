@@ -9,7 +9,7 @@ all that it started.
 from __future__ import annotations
 
 import os
-import selectors
+import select
 import signal
 import subprocess
 import threading
@@ -18,7 +18,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Final, NamedTuple, cast
+from typing import IO, Final, NamedTuple
 
 from bot.errors import ConfigError, ProviderError
 
@@ -148,33 +148,31 @@ class GitProcess:
         patience: Patience,
         given: bytes = b"",
         fine: Sequence[int] = (0,),
-        on_words: Callable[[bytes], object] = bool,
     ) -> Generator[bytes]:
         """Yield what git prints, part by part; where it is left before its end, git is killed.
 
-        Only the time counts in which git is waited for. `on_words` gets the end of what stands on stderr, often.
+        Only the time counts in which git is waited for.
 
         Raises:
             ConfigError: git is not installed.
             GitFailed: it failed, or was waited for long enough.
         """
-        said, what = b"", f"git {args[0]} failed in {self.root}"
-        with self._started(args, has_input=bool(given)) as process, _Pipes(process, given, patience) as pipes:
+        what = f"git {args[0]} failed in {self.root}"
+        with self._started(args, has_input=bool(given)) as process:
+            words = _Words(process)
+            if process.stdin is not None:
+                threading.Thread(target=_feed, args=(process.stdin, given), daemon=True).start()
             try:
-                for pipe, part in pipes.parts():
-                    if pipe is process.stdout:
-                        yield part
-                    else:
-                        said = (said + part)[-KEPT_BYTES:]
-                        on_words(said)
+                yield from _parts(process, patience, words)
                 code = process.wait(patience.silence_s or patience.timeout_s)
             except _NotWaitedFor as error:
-                raise GitFailed(what, str(error), said, None) from error
+                raise GitFailed(what, str(error), words.said, None) from error
             except subprocess.TimeoutExpired as error:
-                raise GitFailed(what, "it printed all and did not end", said, None) from error
+                raise GitFailed(what, "it printed all and did not end", words.said, None) from error
+            words.join()
         if code not in fine:
-            lines = said.decode("utf-8", "replace").strip().splitlines()
-            raise GitFailed(what, lines[-1] if lines else f"exit code {code}", said, str(code))
+            lines = words.said.decode("utf-8", "replace").strip().splitlines()
+            raise GitFailed(what, lines[-1] if lines else f"exit code {code}", words.said, str(code))
 
     def _argv(self, args: Sequence[str]) -> list[str]:
         # git compares with the checkout's top, which is above `root` until git has said where it is
@@ -212,64 +210,54 @@ class _NotWaitedFor(Exception):
     """Git is not waited for any longer; the text says why."""
 
 
-class _Pipes:
-    """The pipes of a running git: gives it what it reads, and returns what it prints."""
+class _Words(threading.Thread):
+    """What a git says on stderr: the end of it, and how much it was."""
 
-    def __init__(self, process: subprocess.Popen[bytes], given: bytes, patience: Patience) -> None:
-        self._process, self._left, self._patience = process, memoryview(given), patience
-        self._open = selectors.DefaultSelector()
-        self._waited_s = self._silent_s = 0.0
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        super().__init__(name="git-words", daemon=True)
+        assert process.stderr is not None
+        self._pipe, self.said, self.total = process.stderr, b"", 0
+        self.start()
 
-    def __enter__(self) -> _Pipes:
-        for pipe in (self._process.stdout, self._process.stderr):
-            assert pipe is not None
-            self._open.register(pipe, selectors.EVENT_READ)
-        if self._process.stdin is not None:
-            os.set_blocking(self._process.stdin.fileno(), False)
-            self._open.register(self._process.stdin, selectors.EVENT_WRITE)
-        return self
+    def run(self) -> None:
+        """Read until the pipe ends."""
+        with suppress(OSError, ValueError):  # closed, since git is not waited for any longer
+            while part := self._pipe.read(_PART_BYTES):
+                self.said, self.total = (self.said + part)[-KEPT_BYTES:], self.total + len(part)
 
-    def __exit__(self, *_: object) -> None:
-        self._open.close()
+    def join(self, timeout: float | None = _POLL_S) -> None:
+        """Wait for the last words; a helper that git leaves behind may keep the pipe open for longer."""
+        super().join(timeout)
 
-    def parts(self) -> Iterator[tuple[object, bytes]]:
-        """Yield each pipe with what came out of it, until git has ended; raises _NotWaitedFor.
 
-        A helper that git leaves behind may keep the pipes open for longer.
-        """
-        while self._open.get_map():
-            ready = self._wait()
-            if not ready and self._process.poll() is not None:
-                return
-            for pipe, number in ready:
-                if pipe is self._process.stdin:
-                    self._feed(number)
-                elif part := os.read(number, _PART_BYTES):
-                    yield pipe, part
-                else:
-                    self._open.unregister(pipe)
+def _feed(pipe: IO[bytes], given: bytes) -> None:
+    """Write all that a git is to read; one that reads no more is no failure."""
+    with suppress(OSError, ValueError), pipe:
+        rest = memoryview(given)
+        while rest:
+            rest = rest[pipe.write(rest) :]
 
-    def _wait(self) -> list[tuple[IO[bytes], int]]:
-        """Return the pipes that are ready, none after a moment, while git may be waited for."""
-        began_s, (timeout_s, silence_s, stop) = time.monotonic(), self._patience
-        ready = [(cast("IO[bytes]", key.fileobj), key.fd) for key, _ in self._open.select(_POLL_S)]
+
+def _parts(process: subprocess.Popen[bytes], patience: Patience, words: _Words) -> Iterator[bytes]:
+    """Yield what a git prints until it has ended; raises _NotWaitedFor.
+
+    A helper that git leaves behind may keep the pipe open for longer.
+    """
+    assert process.stdout is not None
+    waited_s, silent_s, heard = 0.0, 0.0, 0
+    while True:
+        began_s = time.monotonic()
+        ready, _, _ = select.select([process.stdout], [], [], _POLL_S)
         passed_s = time.monotonic() - began_s
-        self._waited_s, self._silent_s = self._waited_s + passed_s, 0.0 if ready else self._silent_s + passed_s
-        if stop is not None and stop.is_set():
+        waited_s, silent_s = waited_s + passed_s, 0.0 if ready or words.total != heard else silent_s + passed_s
+        heard = words.total
+        if patience.stop is not None and patience.stop.is_set():
             raise _NotWaitedFor("triage is stopping")
-        if silence_s is not None and self._silent_s > silence_s:
-            raise _NotWaitedFor(f"nothing came for {silence_s:g} s")
-        if self._waited_s > timeout_s:
-            raise _NotWaitedFor(f"it took over {timeout_s:g} s")
-        return ready
-
-    def _feed(self, number: int) -> None:
-        """Write what the pipe takes; close it at the end, or where git reads no more."""
-        try:
-            self._left = self._left[os.write(number, self._left[:_PART_BYTES]) :]
-        except BrokenPipeError:
-            self._left = self._left[:0]
-        if not self._left:
-            assert self._process.stdin is not None
-            self._open.unregister(self._process.stdin)
-            self._process.stdin.close()
+        if patience.silence_s is not None and silent_s > patience.silence_s:
+            raise _NotWaitedFor(f"nothing came for {patience.silence_s:g} s")
+        if waited_s > patience.timeout_s:
+            raise _NotWaitedFor(f"it took over {patience.timeout_s:g} s")
+        if ready and (part := os.read(process.stdout.fileno(), _PART_BYTES)):
+            yield part
+        elif ready or process.poll() is not None:
+            return

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -43,7 +43,7 @@ _KINDS: Final = {"120000": EntryKind.LINK, "160000": EntryKind.SUBMODULE, "04000
 class TreeEntry:
     """One entry of a tree: its path from the top, object id and size in bytes (0 where it is no file or link).
 
-    `is_missing`: the checkout has no readable content of it, as after a clone without blobs or damage of the disk.
+    `is_missing`: the checkout has no readable content of it, as after damage of the disk.
     """
 
     path: str
@@ -121,8 +121,8 @@ class GitRepo:
     def _no_commit(self) -> TriageError:
         if self.is_bare:
             return NotCloned(
-                f"codebase: {self.root} holds no commit yet; a clone that triage makes is read once it is finished, "
-                "`triage status` says how far it is"
+                f"codebase: {self.root} holds no commit yet; a clone that triage makes is read once it is finished; "
+                "see `triage status`"
             )
         return ConfigError(f"codebase: {self.root} has no commit yet; evidence is quoted from commits, so make one")
 
@@ -180,43 +180,12 @@ class GitRepo:
             CodebaseUnreadable: git failed.
         """
         try:
-            if self.promisor():  # git would fetch what it does not have for its size
-                yield from self._tree_without_blobs(commit)
-            else:
-                yield from self._listed_entries(commit)
+            rest, options = b"", ("-r", "-z", "-l", "--full-tree")
+            for part in self.process.stream("ls-tree", *options, commit, patience=Patience(STREAM_S)):
+                whole, _, rest = (rest + part).rpartition(b"\0")
+                yield from _entries(whole)
         except ProviderError as error:
             raise damaged(self.root, f"the files of commit {commit[:10]} cannot be listed") from error
-
-    def _listed_entries(self, commit: str) -> Iterator[TreeEntry]:
-        rest, options = b"", ("-r", "-z", "-l", "--full-tree")
-        for part in self.process.stream("ls-tree", *options, commit, patience=Patience(STREAM_S)):
-            whole, _, rest = (rest + part).rpartition(b"\0")
-            yield from _entries(whole)
-
-    def _tree_without_blobs(self, commit: str) -> list[TreeEntry]:
-        listed = self._git("rev-list", "--objects", "--missing=print", "--no-walk", commit).split(b"\n")
-        missing = {line[1:].decode() for line in listed if line.startswith(b"?")}
-        records = self._git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")
-        rows = [_mode_blob_path(record) for record in filter(None, records)]
-        files = [blob for mode, blob, _ in rows if mode not in _KINDS and blob not in missing]
-        sizes = self._sizes(dict.fromkeys(files))
-        return [
-            TreeEntry(
-                path=path,
-                blob=blob,
-                size=sizes.get(blob, 0),
-                kind=_KINDS.get(mode, EntryKind.FILE),
-                is_missing=blob in missing or (mode not in _KINDS and blob not in sizes),
-            )
-            for mode, blob, path in rows
-        ]
-
-    def _sizes(self, blobs: Iterable[str]) -> dict[str, int]:
-        """Return the size of each blob that git has, through one process."""
-        listed = "".join(f"{blob}\n" for blob in blobs).encode()
-        out = self._git("cat-file", "--buffer", "--batch-check=%(objectname) %(objectsize)", given=listed)
-        pairs = (line.split() for line in out.decode().splitlines())
-        return {blob: int(size) for blob, size in pairs if size.isdigit()}
 
     def entry_at(self, commit: str, path: str) -> TreeEntry | None:
         """Return what stands at exactly `path` in `commit`, whatever its kind; None if nothing does.
@@ -312,13 +281,6 @@ def _entries(listing: bytes) -> Iterator[TreeEntry]:
             kind=_KINDS.get(mode, EntryKind.FILE),
             is_missing=size == "BAD",
         )
-
-
-def _mode_blob_path(record: bytes) -> tuple[str, str, str]:
-    """Return what a line of `git ls-tree -z` says, without the kind of object."""
-    meta, _, path = record.partition(b"\t")
-    mode, _, blob = meta.decode().split()
-    return mode, blob, path.decode("utf-8", "surrogateescape")
 
 
 def _is_path(text: str) -> bool:

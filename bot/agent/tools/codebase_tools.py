@@ -1,17 +1,15 @@
 """The tools with which a model reads a team's codebases: read, list, search and history; nothing writes or runs.
 
 A set of tools belongs to one run, in one thread: it is bound to a ledger, which records what was read, and to the
-commits that were HEAD when it was made. With several codebases each tool takes `codebase`, and paths begin with it
-(`shop:src/app.py`). Only the team's own codebases can be named.
+commits that were HEAD when it was made. With several codebases paths begin with the name of one (`shop:src/app.py`).
+Only the team's own codebases can be named.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
-from typing import Annotated, Any, Final, NamedTuple
-
-from pydantic import Field, create_model
+from typing import Any, Final, NamedTuple
 
 from bot.agent.codebases import Codebase, Codebases
 from bot.agent.git.git_repo import GitRepo
@@ -20,7 +18,6 @@ from bot.agent.tools.base import (
     MAX_CHARS,
     Arguments,
     Snapshot,
-    Text,
     Tool,
     ToolProblem,
     fitting,
@@ -133,21 +130,18 @@ class _Views:
         return next(iter(self._views.values()))
 
     def tool(self, name: str, description: str, arguments: type[Arguments], answer: Callable[[Any], str]) -> Tool:
-        """Return a tool that also takes `codebase` where there are several."""
-        if self._is_one:
-            return Tool(name=name, description=description, arguments=arguments, call=answer)
-        docs = {one.id for one in self._codebases if one.is_docs}
-        known = ", ".join(f"{name} (a handbook)" if name in docs else name for name in list(self._views)[:MAX_NAMED])
-        which = Annotated[Text, Field(description=f"Which codebase: {known}.")]
-        wanted = create_model(f"{arguments.__name__}In", __base__=arguments, codebase=(which, ""))
-        said = f"{description} There are several codebases: {known}; cite paths as codebase:path."
-        return Tool(name=name, description=said, arguments=wanted, call=answer)
+        """Return a tool; where there are several codebases its description names them."""
+        if not self._is_one:
+            docs = {one.id for one in self._codebases if one.is_docs}
+            named = [f"{one} (a handbook)" if one in docs else one for one in list(self._views)[:MAX_NAMED]]
+            description += f" There are several codebases: {', '.join(named)}; begin each path with one: codebase:path."
+        return Tool(name=name, description=description, arguments=arguments, call=answer)
 
     def answer(self, answer: Callable[[Snapshot, Any], str], given: Any) -> str:
         """Return what a tool over a single repository says of the codebase that is named."""
         view, rest = self._meant(given)
         if view is None:
-            raise ToolProblem(f"say which codebase: {', '.join(self._views)}")
+            raise ToolProblem(f"begin the path with its codebase and a colon: {', '.join(self._views)}")
         return answer(view.snapshot, rest)
 
     def show(self, given: Any) -> str:
@@ -165,12 +159,12 @@ class _Views:
         if view is not None:
             return view.search(rest)
         if rest.path:
-            raise ToolProblem(f"say which codebase the path is in: {', '.join(self._views)}")
+            raise ToolProblem(f"begin the path with its codebase and a colon: {', '.join(self._views)}")
         lines = [*self._exact(rest.query), *self._nearest(rest.query)]
         if not lines:
             return "nothing found in any codebase; try other words, or list_files"
         kept = fitting(lines, max_lines=MAX_SEARCH_LINES, max_chars=MAX_CHARS)
-        return "\n".join([*kept, *truncated(len(kept), len(lines), "lines", "codebase")])
+        return "\n".join([*kept, *truncated(len(kept), len(lines), "lines", "path")])
 
     def _exact(self, query: str) -> Iterator[str]:
         for name, view in self._views.items():
@@ -187,23 +181,9 @@ class _Views:
             yield from ("passages nearest to its words:", *(line for block in blocks for line in block))
 
     def _meant(self, given: Any) -> tuple[_View | None, Any]:
-        """Return the codebase that a call names, be it before a path, and the call with the path alone.
-
-        Raises:
-            ToolProblem: there is no such codebase, or two are named.
-        """
-        path = getattr(given, "path", None) or getattr(given, "folder", None) or ""
-        name, colon, rest = path.partition(":")
-        is_named = bool(name and colon) and name in self._views
-        if self._is_one and not is_named:
-            return self.first, given
-        codebase = "" if self._is_one else given.codebase
-        if codebase and codebase not in self._views:
-            raise ToolProblem(f"there is no codebase {codebase[:60]!r}; there are {', '.join(self._views)}")
-        if is_named and codebase not in ("", name):
-            raise ToolProblem(f"the path is in {name}, and the codebase says {codebase}; name one of them")
-        if is_named:
-            field = "path" if getattr(given, "path", None) else "folder"
-            given = given.model_copy(update={field: folder_path(rest)})
-        wanted = codebase or (name if is_named else "")
-        return (self._views[wanted] if wanted else None), given
+        """Return the codebase that stands before a call's path, and the call with the path alone."""
+        field = "folder" if hasattr(given, "folder") else "path"
+        name, colon, rest = (getattr(given, field, None) or "").partition(":")
+        if not colon or name not in self._views:
+            return (self.first if self._is_one else None), given
+        return self._views[name], given.model_copy(update={field: folder_path(rest)})

@@ -7,16 +7,18 @@ Pure, except that `own_history` reads the bot's own threads and reply log.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import SequenceMatcher
 from typing import Any, Final, NamedTuple
 
+from bot.domain.commands.instructions import InstructionKind
+from bot.domain.commands.mention_instructions import read_instruction
 from bot.domain.events import Event, MessageType, thread_key
 from bot.domain.returns import EvidenceKind, EvidenceRef, evidence_in
 from bot.domain.threads import Resolution
-from bot.intake.classifier.classification import classify, explain
+from bot.intake.classifier.classification import asks_question, classify, explain
 from bot.intake.classifier.rules import Rules
 from bot.ports import Store
 from bot.ports.collections import REPLIES, THREADS
@@ -28,12 +30,21 @@ _DECIDED: Final = (Resolution.APPROVED, Resolution.EDITED, Resolution.AUTO, Reso
 
 
 class HeardMessage(NamedTuple):
-    """A message, its class, the row of the rules' table that decided, and whether it opens a thread of work."""
+    """A message, its class, the row of the rules' table that decided, and the question with which it opens a thread.
+
+    `question` is None where it opens none; where it mentions the bot and asks nothing, the thread's question stands
+    there in its place, at its time.
+    """
 
     event: Event
     classification: str
     rule: str
-    is_question: bool
+    question: Event | None = None
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it opens a thread of work."""
+        return self.question is not None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +68,7 @@ class OwnRecord(NamedTuple):
 
 def hear(events: Iterable[Event], rules: Rules) -> list[HeardMessage]:
     """Return what the rules make of past messages; edits, deletions and bots without an alert are left out."""
-    heard, under_way = [], set[str]()
+    heard, under_way, above, threads = [], set[str](), dict[str, Event](), dict[str, list[Event]]()
     for event in events:
         if event.msg_type in _CHANGES or (event.sender.type == "bot" and event.alert is None):
             continue
@@ -65,10 +76,32 @@ def hear(events: Iterable[Event], rules: Rules) -> list[HeardMessage]:
         is_inflight = key in under_way
         found = classify(event, rules, inflight=is_inflight).classification
         rule = explain(event, rules, inflight=is_inflight).rule
-        is_question = found == "actionable" and not is_inflight
-        under_way.update([key] if is_question else ())
-        heard.append(HeardMessage(event, found, rule, is_question))
+        question = event if found == "actionable" and not is_inflight else None
+        if question and rules.bot_id in event.mentions:
+            about = key if event.thread_id or event.chat_id not in above else thread_key(above[event.chat_id])
+            question = _asked(event, threads.get(about, ()), rules) if about not in under_way else None
+            under_way.update([about] if question else ())
+        under_way.update([key] if question else ())
+        above[event.chat_id] = event
+        threads.setdefault(key, []).append(event)
+        heard.append(HeardMessage(event, found, rule, question))
     return heard
+
+
+def _asked(mention: Event, said: Sequence[Event], rules: Rules) -> Event | None:
+    """Return what a mention asks: its own words, or where it has none the question of what was `said` before it.
+
+    That is the first message of the thread, or if that asks nothing the last one that does.
+    """
+    kind = read_instruction(mention.content, rules.bot_id or "").kind
+    if kind is InstructionKind.QUESTION:
+        return mention
+    if kind not in (InstructionKind.BARE, InstructionKind.LOOK) or not said:
+        return None
+    asking = [one for one in said if asks_question(one.content, rules) and rules.bot_id not in one.mentions]
+    pointed_to = said[0] if said[0] in asking or not asking else asking[-1]
+    root = said[0].thread_id or said[0].message_id
+    return mention.model_copy(update={"content": pointed_to.content, "mentions": (), "thread_id": root})
 
 
 def likely_bot_id(records: Iterable[Mapping[str, Any]]) -> str | None:
@@ -83,17 +116,17 @@ def questions_in(heard: Iterable[HeardMessage], *, since: datetime | None = None
     """Return the messages that would have opened a thread of work, oldest first."""
     threads: dict[str, list[HeardMessage]] = {}
     for one in heard:
-        threads.setdefault(thread_key(one.event), []).append(one)
+        threads.setdefault(thread_key(one.question or one.event), []).append(one)
     found = [
         PastQuestion(
             thread_id=key,
-            event=said[at].event,
-            earlier=tuple(one.event for one in said[:at]),
+            event=question,
+            earlier=tuple(one.event for one in said[:at] if one.event.content != question.content),
             answers=tuple(one.event for one in said[at + 1 :] if one.event.sender.type == "user"),
         )
         for key, said in threads.items()
-        for at in range(len(said))
-        if said[at].is_question and (since is None or said[at].event.create_time >= since)
+        for at, opening in enumerate(said)
+        if (question := opening.question) and (since is None or question.create_time >= since)
     ]
     return sorted(found, key=lambda one: one.event.create_time)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 from bot.agent.git.repositories import Repositories
@@ -73,14 +73,28 @@ def _missing(
     text = claim.text
     for path in paths:  # a cited path may be written with its codebase or without
         text = text.replace(path, files.bare(path))
-    missing = check_claim(
+    compare = partial(
+        check_claim,
         text,
-        lines,
         paths=[files.bare(ref.ref) for ref, each in cited if each.path],
         commits=[each.commit for _, each in cited if each.commit],
-        question=asked,
     )
+    missing = compare(lines, question=asked)
+    if asked and not missing and (not_shown := compare(lines)):
+        missing = _only_asked(not_shown, compare([]))
     return list(dict.fromkeys([*unknown, *missing, *files.misnamed(text, paths, "\n".join([*lines, asked]))]))
+
+
+def _only_asked(not_shown: Sequence[str], compared: Sequence[str]) -> list[str]:
+    """Return the names that a claim has from the question alone, if the cited lines show nothing else of it.
+
+    Then nothing says that the lines are about what was asked: they may be the definition of something else.
+
+    >>> _only_asked(["retry"], ["retry"]), _only_asked(["retry"], ["retry", "MAX = 3"])
+    (['retry'], [])
+    """
+    names = [word for word in not_shown if any(map(str.isalpha, word))]
+    return names if set(compared) <= set(not_shown) else []
 
 
 class _Checkout:

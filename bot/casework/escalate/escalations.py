@@ -20,7 +20,7 @@ from bot.domain.questions.rubrics import expected_minutes, session_name
 from bot.domain.returns import InvestigatorReturn, Usage, total_usage
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
-from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
+from bot.domain.threads import ThreadState, ThreadStatus
 from bot.errors import ConfigError, InputError, StoreError, TriageError, refused
 from bot.ports import Lease, Leases, Terminal
 
@@ -71,11 +71,24 @@ class LongRuns:
                 lease.release()
 
 
-class Escalations:
-    """Decides on long investigations and starts them."""
+POLL_S: Final = 30
+GRACE: Final = timedelta(minutes=1)
+"""How much longer than its limit a run may take to end by itself before it is ended."""
 
-    def __init__(self, service: ThreadService, runs: LongRuns) -> None:
-        self._service, self._runs = service, runs
+LAST_WORDS_CHARS: Final = 200
+
+
+class Escalations:
+    """Decides on long investigations, starts them, and looks after them from outside.
+
+    `poll` may be called at any time, and no run's trouble ends it.
+    """
+
+    def __init__(
+        self, service: ThreadService, runs: LongRuns, recorder: RunRecorder, *, secrets: Collection[str] = ()
+    ) -> None:
+        self._service, self._runs, self._recorder, self._secrets = service, runs, recorder, secrets
+        self._shown: dict[str, str] = {}
 
     def expected(self, state: ThreadState) -> str | None:
         """Return why a question should be escalated before its first round, or None."""
@@ -134,7 +147,7 @@ class Escalations:
             self._start(state)
         except TriageError as error:
             log.exception("long run not started", extra={"action": "escalation_failed", "thread_id": thread_id})
-            abandon(self._service, state, f"the long investigation could not be started: {error}")
+            self._abandon(state, f"the long investigation could not be started: {error}")
 
     def _start(self, state: ThreadState) -> None:
         folder, session = self._runs.folder_of(state.thread_id), session_name(state.thread_id)
@@ -180,49 +193,14 @@ class Escalations:
         """Whether triage itself may escalate the thread: once, and only where a model works."""
         return self._service.settings.escalation.enabled and self._runs.has_model and not state.is_escalated
 
-
-def run_id_of(state: ThreadState) -> str:
-    """Return the id of an escalated thread's long run; the same after a restart, another for the next escalation."""
-    return f"{state.thread_id}-{state.status_history[-1].at:%Y%m%dT%H%M%SZ}-e{len(state.status_history)}"
-
-
-def _notes(state: ThreadState) -> str | None:
-    """Return what a short run that asked for this one knew already."""
-    ret = state.investigator_return
-    if ret is None or not ret.escalation_requested:
-        return None
-    return f"A shorter run asked for more time: {ret.escalation_reason}\nIts notes: {ret.research_notes or 'none'}"
-
-
-def abandon(service: ThreadService, state: ThreadState, why: str, **known: Any) -> None:
-    """Hand an escalated thread to the human with the reason, unless it moved on meanwhile."""
-    at = service.clock.now()
-    service.store.amend(
-        state.thread_id,
-        lambda now: (
-            now.transition(ThreadStatus.PENDING_USER, at=at, why=why, reason=PendingReason.FAILED, **known)
-            if now.status is ThreadStatus.ESCALATED and run_id_of(now) == run_id_of(state)
-            else None
-        ),
-    )
-    service.cards.show_card(state.thread_id)
-
-
-POLL_S: Final = 30
-GRACE: Final = timedelta(minutes=1)
-"""How much longer than its limit a run may take to end by itself before it is ended."""
-
-LAST_WORDS_CHARS: Final = 200
-
-
-class EscalationWatch:
-    """What is asked of long runs from outside; `poll` may be called at any time, and no run's trouble ends it."""
-
-    def __init__(
-        self, service: ThreadService, runs: LongRuns, recorder: RunRecorder, *, secrets: Collection[str] = ()
-    ) -> None:
-        self._service, self._runs, self._recorder, self._secrets = service, runs, recorder, secrets
-        self._shown: dict[str, str] = {}
+    def _abandon(self, state: ThreadState, why: str, **known: Any) -> None:
+        """Hand an escalated thread to the human with the reason, unless it moved on meanwhile."""
+        at = self._service.clock.now()
+        self._service.store.amend(
+            state.thread_id,
+            lambda now: now.failed(at=at, why=why, **known) if _is_same(now, state) else None,
+        )
+        self._service.cards.show_card(state.thread_id)
 
     def poll(self) -> None:
         """Settle every long run that can be settled now; the rest waits for the next look."""
@@ -299,7 +277,7 @@ class EscalationWatch:
         said = self._safe(folder.last_line())
         usage = total_usage(state.usage, self._recorder.usage(run_id_of(state)))
         self._release(state.thread_id)
-        abandon(self._service, state, f"{what}; its last output: {said}" if said else what, usage=usage, **known)
+        self._abandon(state, f"{what}; its last output: {said}" if said else what, usage=usage, **known)
 
     def _release(self, thread_id: str) -> None:
         """Give back what was set aside for a run; one that left no record is taken to have cost all of it."""
@@ -315,6 +293,19 @@ class EscalationWatch:
     def _is_late(self, since: datetime) -> bool:
         limit = timedelta(minutes=self._service.settings.escalation.time_limit_min)
         return self._service.clock.now() - since > limit + GRACE
+
+
+def run_id_of(state: ThreadState) -> str:
+    """Return the id of an escalated thread's long run; the same after a restart, another for the next escalation."""
+    return f"{state.thread_id}-{state.status_history[-1].at:%Y%m%dT%H%M%SZ}-e{len(state.status_history)}"
+
+
+def _notes(state: ThreadState) -> str | None:
+    """Return what a short run that asked for this one knew already."""
+    ret = state.investigator_return
+    if ret is None or not ret.escalation_requested:
+        return None
+    return f"A shorter run asked for more time: {ret.escalation_reason}\nIts notes: {ret.research_notes or 'none'}"
 
 
 @contextmanager

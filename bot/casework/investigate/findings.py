@@ -17,10 +17,17 @@ from bot.domain.citations.citation_lines import parse_lines
 from bot.domain.returns import EvidenceRef
 from bot.domain.search.passages import Passage
 from bot.domain.search.questions import DEFINITION_WORDS, VALUE_WORDS, Question
+from bot.domain.search.ranking import WordCounts
 from bot.domain.search.tokens import shared_stems, stem, text_stems
 from bot.ports import PassageIndex
 
 MAX_PASSAGES: Final = 20
+ENOUGH, ENOUGH_OF_UNKNOWN = 0.3, 0.6
+"""Of the question's words, rare ones counting more, that a value or a commit holds if it is the answer.
+
+Of a question with a word that nothing in the codebase holds it is more: its subject may be somewhere else.
+"""
+
 ORDINARY: Final = 50
 """So many passages of any other code are counted with those of the codebase, and one of them holds any word: that a few
 files do not hold a word says little.
@@ -118,6 +125,20 @@ class Search:
         excerpt = self.quotes.around(path, line, before=before, behind=behind)
         return of_lines(f"{lead} `{path}:{line}`.", excerpt) if excerpt else None
 
+    @cached_property
+    def _unknown(self) -> frozenset[str]:
+        """The stems of the question's words that nothing in the codebase holds."""
+        return frozenset(stem(word) for word, count in self._counts.found.items() if not count)
+
+    def enough(self, stems: frozenset[str]) -> float:
+        """Return the share of some of the question's words that a text holds which answers."""
+        return ENOUGH_OF_UNKNOWN if stems & self._unknown else ENOUGH
+
+    @property
+    def enough_of_code(self) -> float:
+        """The share of the question's words that code holds which answers; a small codebase lacks most words."""
+        return self.enough(self.stems) if self._counts.total > ORDINARY else ENOUGH
+
     def share(self, text: str) -> float:
         """Return the share of the question's words that a text holds, rare ones counting more; one unknown most."""
         whole = self.weight(self.stems)
@@ -128,8 +149,12 @@ class Search:
         return sum(self._weights.get(one, 1.0) for one in stems)
 
     @cached_property
+    def _counts(self) -> WordCounts:
+        return self.index.word_counts(self.question.asked)
+
+    @cached_property
     def _weights(self) -> Mapping[str, float]:
-        counts = self.index.word_counts(self.question.asked)
+        counts = self._counts
         found: dict[str, int] = {}
         for word, count in counts.found.items():
             least = ORDINARY if word in DEFINITION_WORDS | VALUE_WORDS else 1

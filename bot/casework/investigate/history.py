@@ -31,9 +31,6 @@ log = logging.getLogger(__name__)
 MAX_COMMITS: Final = 3
 MAX_LISTED: Final = 4
 MAX_LINE_COMMITS: Final = 500
-MIN_SHARE: Final = 0.4
-"""Of the words of what was changed, those few commits hold counting more, that a commit's message holds."""
-
 # What the choice of a commit counts besides the share of the words that its message holds.
 LIKENESS, DEED, NEWER = 0.5, 0.3, 0.2
 
@@ -60,6 +57,7 @@ _DATE: Final = re.compile(
 )
 
 
+_WITH_DIGIT: Final = re.compile(r"[^\W\d]*\d\w*")
 _NUMBER: Final = re.compile(r"(?<![\w.-])\d{1,6}(?![\w-])")
 
 Way = Callable[[Search, Subject], Sequence[Commit | CommitHit]]
@@ -165,14 +163,14 @@ def _by_message(search: Search, subject: Subject) -> Sequence[CommitHit]:  # noq
         told = share(one.message) + LIKENESS * one.score / hits[0].score
         return told + DEED * bool(deeds & deeds_in(one.subject)) + NEWER * ages.index(one.authored_at) / len(hits)
 
-    telling = (one for one in hits if share(one.message) >= MIN_SHARE)
+    enough = search.enough(stems - counts.keys())
+    telling = (one for one in hits if share(one.message) >= enough)
     return sorted(telling, key=worth, reverse=True)[:MAX_COMMITS]
 
 
 def _held(stems: frozenset[str], text: str) -> frozenset[str]:
     """Return the stems that a text holds; one with a digit, such as `v7`, as it is written."""
-    lowered = text.lower()
-    return shared_stems(stems, text) | {one for one in stems if one in lowered and any(map(str.isdigit, one))}
+    return shared_stems(stems, text) | (stems & frozenset(_WITH_DIGIT.findall(text.lower())))
 
 
 def _of_subject(search: Search, subject: Subject) -> Sequence[Commit]:

@@ -21,9 +21,6 @@ MAX_DEFINITIONS: Final = 3
 MIN_WEIGHT: Final = 0.5
 """A file that counts less, such as a test, is not asked what it gives a value to."""
 
-MIN_SHARE: Final = 0.3
-"""Of the question's words, rare ones counting more, that a setting and the text beside it hold."""
-
 SETS_NUMBER: Final = 0.2
 """What a number counts beside these shares where one is asked for."""
 
@@ -44,7 +41,7 @@ def value_answer(search: Search) -> Answer:
     for place, one in enumerate(_settings(words, search)):
         lines = search.quotes.lines(one.path)
         share = search.share(" ".join((one.path, one.scope, one.name, *lines[one.start - 1 : one.end])))
-        if share >= MIN_SHARE and subject.holds(one.path):
+        if share >= search.enough_of_code and subject.holds(one.path):
             is_number = question.wants(NUMBER) and quotes.SETS_NUMBER.search(lines[one.line - 1]) is not None
             is_inside = not subject.is_plain and any(
                 each.path == one.path and each.line <= one.line <= each.end for each in subject.definitions
@@ -56,15 +53,20 @@ def value_answer(search: Search) -> Answer:
 
 
 def _settings(words: Sequence[str], search: Search) -> Iterator[Setting]:
-    """Yield what is given a value in the definition that is named, then in the closest passages, best first."""
+    """Yield what is given a value in the definition that is named, in the closest passages, then by its own name."""
     told = [(one.path, one.line, one.end) for one in search.subject.definitions[:MAX_DEFINITIONS]]
+    named = [
+        (one.path, one.line, one.line)
+        for name in search.index.names_holding(words)
+        for one in search.index.definitions(name)[:MAX_DEFINITIONS]
+    ]
     found = [
         (passage.path, passage.start, passage.end)
         for text in (" ".join((*words, "default")), " ".join(words))
         for passage in search.index.search(text, limit=LOOKED_AT)
     ]
     seen = set()
-    for path, start, end in (*told, *found):
+    for path, start, end in (*told, *found, *named):
         if path_weight(path, search.question.text) >= MIN_WEIGHT:
             for one in search.quotes.settings(path):
                 if start <= one.line <= end and one not in seen:

@@ -145,7 +145,10 @@ def approvers_answer(roll: ApproverList, *, is_one: bool | None = None) -> Answe
     named = tuple(Line(text="", who=user) for user in people[:MAX_PEOPLE])
     more = f" {len(people) - MAX_PEOPLE} more are not named here." if len(people) > MAX_PEOPLE else ""
     you = {True: " You are one of them.", False: " You are not one of them.", None: ""}[is_one]
-    who = f"{counted(len(people), 'person', 'people')} may approve" if people else "Nobody may approve"
+    if is_one is None and roll.configured is None:
+        who = "The members of the ops channel may approve; only Slack knows who they are"
+    else:
+        who = f"{counted(len(people), 'person', 'people')} may approve" if people else "Nobody may approve"
     rest = f"Guests, bots and people of other workspaces cannot approve.{more}{you}"
     record = {"people": people, "configured": roll.configured, "ops_channel": roll.ops_channel}
     parts = (Part(title=who, lines=named), Part(lines=(_source(roll), *lines_of([rest]))))
@@ -154,7 +157,7 @@ def approvers_answer(roll: ApproverList, *, is_one: bool | None = None) -> Answe
 
 def _source(roll: ApproverList) -> Line:
     if roll.configured is None:
-        return Line(text="whose members approve, because triage.yml has no `approvers`.", who=roll.ops_channel)
+        return Line(text="Its members approve, because triage.yml has no `approvers`.", who=roll.ops_channel)
     if not roll.configured:
         return Line(text="The list `approvers` in triage.yml is empty.")
     groups = [name for name in roll.configured if name.startswith("S")]

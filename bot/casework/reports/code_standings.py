@@ -16,25 +16,20 @@ from bot.ports.collections import Collection as Stored
 
 
 class CloneStanding(FrozenValue):
-    """One clone of `address`: when it was last fetched, None where never; what git said of the failure since, if any.
-
-    `progress` is what git said last of a first clone under way.
-    """
+    """One clone of `address`: when it was last fetched, None where never; what git said of a failure since."""
 
     address: str = ""
     fetched_at: AwareDatetime | None = None
     problem: str | None = None
-    progress: str | None = None
 
     def words(self, now: datetime) -> str:
         """Return how the clone stands, to follow its name.
 
-        >>> CloneStanding(progress="Receiving objects:  45% (9/20)").words(datetime.now())
-        'is being cloned: Receiving objects:  45% (9/20)'
+        >>> CloneStanding().words(datetime.now())
+        'is being cloned'
         """
         if self.fetched_at is None:
-            doing = f": {self.progress}" if self.progress else ""
-            return f"cannot be cloned: {self.problem}" if self.problem else f"is being cloned{doing}"
+            return f"cannot be cloned: {self.problem}" if self.problem else "is being cloned"
         fetched = f"fetched {time_ago(now, self.fetched_at)}"
         return f"was {fetched}, and cannot be now: {self.problem}" if self.problem else fetched
 

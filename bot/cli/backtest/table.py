@@ -65,7 +65,7 @@ def _own(done: Backtest) -> Iterator[str]:
 
 
 def _list(title: str, drafts: Sequence[PastDraft], done: Backtest) -> Iterator[str]:
-    asked = {one.event.message_id: one.event.content for one in done.heard if one.is_question}
+    asked = {one.event.message_id: one.question.content for one in done.heard if one.question}
     yield from ["", title] if drafts else []
     for one in drafts[:NAMED]:
         yield cut(f"  - {one_line(asked.get(one.message_id, one.thread_id), 80)}")

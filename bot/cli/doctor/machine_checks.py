@@ -116,7 +116,7 @@ def sessions(context: DoctorContext) -> HealthCheck:
     if problems:
         return wrong("; ".join(problems), "fix that; triage heartbeat list shows the sessions")
     waiting = [name for name, one in watched.items() if PlaybookFile(one.cwd).peek() is None]
-    new = f"; the first beat writes a playbook for {', '.join(waiting)}" if waiting else ""
+    new = f"; the first check writes a playbook for {', '.join(waiting)}" if waiting else ""
     return well(f"{counted(len(watched), 'session')}{new}" if watched else "none are configured: no heartbeats")
 
 
@@ -124,7 +124,7 @@ def _session_problem(name: str, session: SessionSettings, *, has_telegram: bool)
     if not session.cwd.is_dir():
         return f"{name}: {session.cwd} is no folder"
     if session.heartbeat.enabled and session.heartbeat.deliver.mode == "last" and session.owner is None:
-        return f"{name}: it has no `owner`, so its beats are skipped"
+        return f"{name}: it has no `owner`, so its checks are skipped"
     if (why := unreachable(name, session.heartbeat.deliver, has_telegram=has_telegram)) is not None:
         return f"{name}: {why}"
     if not session.heartbeat.allow_tracked_playbook and PlaybookFile(session.cwd).is_tracked():

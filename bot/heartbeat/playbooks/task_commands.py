@@ -69,7 +69,7 @@ class TaskList:
         tasks = list(enumerate(self.playbook.all_tasks, 1))
         more = {number: f" (+{len(task.details)} lines)" if task.details else "" for number, task in tasks}
         rows = [(str(number), str(task.tier), Linked(one_line(task.text) + more[number])) for number, task in tasks]
-        table = Table(head=("No.", "Tier", "Task"), rows=tuple(rows)) if rows else None
+        table = Table(head=("No.", "When", "Task"), rows=tuple(rows)) if rows else None
         parts = [Part(lines=lines_of(map(self.heading, Tier)), table=table)]
         if never := [f"{one_line(' '.join(argv))} (task {n})" for n, task in tasks for argv in self.refused(task)]:
             parts.append(Part(title="Not among the commands of triage.yml, so never run", lines=lines_of(never)))

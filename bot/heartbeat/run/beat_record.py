@@ -225,7 +225,7 @@ class BeatRecorder:
     """Writes the folder of a beat, its line in heartbeats.ndjson and the state of its session, in that order."""
 
     def __init__(self, folders: RunFolders, store: SessionMemory, log: BeatLog, secrets: Collection[str] = ()) -> None:
-        self._folders, self._store, self._log, self._secrets = folders, store, log, secrets
+        self._folders, self.store, self._log, self._secrets = folders, store, log, secrets
 
     def close(self, beat: Beat, now: datetime) -> SessionState:
         """Write down how a beat ended and return its session's state; raises StoreError where the disk refuses.
@@ -234,13 +234,13 @@ class BeatRecorder:
         line is there once.
         """
         begun, session_id = beat.begun, beat.begun.session.id
-        line = _envelope(beat, now, self._store.load(session_id))
+        line = _envelope(beat, now, self.store.load(session_id))
         if beat.is_traced:
             self._trace(beat, line, now)
         logged = self._log.since(session_id, begun.started_at) if begun.paid else ()
         if all(each.trace_id != begun.run_id for each in logged):
             self._log.append(line)
-        return self._store.save(session_id, lambda state: _after(state.evolve(paid=None), beat, now))
+        return self.store.save(session_id, lambda state: _after(state.evolve(paid=None), beat, now))
 
     def changes_since(self, session_id: str, at: datetime) -> tuple[str, ...]:
         """Return what good commands printed anew since a moment, the last beat's too, each line once."""

@@ -47,7 +47,7 @@ from bot.heartbeat.run.findings import (
 from bot.heartbeat.run.inputs import InputCollector
 from bot.heartbeat.run.model_steps import Minds
 from bot.heartbeat.schedule.scheduler import NO_TASKS, Scheduler
-from bot.heartbeat.session_registry import PLAYBOOK, Session, SessionMemory, SessionRegistry
+from bot.heartbeat.session_registry import PLAYBOOK, Session, SessionRegistry
 from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.ports import Clock
 
@@ -63,7 +63,6 @@ class BeatWorker:
     def __init__(
         self,
         sessions: SessionRegistry,
-        store: SessionMemory,
         scheduler: Scheduler,
         inputs: InputCollector,
         minds: Minds,
@@ -72,7 +71,7 @@ class BeatWorker:
         peers: PeerSessions,
         clock: Clock,
     ) -> None:
-        self._sessions, self._store, self._scheduler, self._clock = sessions, store, scheduler, clock
+        self._sessions, self._store, self._scheduler, self._clock = sessions, recorder.store, scheduler, clock
         self._inputs, self._minds, self._recorder, self._alerts, self._peers = inputs, minds, recorder, alerts, peers
         self._cancels: dict[str, threading.Event] = {}
 

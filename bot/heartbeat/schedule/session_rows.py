@@ -135,7 +135,7 @@ def list_answer(found: Sequence[SessionRow], now: datetime) -> Answer:
     """Return the sessions, a row each, what is out of the ordinary below, and for programs a record each."""
     if not found:
         return sentence(NO_SESSIONS, data=[])
-    head = ("Session", "Stands", "Open", "Next", "Last", "Checks")
+    head = ("Name", "Stands", "Open", "Next", "Last", "Checks")
     notes = tuple(Line(name=row.session.id, text="; ".join(map(one_line, row.notes))) for row in found if row.notes)
     sessions = Part(table=Table(head=head, rows=tuple(row.cells(now) for row in found)))
     parts = (sessions, *([Part(lines=notes)] if notes else []))

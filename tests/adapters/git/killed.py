@@ -1,6 +1,6 @@
 """A process that fetches and may be killed meanwhile: `python -m tests.adapters.git.killed CLONE URL [BYTES]`.
 
-It prints the lines of progress; no file may become larger than so many bytes.
+No file may become larger than so many bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bot.errors import TriageError
 def fetch(path: str, url: str) -> None:
     """Fetch `url` into the clone at `path`; exit code 1 with the reason where that fails."""
     try:
-        Clone(Path(path), url, None, GitNetwork()).fetch(lambda line: print(line, flush=True))
+        Clone(Path(path), url, None, GitNetwork()).fetch()
     except TriageError as error:
         sys.exit(str(error))
 

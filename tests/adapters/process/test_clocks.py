@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from email.utils import format_datetime
 
-from bot.adapters.process.clocks import ChatClock, SharedClock
+from bot.adapters.process.clocks import ChatClock, shared_clock
 from tests.builders import NOW
 from tests.fakes import FakeClock
 from tests.tables import each_row
@@ -19,11 +19,11 @@ def test_a_wrong_clock_is_corrected_and_said_once(ahead: timedelta) -> None:
     clock = ChatClock(ours, said.append)
     for _ in range(2):
         clock.note(format_datetime(NOW, usegmt=True))
-    assert (clock.now(), clock.ahead(), len(said)) == (NOW, ahead, 1)
+    assert (clock.now(), clock.ahead, len(said)) == (NOW, ahead, 1)
     assert ("ahead of Slack" if ahead > timedelta() else "behind Slack") in said[0]
     ours.at = NOW
     clock.note(format_datetime(NOW, usegmt=True))
-    assert (clock.now(), clock.ahead()) == (NOW, timedelta())
+    assert (clock.now(), clock.ahead) == (NOW, timedelta())
 
 
 @each_row(
@@ -61,12 +61,12 @@ def test_seconds_are_no_difference() -> None:
     """The header knows whole seconds, and the answer takes a moment."""
     clock = ChatClock(FakeClock(NOW + timedelta(seconds=3)), lambda _: None)
     clock.note(format_datetime(NOW, usegmt=True))
-    assert clock.ahead() == timedelta()
+    assert clock.ahead == timedelta()
 
 
 def test_a_clock_that_is_wrong_is_corrected_and_said_once() -> None:
     """Also after it was set; a slow answer is no difference."""
-    clock = SharedClock(FakeClock(NOW))
+    clock = shared_clock(FakeClock(NOW))
     assert clock.correct(timedelta(milliseconds=900)) is None
     assert clock.now() == NOW
     said = clock.correct(timedelta(minutes=-5))

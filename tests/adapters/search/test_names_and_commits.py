@@ -54,6 +54,11 @@ def test_a_misspelt_name_is_found(tmp_path: Path, typed: str, expected: list[str
     assert index_of(make_repo(tmp_path / "code", FILES)).near_names(typed) == expected
 
 
+def test_names_are_found_by_their_words(code: Path) -> None:
+    """However they are capitalised, those that hold more of them first."""
+    assert index_of(code).names_holding(["timeout", "request", "is"])[0] == "REQUEST_TIMEOUT"
+
+
 def test_commits_are_found_by_their_messages(code: Path) -> None:
     """With who wrote them when; of two alike the newer one comes first; a later HEAD adds its own."""
     index = index_of(code)

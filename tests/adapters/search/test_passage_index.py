@@ -379,20 +379,6 @@ def test_one_file_that_cannot_be_read_costs_no_other(code: Path, tmp_path: Path,
     assert index.search("how is an invoice printed to PDF?") == []
 
 
-def test_of_a_clone_without_blobs_what_is_there_is_indexed(code: Path, tmp_path: Path) -> None:
-    """Nothing is fetched; the files that are missing are named as such in the tree."""
-    git(code, "config", "uploadpack.allowFilter", "true")
-    partial = tmp_path / "partial"
-    git(tmp_path, "clone", "--quiet", "--no-checkout", "--filter=blob:none", code.as_uri(), str(partial))
-    git(partial, "-c", "protocol.file.allow=always", "cat-file", "blob", "HEAD:src/transport.py")
-    tree = {entry.path: entry for entry in GitRepo(partial).tree("HEAD")}
-    assert {path for path, entry in tree.items() if entry.is_missing} == set(FILES) - {"src/transport.py"}
-    assert tree["src/transport.py"].size == len(RETRY.encode())
-    index = SqlitePassageIndex(GitRepo(partial), tmp_path / "passages.sqlite")
-    assert index.search(QUESTION)[0].path == "src/transport.py"
-    assert set(index.refresh().gaps.unreadable) == set(FILES) - {"src/transport.py"}
-
-
 def test_a_pointer_of_git_lfs_is_not_taken_for_the_file(tmp_path: Path) -> None:
     """Its three lines are about storage; the text they stand for is not in the checkout."""
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"

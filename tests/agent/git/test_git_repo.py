@@ -366,16 +366,3 @@ def test_entries_are_listed_one_by_one(tmp_path: Path) -> None:
     assert [one.path for one in entries if one.kind is EntryKind.SUBMODULE] == ["libs/other"]
     with pytest.raises(CodebaseUnreadable):
         list(repo.each_entry("0" * 40))
-
-
-def test_of_a_clone_without_blobs_the_sizes_of_what_is_there_are_known(tmp_path: Path) -> None:
-    """Also once its remote is gone."""
-    code = make_repo(tmp_path / "code", {"a.py": "A = 1\n", "b.py": "BB = 22\n"})
-    git(code, "config", "uploadpack.allowFilter", "true")
-    git(tmp_path, "clone", "--quiet", "--no-checkout", "--filter=blob:none", f"file://{code}", "clone")
-    git(tmp_path / "clone", "checkout", "--quiet", "HEAD", "--", "b.py")
-    shutil.rmtree(code)
-    repo = GitRepo(tmp_path / "clone")
-    found = {one.path: (one.size, one.is_missing) for one in repo.tree(repo.head())}
-    assert found == {"a.py": (0, True), "b.py": (8, False)}
-    assert repo.promisor() == "origin"

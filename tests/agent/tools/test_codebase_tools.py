@@ -45,8 +45,8 @@ def tools(tmp_path: Path) -> Tools:
 
 
 def test_a_file_is_read_in_the_codebase_that_is_named(tools: Tools) -> None:
-    """As an argument or before the path; the ledger knows which."""
-    assert "LIMIT = 7" in tools("read_file", codebase="infra", path="src/both.py")
+    """Before the path; the ledger knows which."""
+    assert "LIMIT = 7" in tools("read_file", path="infra:src/both.py")
     assert "shop:src/both.py lines 1-1" in tools("read_file", path="shop:src/both.py")
     assert [read.path for read in tools.ledger.reads] == ["infra:src/both.py", "shop:src/both.py"]
 
@@ -54,13 +54,11 @@ def test_a_file_is_read_in_the_codebase_that_is_named(tools: Tools) -> None:
 @each_row(
     "arguments, says",
     [
-        ({"path": "src/both.py"}, "say which codebase: shop, infra"),
-        ({"codebase": "payroll", "path": "a.py"}, "no codebase 'payroll'; there are shop, infra"),
-        ({"codebase": "shop", "path": "infra:src/both.py"}, "name one of them"),
-        ({"path": "payroll:src/both.py"}, "say which codebase"),
+        ({"path": "src/both.py"}, "begin the path with its codebase and a colon: shop, infra"),
+        ({"path": "payroll:src/both.py"}, "begin the path with its codebase"),
+        ({"path": "shop:infra:src/both.py"}, "there is no file"),
         ({"path": "shop:../infra/src/both.py"}, "leads out"),
         ({"path": "shop:/etc/passwd"}, "leads out"),
-        ({"codebase": "shop", "path": "../infra/README.md"}, "leads out"),
     ],
 )
 def test_what_leads_nowhere_is_told_to_the_model(tools: Tools, arguments: dict[str, str], says: str) -> None:
@@ -75,7 +73,7 @@ def test_a_search_goes_through_all_of_them(tools: Tools) -> None:
     found = tools("search_code", query="LIMIT")
     assert "shop:src/both.py" in found
     assert "infra:src/both.py" in found
-    assert "shop:" not in tools("search_code", query="LIMIT", codebase="infra")
+    assert "shop:" not in tools("search_code", query="LIMIT", path="infra:")
     assert "nothing found in any codebase" in tools("search_code", query="xylophone")
 
 
@@ -87,7 +85,7 @@ def test_a_commit_is_shown_from_the_codebase_that_has_it(tools: Tools, tmp_path:
 
 def test_a_list_names_the_codebase(tools: Tools) -> None:
     """The top of each is shown under its name."""
-    assert tools("list_files", codebase="infra").startswith("infra: at ")
+    assert tools("list_files", folder="infra:").startswith("infra: at ")
     assert "queue.py" in tools("list_files", folder="infra:deploy")
 
 
@@ -98,11 +96,9 @@ def test_a_run_sees_the_commits_it_began_with(tools: Tools, tmp_path: Path) -> N
 
 
 def test_one_codebase_has_the_tools_as_they_were(tmp_path: Path) -> None:
-    """No further argument, no name before a path."""
+    """No name before a path."""
     tools = Tools(make_codebases(tmp_path, shop=SHOP), tmp_path)
-    arguments = tools.known["read_file"].arguments
-    assert arguments is not None
-    assert "codebase" not in arguments.model_fields
+    assert "codebases" not in tools.known["read_file"].description
     assert tools("read_file", path="src/both.py").startswith("src/both.py lines")
 
 

@@ -35,6 +35,28 @@ def test_the_first_question_of_a_thread_opens_it() -> None:
     assert questions_in(heard, since=found.event.create_time + timedelta(seconds=1)) == []
 
 
+def test_a_mention_that_asks_nothing_is_the_question_of_its_thread() -> None:
+    """As in the live bot: the thread's first message or the last that asks; beside no thread the message above."""
+    rules = Rules(bot_id="UBOT")
+    mention, other = {"mentions": ("UBOT",), "is_bot_mention": True}, "1795165300.000100"
+    said = [
+        an_event("the retries stop after three.", ts=ASKED),
+        an_event("<@UBOT>", ts="1795165201.000100", thread_id=ASKED, **mention),
+        an_event("in retry.py", ts="1795165202.000100", thread_id=ASKED),
+        an_event("deploys are slow", ts=other),
+        an_event("<@UBOT> can you look into this?", ts="1795165301.000100", **mention),
+        an_event("<@UBOT>", ts="1795165302.000100", thread_id=other, **mention),
+        an_event("ci/deploy.yml", ts="1795165303.000100", thread_id=other),
+    ]
+    heard = hear(said, rules)
+    assert [one.classification for one in heard if one.is_question] == ["actionable"] * 2
+    first, above = questions_in(heard)
+    assert (first.event.content, first.event.message_id) == ("the retries stop after three.", "1795165201.000100")
+    assert ([one.content for one in first.earlier], [one.content for one in first.answers]) == ([], ["in retry.py"])
+    assert (above.event.content, above.answers[-1].content) == ("deploys are slow", "ci/deploy.yml")
+    assert [one.is_question for one in hear(said[1:2], rules)] == [False]
+
+
 def test_the_bot_is_whom_recorded_mentions_name_most() -> None:
     """An export of the journal alone does not say who it was."""
     records = [{"is_bot_mention": True, "mentions": ["UBOT", "UANA"]}, {"is_bot_mention": True, "mentions": ["UBOT"]}]

@@ -416,6 +416,15 @@ def test_the_asker_s_words_may_be_repeated_by_a_claim_that_cites_something(repo:
     assert claims(repo, bare, question=asked) == [False]
 
 
+def test_cited_lines_must_show_something_of_a_claim_besides_the_asker_s_names(repo: Path) -> None:
+    """Else they may be the definition of something else, or lines that moved; a number of the asker's is no name."""
+    asked = "Where is `backoff` defined, is it 40?"
+    wrong = Claim(text="`backoff` is defined in `app/retry.py`.", cites=(0,))
+    beside = Claim(text="`backoff` has a limit of 5.", cites=(0,))
+    number = Claim(text="It is not 40.", cites=(0,))
+    assert claims(repo, wrong, beside, number, question=asked) == [False, True, True]
+
+
 def test_a_note_whose_lines_changed_backs_no_claim(tmp_path: Path) -> None:
     """What it once rested on is gone, whatever its words still say."""
     repo = make_repo(tmp_path / "repo", {"src/app.py": APP})

@@ -85,6 +85,8 @@ def test_each_form_of_question_has_its_answer(shop: Path, question: str, sentenc
     [
         ("which zeppelin do we charter?", "I found nothing for `zeppelin`, `charter`."),
         ("who removed the telex support?", "I found no commit for `telex` `support`."),
+        ("who raised the timeout of the zeppelin?", "I found no commit for `raised` `timeout` `zeppelin`."),
+        ("which database does the billing service use?", "I found nothing for"),
         ("who is on call this week for the client?", "I found nothing for"),
         ("Wo wird das Passwort geprüft?", ONLY_ENGLISH),
         ("", "I found nothing for this."),
@@ -98,6 +100,14 @@ def test_silence_says_what_was_searched_and_what_would_help(shop: Path, question
     assert said in open_question
     assert "7 files at `" in open_question
     assert "exact text of an error would help" in open_question
+
+
+def test_a_value_of_something_unknown_is_none(tmp_path: Path) -> None:
+    """A large codebase that lacks a word of the question has hardly what it asks for."""
+    parts = {f"shop/part{at}.py": f"def part_{at}(read):\n    timeout_{at} = read\n" for at in range(60)}
+    code = make_repo(tmp_path / "code", {**FILES, **parts})
+    assert "read_timeout=30" in ask(code, "what's the default read timeout?").ret.draft_reply
+    assert not ask(code, "what's the default read timeout of the zeppelin gateway?").ret.draft_reply
 
 
 def test_a_trace_leads_to_its_innermost_frame(shop: Path) -> None:

@@ -209,7 +209,7 @@ def test_a_session_that_nobody_hears_of_is_named(tmp_path: Path) -> None:
     """It beats only where its alerts go to nobody's messages, or is switched off."""
     session = {"cwd": str(tmp_path / "code")}
     found = machine_checks.sessions(patient(tmp_path, sessions={"shop": session}))
-    assert (found.ok, found.says) == (False, "shop: it has no `owner`, so its beats are skipped")
+    assert (found.ok, found.says) == (False, "shop: it has no `owner`, so its checks are skipped")
     off = machine_checks.sessions(patient(tmp_path, sessions={"shop": session | {"heartbeat": {"enabled": False}}}))
     assert "owner" not in off.says
 
@@ -287,7 +287,7 @@ def test_the_disk_is_named_with_its_room(tmp_path: Path) -> None:
 def test_sessions_need_a_playbook_with_tasks(tmp_path: Path) -> None:
     """A missing one will be written; an empty one looks at nothing."""
     given = patient(tmp_path, sessions={"shop": {"cwd": str(tmp_path / "code"), "owner": "U0123ANA"}})
-    assert machine_checks.sessions(given).says == "1 session; the first beat writes a playbook for shop"
+    assert machine_checks.sessions(given).says == "1 session; the first check writes a playbook for shop"
     (tmp_path / "code" / "HEARTBEAT.md").write_text("## Quick Tasks\n- [ ]\n")
     assert "has no tasks" in machine_checks.sessions(given).says
     (tmp_path / "code" / "HEARTBEAT.md").write_text("## Quick Tasks\n- [ ] look at `git status --porcelain`\n")

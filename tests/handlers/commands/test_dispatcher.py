@@ -254,7 +254,7 @@ def test_a_question_needs_words_and_an_end(casework: Casework) -> None:
 
 @each_row(
     "configured, says",
-    [(None, "<#C0OPS> · whose members approve"), (("U2",), "Named under `approvers`"), ((), "Nobody may approve")],
+    [(None, "<#C0OPS> · Its members approve"), (("U2",), "Named under `approvers`"), ((), "Nobody may approve")],
 )
 def test_the_list_of_approvers_says_where_it_comes_from(
     tmp_path: Path, configured: tuple[str, ...] | None, says: str

@@ -67,7 +67,6 @@ class Office:
             owns=lambda one: one == f"{name}-session",
             has_card=lambda _: False,
             owned=lambda user: frozenset({f"{name}-session"}) if self.owned.get(user) == name else frozenset(),
-            say=lambda *_, **__: None,
         )
 
     def _command(self, name: str, path: str) -> Callable[[TypedCommand], Answer | DeferredAnswer]:

@@ -14,7 +14,7 @@ from bot.config.settings import Settings
 from bot.domain.jobs import AlertArrived, FollowUpArrived
 from bot.errors import StoreError
 from bot.intake.normalise import Identity
-from bot.intake.watcher import Watcher
+from bot.intake.watcher import MessageLog, Watcher
 from bot.ports.collections import CLASSIFIED, EVENTS
 from bot.ports.storage import SortedMessage, Taken
 from bot.ports.threads import Threads
@@ -59,11 +59,9 @@ def replica(store: PostgresStore) -> Iterator[Hear]:
             Settings.model_validate(settings),
             Identity(team_id="T1", user_id="U0BOT", bot_id="B0BOT"),
             sorter=a_sorter(),
-            events=store.journal(EVENTS),
-            classified=store.journal(CLASSIFIED),
+            journals=MessageLog(store.journal(EVENTS), store.journal(CLASSIFIED), store.shared),
             threads=Threads(store.documents),
             jobs=opened[-1],
-            shared=store.shared,
             clock=FakeClock(),
             on_follow_up=lambda _: None,
         )
