@@ -229,9 +229,9 @@ def proof_block_id(reply_id: str) -> str:
     return PROOF_MARK + reply_id
 
 
-def told_block_id(state: ThreadState) -> str:
-    """Return the block id of the line that says in direct messages who reads the draft first."""
-    return f"triage_told:{reply_id_of(state)}"
+def told_block_id(about: str) -> str:
+    """Return the block id of a line in direct messages: about a reply, who reads the draft first."""
+    return f"triage_told:{about}"
 
 
 def preview_block_id(thread_id: str, version: int, number: int) -> str:

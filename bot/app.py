@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from bot.adapters.process.clocks import SystemClock
 from bot.casework.waiting_drafts import repeat_partial_answers
-from bot.composition.process import build_process
+from bot.composition.process import Process
 from bot.composition.removed_teams import end_removed
 from bot.composition.slack_edge import connect_to_slack
 from bot.config.environment import Environment, require_bot_token, require_signing_secret, require_tokens
@@ -66,7 +66,7 @@ class App:
     ) -> None:
         self._role = role
         bot_token, ear_secret = _tokens(settings, environment, role)
-        self.process = process = build_process(
+        self.process = process = Process(
             settings, environment, role, bot_token, clock or SystemClock(), time_scale=time_scale
         )
         self._listeners = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="listener")

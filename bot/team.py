@@ -11,6 +11,7 @@ from functools import partial
 
 from bot.adapters.storage.files.retention import RunRetention
 from bot.casework.escalate.escalations import POLL_S
+from bot.casework.live_work import fold_all_left
 from bot.casework.team_ending import TeamEnd, end_team
 from bot.composition.heartbeats import Heartbeats
 from bot.composition.process import Process
@@ -233,7 +234,8 @@ class Team:
         every(CATCH_UP_EVERY_S, ours(questions.rounds.tick))
         every(TIDY_EVERY_S, ours(questions.reminders.tick))
         every(TIDY_EVERY_S, ours(questions.pages.tick))
-        every(TIDY_EVERY_S, ours(questions.hand_overs.tick))
+        every(FLUSH_EVERY_S, ours(questions.hand_overs.tick))
+        every(FLUSH_EVERY_S, ours(partial(fold_all_left, service)))
         every(TIDY_EVERY_S, ours(questions.arming.tick))
         every(FLUSH_EVERY_S, ours(questions.auto_replies.tick))
         every(CATCH_UP_EVERY_S, ours(questions.feedback.tick))

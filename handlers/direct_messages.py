@@ -83,12 +83,11 @@ class SlackDirectChat:
     def __init__(self, poster: Poster, signs: NativeSigns) -> None:
         self._poster, self._signs = poster, signs
 
-    def tell(self, state: ThreadState, text: str) -> None:
-        """Say a line in the thread of a question unless it stands there."""
-        mark, said = ids.told_block_id(state), answer_text(text)
+    def tell(self, chat_id: str, thread_ts: str, text: str, *, about: str) -> None:
+        """Say a line in the thread of a message unless it stands there."""
+        mark, said = ids.told_block_id(about), answer_text(text)
         part = Part(mark=mark, text=said, blocks=[section(said, block_id=mark)])
-        at = {"channel": state.chat_id, "thread_ts": state.thread_ts}
-        self._poster.post_series([part], **at, what="tell you who reads the draft", rank=LINE)
+        self._poster.post_series([part], channel=chat_id, thread_ts=thread_ts, what="answer you", rank=LINE)
 
     def show_working(self, state: ThreadState, *, is_working: bool) -> None:
         """Set or clear the native status; where there is none, the reaction on the question stands alone."""

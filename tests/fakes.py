@@ -609,16 +609,16 @@ class RecordingAskerChat:
 
 
 class RecordingDirectChat:
-    """Port DirectChat that remembers what was said, once for each thread, and what was shown."""
+    """Port DirectChat that remembers what was said, once for each thread and matter, and what was shown."""
 
     def __init__(self, faults: Faults | None = None) -> None:
-        self.told: dict[str, str] = {}
+        self.told: dict[tuple[str, str, str], str] = {}
         self.working: list[bool] = []
         self._faults = faults or Faults()
 
-    def tell(self, state: ThreadState, text: str) -> None:
+    def tell(self, chat_id: str, thread_ts: str, text: str, *, about: str) -> None:
         self._faults.point("direct: before a line")
-        self.told.setdefault(state.thread_id, text)
+        self.told.setdefault((chat_id, thread_ts, about), text)
         self._faults.point("direct: after a line")
 
     def show_working(self, state: ThreadState, *, is_working: bool) -> None:

@@ -23,14 +23,15 @@ from training.evaluation import Scored, folds
 from training.examples import Dialogue, Message, first_of_each_group, trained_languages, written_messages
 from training.regression import Example, train
 
-THRESHOLD: Final = 0.42
+THRESHOLD: Final = 0.45
 START: Final = Path(__file__).with_name("start.json")
 _DIALOGUE_WEIGHT: Final = 3.0
-_ENGLISH_SPELLINGS: Final = 10
+_WRITTEN_WEIGHT: Final = 2.0
+_ENGLISH_SPELLINGS: Final = 25
 _ENGLISH_PENALTY: Final = 0.8
 _OTHER_SPELLINGS: Final = 12
-_SMALLEST_ENGLISH: Final = 0.15  # weights nearer to 0 do not ship
-_SMALLEST_OTHER: Final = 0.42
+_SMALLEST_ENGLISH: Final = 0.3  # weights nearer to 0 do not ship
+_SMALLEST_OTHER: Final = 0.6
 _START_LEAST: Final = 3  # messages of each workspace that must hold an n-gram
 _START_MOST_TIMES: Final = 10  # as often as in another workspace; what is said more often is one's topic
 _START_SCALE: Final = 1.5  # the start is learned cautiously; labelled dialogues say that it may weigh more
@@ -66,7 +67,8 @@ def fit_start(messages: Sequence[Unlabelled]) -> Weights:
 
 def fit_english(messages: Sequence[Message], start: Weights) -> Weights:
     """Return weights for English, from messages of dialogues and from what was written."""
-    examples = [*_examples(messages, _DIALOGUE_WEIGHT), *_examples(written_messages("en", _ENGLISH_SPELLINGS))]
+    written = _examples(written_messages("en", _ENGLISH_SPELLINGS), _WRITTEN_WEIGHT)
+    examples = [*_examples(messages, _DIALOGUE_WEIGHT), *written]
     return train(examples, threshold=THRESHOLD, start=start, penalty=_ENGLISH_PENALTY)
 
 

@@ -12,7 +12,7 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.cards.draft_card import page_lead
-from blocks.cards.draft_context import asked_by
+from blocks.cards.draft_context import asked_by, place_words
 from blocks.elements import actions, button, menu, notice
 from blocks.text.message_size import fit_message
 from blocks.text.mrkdwn import to_mrkdwn
@@ -272,8 +272,8 @@ def _alarm(state: ThreadState) -> str:
 
 def _who(state: ThreadState) -> str:
     if state.paging.said is not None:
-        return f"<@{state.paging.said_by}> wrote in a thread of <#{state.chat_id}>"
-    return f"{asked_by(state)} in <#{state.chat_id}>"
+        return f"<@{state.paging.said_by}> wrote in a thread of {place_words(state.chat_id)}"
+    return f"{asked_by(state)} in {place_words(state.chat_id)}"
 
 
 def _links(state: ThreadState) -> list[str]:

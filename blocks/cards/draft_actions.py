@@ -19,7 +19,7 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.cards.incoming_alert import hand_over_click
+from blocks.cards.incoming_alert import hand_over_button
 from blocks.elements import (
     MAX_OPTIONS,
     OPTION_CHARS,
@@ -42,8 +42,6 @@ from bot.domain.threads import NewDraft, PendingReason, ThreadState
 
 REASON_CHARS = 500
 _NOT_PASSED = (PendingReason.DISAGREEMENT, PendingReason.STOPPED)
-MENU_ENTRIES = 5
-"""Slack's limit."""
 
 _DESPITE_OBJECTIONS = confirmation(
     "Post despite the objections?",
@@ -144,22 +142,21 @@ def click_of(state: ThreadState, *, with_twins: bool = False) -> DraftClick:
     )
 
 
-def waiting_actions(state: ThreadState, *, can_approve: bool, can_escalate: bool) -> ActionsBlock:
+def waiting_actions(state: ThreadState, *, can_approve: bool, can_escalate: bool, can_join: bool) -> ActionsBlock:
     """Return what a waiting thread offers, nothing of it twice.
 
     Args:
         state: The thread.
         can_approve: Whether its draft can be read whole.
         can_escalate: Whether long investigations are run here.
+        can_join: Whether another question is open that may ask the same.
     """
     offered = _on_draft(state, can_approve=can_approve) if state.draft_pending else _without_draft(state)
-    same_as = button("Same as…", ids.SAME_AS, _click(state))
+    joining = [button("Same as…", ids.SAME_AS, _click(state))] if can_join else []
+    handing = [] if state.is_alert else [hand_over_button(state)]  # an alert has a row for it
     names = _menu_names(state, can_escalate=can_escalate)
     left = {action: name for action, name in names.items() if action not in {one.action_id for one in offered}}
-    hand_to = Option(text="Hand to…", value=ids.encode_option(ids.HAND_TO, hand_over_click(state)))
-    has_room = len(left) < MENU_ENTRIES and not state.is_alert  # an alert has a button for it
-    menu = _menu(left, click_of(state), *([hand_to] if has_room else []))
-    return _row(state, [*offered, _dismiss(state), same_as, menu])
+    return _row(state, [*offered, _dismiss(state), *joining, *handing, _menu(left, click_of(state))])
 
 
 def _on_draft(state: ThreadState, *, can_approve: bool) -> list[InteractiveElement]:
@@ -239,11 +236,9 @@ def closed_actions(state: ThreadState) -> ActionsBlock:
     return _row(state, [_menu({**shows, ids.REMEMBER: "Remember this"}, click_of(state))])
 
 
-def _menu(names: Mapping[str, str], click: DraftClick, *more: Option) -> OverflowMenuElement:
-    return OverflowMenuElement(
-        action_id=ids.MORE,
-        options=[*(Option(text=name, value=ids.encode_option(action, click)) for action, name in names.items()), *more],
-    )
+def _menu(names: Mapping[str, str], click: DraftClick) -> OverflowMenuElement:
+    options = [Option(text=name, value=ids.encode_option(action, click)) for action, name in names.items()]
+    return OverflowMenuElement(action_id=ids.MORE, options=options)
 
 
 def _click(state: ThreadState) -> str:

@@ -28,6 +28,7 @@ from blocks.cards.draft_context import (
     candidate_blocks,
     earlier_lines,
     evidence_lines,
+    place_words,
     twin_blocks,
 )
 from blocks.cards.draft_status import new_draft_line, objections, status_line
@@ -50,7 +51,6 @@ from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, char
 from bot.casework.posting.reply_proof import ReplyProof, proof_of
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.doubts import wrote_in_thread
-from bot.domain.events import is_direct
 from bot.domain.fixes.fixes import NO_FIX, FixMark
 from bot.domain.questions.approval_basis import OFFLINE, Basis, basis_of_thread
 from bot.domain.questions.draft_language import primary
@@ -95,7 +95,8 @@ class CardFacts:
     """What a card shows besides its thread's record; what may change is asked each time a card is shown.
 
     `paused` says who stopped all work. `pages` are the users and groups that the card of an alarm mentions.
-    `can_escalate` says whether long investigations are run here. `proof` is that of a reply, with its approver's name.
+    `can_escalate` says whether long investigations are run here, `can_join` whether another question is open that may
+    ask the same. `proof` is that of a reply, with its approver's name.
     """
 
     link_to: LinkTo
@@ -105,6 +106,7 @@ class CardFacts:
     votes: Callable[[ThreadState], Votes] = lambda _: NO_VOTES
     pages: Callable[[], Sequence[str]] = tuple
     can_escalate: bool = True
+    can_join: Callable[[ThreadState], bool] = lambda _: False
     proof: Callable[[ThreadState], tuple[ReplyProof, str | None]] = lambda state: (proof_of(state), None)
 
 
@@ -141,7 +143,8 @@ def card_blocks(
         drafts = [*draft, DividerBlock(), *_new_draft(state)] if draft else []
         kept = draft if is_short else drafts
         can_approve = bool(draft) and (whole_at is not None or draft_fits(state, is_short=is_short))
-        buttons = waiting_actions(state, can_approve=can_approve, can_escalate=facts.can_escalate)
+        offered = {"can_approve": can_approve, "can_escalate": facts.can_escalate, "can_join": facts.can_join(state)}
+        buttons = waiting_actions(state, **offered)
         below = [DividerBlock(), *drafts, *_waiting(state, facts), buttons]
     elif state.is_open:
         below = [*_standing(state), *_doubts(state), *map(context, _watch(state)), running_actions(state)]
@@ -171,13 +174,11 @@ def card_text(state: ThreadState) -> str:
 
 
 def _question(state: ThreadState, pages: Sequence[str]) -> Block:
-    where = "a direct message" if is_direct(state.chat_id) else f"<#{state.chat_id}>"
     link = f" · <{state.permalink}|open thread>" if state.permalink else ""
+    lead = f"{_page(state, pages)}{asked_by(state)} in {place_words(state.chat_id)}{link}"
     asked = truncate(without_middle(escape_text(state.question), QUESTION_CHARS), QUESTION_CHARS) or "(no text)"
     return SectionBlock(
-        text=MarkdownTextObject(
-            text=f"{_page(state, pages)}{asked_by(state)} in {where}{link}\n{quote_block(asked)}{_alarm(state)}"
-        ),
+        text=MarkdownTextObject(text=f"{lead}\n{quote_block(asked)}{_alarm(state)}"),
         block_id=ids.card_block_id(state.thread_id),
     )
 

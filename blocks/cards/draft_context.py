@@ -22,6 +22,7 @@ from bot.casework.decisions import DraftClick
 from bot.domain.citations.citation_lines import path_in_codebase, shown_ref
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.drafts import offered_candidates
+from bot.domain.events import is_direct
 from bot.domain.returns import EvidenceKind, EvidenceRef, remark_on
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted
@@ -67,6 +68,11 @@ def asked_by(state: ThreadState) -> str:
     return f"*{escape(tool)} alert*" if tool else "*Alert*"
 
 
+def place_words(chat_id: str) -> str:
+    """Return where something was written, as words or a mention: direct messages have no name."""
+    return "a direct message" if is_direct(chat_id) else f"<#{chat_id}>"
+
+
 def twin_blocks(state: ThreadState) -> list[Block]:
     """Return where else the same was asked, or was answered; nothing where it was not."""
     twins = state.shown_twins
@@ -95,7 +101,7 @@ def earlier_lines(state: ThreadState) -> list[Block]:
     link = sibling_message_link(state.permalink, earlier.chat_id, earlier.message_id)
     said_when = "Answered before" if state.alert is None else f"As on {earlier.posted_at.astimezone(UTC):%A}"
     where = f"<{link}|{said_when}>" if link else said_when
-    by = f" by <@{earlier.approved_by}>" if earlier.approved_by else ""
+    by = f" · reply approved by <@{earlier.approved_by}>" if earlier.approved_by else ""
     said = escape(plain(redact(earlier.text), EARLIER_CHARS))
     refs = ", ".join(inline_code(ref, 90) for ref in earlier.changed)
     changed = f"\n:warning: the lines it cites are not there any more: {refs}" if refs else ""
@@ -106,7 +112,7 @@ def _line(twin: Twin) -> str:
     link = f" · <{twin.permalink}|open thread>" if twin.permalink else ""
     said = escape(plain(redact(twin.question), CLAIM_CHARS))
     joined = f"\n“{said}” · <@{twin.joined_by}> says that it asks the same" if twin.joined_by else ""
-    return f"<@{twin.asker}> in <#{twin.chat_id}>, {local_time(twin.asked_at)}{link}{joined}"
+    return f"<@{twin.asker}> in {place_words(twin.chat_id)}, {local_time(twin.asked_at)}{link}{joined}"
 
 
 def _value(twin: Twin) -> str:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from slack_sdk.models.blocks import ActionsBlock, Block, InputBlock, UserSelectElement
+from slack_sdk.models.blocks import ActionsBlock, Block, ButtonElement, InputBlock, UserSelectElement
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.cards.draft_context import asked_by
+from blocks.cards.draft_context import asked_by, place_words
 from blocks.elements import MAX_OPTIONS, OPTION_CHARS, actions, button, form, menu
 from blocks.text.outgoing_text import (
     context,
@@ -107,9 +107,13 @@ def assignee_actions(state: ThreadState) -> list[ActionsBlock]:
     """Return the buttons of an alert that is open: take it, or give it to somebody."""
     if not (state.is_alert and state.is_open):
         return []
-    value = ids.CLICK.encode(hand_over_click(state))
-    row = [button("I have it", ids.HAVE_IT, value), button("Hand to…", ids.HAND_TO, value)]
-    return [actions(f"assignee:{state.thread_id}", *row)]
+    take = button("I have it", ids.HAVE_IT, ids.CLICK.encode(hand_over_click(state)))
+    return [actions(f"assignee:{state.thread_id}", take, hand_over_button(state))]
+
+
+def hand_over_button(state: ThreadState) -> ButtonElement:
+    """Return the button that gives a thread to somebody."""
+    return button("Hand to…", ids.HAND_TO, ids.CLICK.encode(hand_over_click(state)))
 
 
 def hand_over_click(state: ThreadState) -> DraftClick:
@@ -142,7 +146,7 @@ def hand_over_modal(click: DraftClick, choices: Sequence[Choice] = (), *, from_h
 def hand_over_text(state: ThreadState) -> str:
     """Return the one line of the direct message."""
     by = f"<@{state.handed.by}>" if state.handed else "Somebody"
-    return f"{by} handed this to you: {asked_by(state)} in <#{state.chat_id}>"
+    return f"{by} handed this to you: {asked_by(state)} in {place_words(state.chat_id)}"
 
 
 def hand_over_blocks(state: ThreadState) -> list[Block]:

@@ -29,7 +29,9 @@ THINKING_CHARS: Final = 120
 MAX_CALLS: Final = 500
 """Tool calls that a watch remembers."""
 
-Show = Callable[[str], None]
+Show = Callable[[str], bool | None]
+"""Shows a line; False: it is to be shown again, though nothing new happens meanwhile."""
+
 Effort = Literal["low", "medium", "high"]
 
 
@@ -184,8 +186,7 @@ def report_progress(show: Show, *, every_s: float = EVERY_S) -> Iterator[RunWatc
         while not over.wait(every_s):
             now = watch.latest
             if now is not None and now != last:
-                show(progress_line(now))
-                last = now
+                last = None if show(progress_line(now)) is False else now
 
     thread = threading.Thread(target=keep_showing, name="progress", daemon=True)
     thread.start()

@@ -127,9 +127,12 @@ class Acknowledgements:
         self._turns.postpone(acknowledgement_id(state), 0)
 
     def recall(self) -> None:
-        """Have every reaction looked at that an earlier process left; Slack is asked about those that differ only."""
-        for doc_id in self._kept.by_id():
-            self._turns.postpone(doc_id, 0)
+        """Have every reaction looked at that another process left: where it differs, or its thread has ended."""
+        threads = {acknowledgement_id(state): state for state in self._threads.open_threads()}
+        for doc_id, known in self._kept.by_id().items():
+            state = threads.get(doc_id)
+            if state is None or not _is_in_line(known, self._wanted(state)):
+                self._turns.postpone(doc_id, 0)
 
     def tick(self, *, at_once: bool = False) -> None:
         """Bring the reactions in line whose threads changed, until Slack asks for patience; `at_once`: at the end."""
@@ -181,7 +184,7 @@ class Acknowledgements:
 
         Raises Unavailable, also where another replica was at it: what both did is looked through later.
         """
-        if not self._may_react or (known.stands is wanted and all(one is wanted for one in known.may_stand)):
+        if not self._may_react or _is_in_line(known, wanted):
             return known
         stands = known.stands if known.stands is wanted else None
         if wanted is not None and stands is None and not known.is_refused:
@@ -225,6 +228,10 @@ class Acknowledgements:
     def _forget_done(self, doc_id: str, known: Acknowledgement) -> None:
         """Forget a question whose thread has ended; where a permission is missing, nothing was left standing."""
         self._kept.change(doc_id, lambda now: Acknowledgement() if now == known else now)
+
+
+def _is_in_line(known: Acknowledgement, wanted: Reaction | None) -> bool:
+    return known.stands is wanted and all(one is wanted for one in known.may_stand)
 
 
 def _in_doubt(now: Acknowledgement, *, of: Acknowledgement, may_stand: tuple[Reaction, ...]) -> Acknowledgement:

@@ -18,7 +18,7 @@ from bot.casework.escalate.escalations import Escalations
 from bot.casework.posting.freshness import StillStands, check_outbound, find_changes
 from bot.casework.posting.replies import Replies
 from bot.casework.thread_service import ThreadService
-from bot.casework.twins import Twins
+from bot.casework.twins import Twins, joinable
 from bot.casework.waiting_drafts import acknowledge
 from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.drafts import (
@@ -29,7 +29,6 @@ from bot.domain.drafts import (
     use_candidate,
     use_new_draft,
 )
-from bot.domain.questions.twins import may_lead
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, utc_text
 from bot.domain.text.sanitize import check_whole, has_visible
@@ -168,8 +167,7 @@ class Decisions:
     def joinable(self, click: DraftClick) -> list[tuple[ThreadState, timedelta]]:
         """Return the open threads that may ask the same as a waiting one, and how old each is; the newest first."""
         state, now = self._bound(click), self._service.clock.now()
-        others = (one for one in reversed(self._service.store.open_threads()) if may_lead(one, state))
-        return [(one, max(timedelta(), now - one.started_at)) for one in others]
+        return [(one, max(timedelta(), now - one.started_at)) for one in joinable(self._service.store, state)]
 
     def join(self, click: DraftClick, first_id: str, *, by: str) -> str:
         """Have a waiting question answered with another one, because somebody says that it asks the same."""

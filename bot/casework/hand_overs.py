@@ -17,6 +17,7 @@ from bot.casework.waiting_drafts import is_waiting
 from bot.domain.threads import HandOver, ThreadState, hash_draft
 from bot.errors import Conflict, InputError, ProviderError, Unavailable
 from bot.ports import PageChat
+from bot.ports.chat import may_still_arrive
 
 log = logging.getLogger(__name__)
 
@@ -61,9 +62,11 @@ class HandOvers:
         return "Handed over. Slack did not take the direct message; triage tries again."
 
     def tick(self) -> None:
-        """Tell those who were not told yet."""
+        """Tell those who were not told yet, for whom the click itself has had its time."""
+        now = self._service.clock.now()
         for state in self._service.store.open_threads():
-            if state.handed is not None and not state.handed.is_told:
+            given = state.handed
+            if given is not None and not given.is_told and not may_still_arrive(given.at, now):
                 self._tell(state)
 
     def choices(self, click: DraftClick) -> list[Choice]:

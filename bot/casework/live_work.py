@@ -1,7 +1,8 @@
 """Follows a run from outside: its card shows how far it is, its thread in the ops channel each step, and it ends early.
 
 A run ends as soon as its thread has moved on: somebody clicked Stop or Dismiss, here or at another replica. The record
-on disk says so, and is looked at once a second.
+on disk says so, and is looked at once a second. Steps whose run ended with its process are folded by whoever works on
+the thread next; those that nobody works on, at a tick.
 """
 
 from __future__ import annotations
@@ -67,10 +68,9 @@ def follow_run(service: ThreadService, state: ThreadState, what: str) -> Iterato
     def steps() -> list[str]:
         return [title, *map(step_of, watches[0].calls if watches else ())]
 
-    def show(line: str) -> None:
+    def show(line: str) -> bool:
         service.cards.show_progress(state.thread_id, line)
-        if live is not None:
-            _quietly(lambda: live.show(steps()))
+        return live is None or _quietly(lambda: live.show(steps()))
 
     said = "done"
     try:
@@ -85,18 +85,34 @@ def follow_run(service: ThreadService, state: ThreadState, what: str) -> Iterato
             _quietly(lambda: live.end(steps(), said))
 
 
+def fold_left(service: ThreadService, thread_id: str) -> None:
+    """Fold the steps of a run that ended with its process; the thread's job must be ours, or nobody's."""
+    live = service.live
+    if live is not None:
+        _quietly(lambda: live.fold_left(thread_id))
+
+
+def fold_all_left(service: ThreadService) -> None:
+    """Do the same for every thread that nobody works on; raises StoreError."""
+    for thread_id, shown in service.shown.by_id().items():
+        if shown.live is not None and not service.jobs.holds(thread_id):
+            fold_left(service, thread_id)
+
+
 def _live(service: ThreadService, state: ThreadState, title: str) -> LiveRun | None:
     """Return where steps are shown: below a card that stands in the ops channel, and nowhere else."""
     is_ours = state.card_ts is not None and state.card_channel == service.settings.ops_channel
     return service.live.begin(state, title) if service.live is not None and is_ours else None
 
 
-def _quietly(show: Callable[[], None]) -> None:
-    """Show something; a chat that cannot be reached is no reason to end a run."""
+def _quietly(show: Callable[[], None]) -> bool:
+    """Show something and return whether that worked; a chat that cannot be reached is no reason to end a run."""
     try:
         show()
     except TriageError:
         log.info("steps are not shown", extra={"action": "steps_unshown"}, exc_info=True)
+        return False
+    return True
 
 
 @contextmanager

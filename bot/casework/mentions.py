@@ -70,7 +70,7 @@ class Mentions:
         if card is None and (kind is InstructionKind.QUESTION or self._is_under_way(event, kind)):
             self.orchestrator.take_question(mention)
         elif self._is_ignored(event.sender.id):
-            log.info("ignored a guest's mention", extra={"action": "guest_ignored"})
+            self.service.direct.turn_away(event)
         elif kind is InstructionKind.COMMAND:
             self._say(event, f"A mention changes nothing. Type it as a command: /triage {mention.instruction.command}")
         elif kind is InstructionKind.DECISION:

@@ -111,7 +111,7 @@ class Orchestrator:
         thread_id, event = work.key, work.event
         asked = work.question or event
         person = self._asker(asked)
-        if self._is_stranger(person, thread_id):
+        if self._is_stranger(person, event):
             return False
         closed = self._service.store.last_closed(thread_id)
         if closed is not None and event.message_id in closed.message_ids and not _fires_again(closed, event):
@@ -162,11 +162,11 @@ class Orchestrator:
         paging = state.paging.raised(self._service.clock.now()).evolve(said=said.said, said_by=said.said_by)
         return state.evolve(severity=Severity.PAGE, paging=paging)
 
-    def _is_stranger(self, person: Person, thread_id: str) -> bool:
+    def _is_stranger(self, person: Person, event: Event) -> bool:
         """Whether what somebody writes starts no work: Slack's event does not say who is a guest."""
         if self._service.settings.watcher.allow_external or not is_stranger(person):
             return False
-        log.info("ignored a guest's message", extra={"action": "guest_ignored", "thread_id": thread_id})
+        self._service.direct.turn_away(event)
         return True
 
     def _asker(self, event: Event) -> Person:
@@ -207,7 +207,7 @@ class Orchestrator:
         """
         event, is_question = message.event, self._asks(message)
         self._pages.hear(event, state.thread_id)  # once more: a crash may have come before `note_follow_up`
-        if message.is_ack or self._is_stranger(self._asker(event), state.thread_id):
+        if message.is_ack or self._is_stranger(self._asker(event), event):
             return
         if any(known.message_id == event.message_id for known in state.followups):
             self._work_on(state.thread_id)

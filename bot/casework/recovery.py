@@ -51,10 +51,11 @@ class CrashRecovery:
         return self._settle_all(self._due())
 
     def reconcile(self) -> None:
-        """Take up what another replica left, and cards that are behind.
+        """Take up what another replica left, and cards and reactions that are behind.
 
         What changed since the last look is somebody's.
         """
+        self._service.asker.recall()
         before, self._seen = self._seen, {}
         for state in self._service.store.open_threads():
             self._seen[state.thread_id] = state.version

@@ -31,7 +31,7 @@ from bot.casework.investigate.assignment import (
     summaries,
     words_of_verdict,
 )
-from bot.casework.live_work import follow_run
+from bot.casework.live_work import fold_left, follow_run
 from bot.casework.posting.auto_replies import AutoReplies
 from bot.casework.posting.replies import Replies
 from bot.casework.thread_service import ThreadService
@@ -89,6 +89,7 @@ class Rounds:
 
         A draft that does not know of a question in its thread is made anew.
         """
+        fold_left(self._service, thread_id)
         state = self._state(thread_id)
         if state is not None and state.status in self._steps:
             self._service.asker.begin(state)

@@ -18,6 +18,7 @@ from bot.casework.thread_service import ThreadService
 from bot.domain.questions import twins as rules
 from bot.domain.threads import Resolution, ThreadState
 from bot.errors import Conflict, InputError, ProviderError, Unavailable
+from bot.ports.threads import Threads
 
 log = logging.getLogger(__name__)
 
@@ -159,6 +160,12 @@ class Twins:
             log.warning("a twin is not answered", extra={"action": "twin_unread"}, exc_info=True)
             return False
         return not (twin.doubts or changes or standing_reply(twin, messages))
+
+
+def joinable(store: Threads, state: ThreadState) -> list[ThreadState]:
+    """Return the open threads that a waiting one can be joined to by hand, the newest first; of a human's text none."""
+    others = [] if state.has_edited_draft else store.open_threads()
+    return [one for one in reversed(others) if rules.may_lead(one, state)]
 
 
 def _are_same(one: ThreadState, other: ThreadState) -> bool:

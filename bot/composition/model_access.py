@@ -34,7 +34,9 @@ def open_model_access(
     stop = threading.Event()
     return ModelAccess(
         runner=_runner(settings, environment, clock, secrets, stop),
-        spending=_spending(settings, spend, clock),
+        spending=Budget(
+            spend, clock, per_day_usd=settings.budget.per_day_usd, at_once=settings.max_concurrent_sessions
+        ),
         runs=environment.home / "runs",
         stop=stop,
     )
@@ -115,15 +117,6 @@ def assumed_price(settings: Settings) -> tuple[str, Price]:
     prices = _prices(settings)
     dearest = dearest_model(prices)
     return dearest, prices[dearest]
-
-
-def _spending(settings: Settings, spend: Journal, clock: Clock) -> Budget:
-    return Budget(
-        spend,
-        clock,
-        per_day_usd=settings.budget.per_day_usd,
-        at_once=settings.max_concurrent_sessions,
-    )
 
 
 def _prices(settings: Settings) -> Prices:

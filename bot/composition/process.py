@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from slack_sdk import WebClient
 
-from bot.adapters.process.clocks import ChatClock, CorrectedClock, shared_clock
+from bot.adapters.process.clocks import ChatClock, shared_clock
 from bot.adapters.storage.files.atomic_write import set_aside_all_but
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.casework.ops_channel import OpsLines, ProcessLines
-from bot.composition.codebases import ProcessCode, open_process_code
+from bot.composition.codebases import open_process_code
 from bot.composition.storage_engine import open_engine
 from bot.composition.team_homes import hand_over, refuse_renamed
 from bot.config.environment import Environment
 from bot.config.settings import Settings
 from bot.intake.normalise import Identity
-from bot.ports import Clock, Engine, Lease, Store
+from bot.ports import Clock, Engine, Store
 from bot.ports.collections import (
     CLASSIFIED,
     CLONES,
@@ -118,89 +117,60 @@ class SlackAccess:
             self.clock.note(header_of(self.client.auth_test().headers, "date"))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Process:
     """What a process has once; `lease` keeps other processes from its data directory, whose `storage` this is.
 
     `noted` takes lines about the process itself, for every team's ops channel; `jobs_changed` is notified of every
-    new job of any team; `time_scale` is that of all its tickers, and of the pauses between posts.
-    """
-
-    settings: Settings
-    environment: Environment
-    lease: Lease
-    engine: Engine
-    storage: Store
-    clock: CorrectedClock
-    noted: ProcessLines
-    code: ProcessCode
-    slack: SlackAccess
-    jobs_changed: threading.Condition
-    time_scale: float
-
-    def keep_time(self) -> timedelta:
-        """Use the time of the database that replicas share; return how far this clock is ahead. Raises StoreError."""
-        return _keep_time(self.engine, self.clock, self.noted)
-
-    def single(self, collection: str, *, of_machine: bool = False) -> SingleDocument:
-        """Return the one document of a collection of the process; one that cannot be read is set aside and told of."""
-        documents = self.storage.machine if of_machine else self.storage.documents
-        return SingleDocument(documents, collection, on_damage=lambda where: self.noted.append(set_aside_line(where)))
-
-
-def build_process(
-    settings: Settings,
-    environment: Environment,
-    role: Role,
-    bot_token: str,
-    clock: Clock,
-    *,
-    time_scale: float = 1.0,
-) -> Process:
-    """Take the data directory, then open the state, the codebases and Slack; no thread of ours runs yet.
+    new job of any team; `time_scale` is that of all its tickers, and of the pauses between posts. No thread of ours
+    runs yet.
 
     Raises:
         ConfigError: a codebase is none, or holds no commit or no text file; another triage runs on this home.
         ProviderError: Slack refused the token; while it cannot be reached it is waited for.
         StoreError: the data directory or the database cannot be used.
     """
-    home = environment.home
-    lease = FileLeases(home).take(HOME)
-    engine = open_engine(environment, role)
-    handed_over = hand_over(engine, home, settings)
-    refuse_renamed(home, settings, engine)
-    shared = shared_clock(clock)
-    noted = ProcessLines(shared)
-    _keep_time(engine, shared, noted)
-    storage = open_storage(engine, home, noted)
-    code = open_process_code(settings, environment, storage, shared, say=noted.append_of)
-    names = NameBook(storage.documents)
-    for chat in (chat for team in settings.by_team().values() for chat in team.watched_chats):
-        names.learn(chat.chat_id, chat.name)
-    limiter = RateLimiter(engine.pace, posts_per_second=POSTS_PER_SECOND / time_scale)
-    slack = SlackAccess(environment, bot_token, names, limiter, shared, noted.append)
-    for line in filter(None, (handed_over, "\n".join(settings.removed_keys))):
-        noted.append(line)
-    return Process(
-        settings=settings,
-        environment=environment,
-        lease=lease,
-        engine=engine,
-        storage=storage,
-        clock=shared,
-        noted=noted,
-        code=code,
-        slack=slack,
-        jobs_changed=threading.Condition(),
-        time_scale=time_scale,
-    )
 
+    def __init__(
+        self,
+        settings: Settings,
+        environment: Environment,
+        role: Role,
+        bot_token: str,
+        clock: Clock,
+        *,
+        time_scale: float = 1.0,
+    ) -> None:
+        self.settings, self.environment, self.time_scale = settings, environment, time_scale
+        home, self.jobs_changed = environment.home, threading.Condition()
+        self.lease = FileLeases(home).take(HOME)
+        self.engine = engine = open_engine(environment, role)
+        handed_over = hand_over(engine, home, settings)
+        refuse_renamed(home, settings, engine)
+        self.clock = shared_clock(clock)
+        self.noted = noted = ProcessLines(self.clock)
+        self.keep_time()
+        self.storage = open_storage(engine, home, noted)
+        self.code = open_process_code(settings, environment, self.storage, self.clock, say=noted.append_of)
+        names = NameBook(self.storage.documents)
+        for chat in (chat for team in settings.by_team().values() for chat in team.watched_chats):
+            names.learn(chat.chat_id, chat.name)
+        limiter = RateLimiter(engine.pace, posts_per_second=POSTS_PER_SECOND / time_scale)
+        self.slack = SlackAccess(environment, bot_token, names, limiter, self.clock, noted.append)
+        for line in filter(None, (handed_over, "\n".join(settings.removed_keys))):
+            noted.append(line)
 
-def _keep_time(engine: Engine, clock: CorrectedClock, noted: ProcessLines) -> timedelta:
-    ahead = engine.replicas.ahead(clock.machine) if engine.replicas is not None else None
-    if ahead is not None and (line := clock.correct(ahead)):
-        noted.append(line)
-    return clock.ahead
+    def keep_time(self) -> timedelta:
+        """Use the time of the database that replicas share; return how far this clock is ahead. Raises StoreError."""
+        replicas, clock = self.engine.replicas, self.clock
+        ahead = replicas.ahead(clock.machine) if replicas is not None else None
+        if ahead is not None and (line := clock.correct(ahead)):
+            self.noted.append(line)
+        return clock.ahead
+
+    def single(self, collection: str, *, of_machine: bool = False) -> SingleDocument:
+        """Return the one document of a collection of the process; one that cannot be read is set aside and told of."""
+        documents = self.storage.machine if of_machine else self.storage.documents
+        return SingleDocument(documents, collection, on_damage=lambda where: self.noted.append(set_aside_line(where)))
 
 
 def open_storage(engine: Engine, home: Path, noted: OpsLines | ProcessLines) -> Store:

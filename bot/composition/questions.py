@@ -23,7 +23,7 @@ from bot.casework.twins import Twins
 from bot.casework.waiting_drafts import DraftReminders, QuestionPages
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.model_access import runs_long, thread_allowance
-from bot.composition.patches import build_patch_work
+from bot.composition.patches import PatchWork
 from bot.composition.process import Process
 from bot.composition.team_core import TeamCore
 from bot.ports.collections import AUTO_REPLIES, AUTONOMY, BRIEFS, EVENTS, REMINDERS
@@ -65,7 +65,7 @@ class Questions:
         self.recovery = CrashRecovery(service, replies)
         self._wait_for_people(process, core)
         self._take_jobs(process, core)
-        self.patches = build_patch_work(process, core)
+        self.patches = PatchWork(process, core)
 
     def _wait_for_people(self, process: Process, core: TeamCore) -> None:
         """Build what rings, reminds, reports and counts votes."""

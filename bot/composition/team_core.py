@@ -22,6 +22,7 @@ from bot.casework.ops_channel import OpsLines, OpsOutbox
 from bot.casework.pause import PauseSwitch
 from bot.casework.posting.reply_proof import posted_proof
 from bot.casework.thread_service import ChannelCodebases, ThreadService
+from bot.casework.twins import joinable
 from bot.composition.code_hosts import CodeHosts
 from bot.composition.model_access import runs_long
 from bot.composition.process import Process, open_storage, set_aside_line
@@ -107,6 +108,7 @@ class TeamCore:
             fixes=FixMarks(self.fixes, self.patched, self.hosts.client),
             votes=FeedbackCounts(self.feedback),
             can_escalate=settings.escalation.enabled and runs_long(settings, self.environment),
+            can_join=lambda state: bool(joinable(self.threads, state)),
             proof=partial(posted_proof, self.threads, workspace),
         )
 
@@ -126,6 +128,7 @@ class TeamCore:
             team=self.name if len(process.settings.teams) > 1 else "",
         )
         stale = partial(stale_citations, self.code.codebases)
+        shown = self.collection(CARDS_SHOWN)
         return ThreadService(
             settings=settings,
             store=self.threads,
@@ -139,8 +142,8 @@ class TeamCore:
             clock=clock,
             asker=asker,
             direct=direct,
-            shown=self.collection(CARDS_SHOWN),
-            live=SlackLiveWork(slack.posting, slack.poster),
+            shown=shown,
+            live=SlackLiveWork(slack.posting, slack.poster, shown, clock),
             leases=process.engine.leases(home) if process.engine.is_shared else None,
             known_secrets=self.environment.secrets(),
             chat_ahead=lambda: slack.clock.ahead,

@@ -161,7 +161,7 @@ class TeamEdge:
             store,
             evidence=partial(draft_evidence, store, reader, link_to),
             answers=answers,
-            more={**notes.menu, **handing.menu},
+            more=notes.menu,
         )
         kinds = (
             drafts,

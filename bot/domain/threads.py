@@ -521,11 +521,24 @@ def with_fix_link(draft: str, url: str | None) -> str:
     return f"{draft}\n\nDraft PR: {url}" if url else draft
 
 
+class LiveShown(FrozenValue):
+    """Where the steps of a run stand since when, and to which `line` they fold; `ts` once the chat confirmed it."""
+
+    line: str
+    channel: str
+    thread_ts: str
+    at: AwareDatetime
+    ts: str | None = None
+    is_stream: bool = False
+
+
 class CardShown(FrozenValue):
     """What a thread's card shows, so that a new process need not show it again."""
 
     digest: str = ""
     """Of its blocks and its text; empty where nobody knows, or where it shows how far a run is."""
+    live: Annotated[LiveShown | None, Field(exclude_if=operator.not_)] = None
+    """The steps below the card that are not folded yet; its run may have ended with its process."""
 
 
 def reply_mark(state: ThreadState) -> str:

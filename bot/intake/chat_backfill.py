@@ -1,4 +1,4 @@
-"""Hears what was missed while the bot was not connected, of people and of listed bots alike.
+"""Hears what was missed while the bot was not connected, of people and of listed bots alike, in direct messages too.
 
 Opens a gap (bot/intake/gaps.py) before anything is heard on a new connection, and fills it at the next tick
 or, in growing pauses, at a later one. Live messages continue meanwhile; a message that comes twice counts once. The ops
@@ -11,8 +11,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from bot.config.settings import Settings
@@ -34,6 +36,12 @@ NOT_WORTH_A_LINE = timedelta(minutes=1)
 
 FIRST_PAUSE_S = 5.0
 MAX_PAUSE_S = 600.0
+
+DIRECT = "direct messages"
+"""The chat of the one hole that stands for everybody's direct messages: who wrote the first one is not known before."""
+
+MAX_DIRECT = 100
+"""How many of them are read back; those in which somebody wrote last come first. Each costs one request."""
 
 THREAD_LOOKBACK = timedelta(hours=24)
 """How much older than the hole a root may be for its new replies to be found; Slack lists roots only."""
@@ -116,6 +124,17 @@ def _at(ts: Any) -> float:
         return 0.0
 
 
+@contextmanager
+def _skips_refused(chat_id: str) -> Iterator[None]:
+    """Go on where the chat refuses to show one of many; one that is away raises Unavailable."""
+    try:
+        yield
+    except Unavailable:
+        raise
+    except ProviderError:
+        log.warning("%s may not be read back", chat_id, extra={"action": "backfill_refused"}, exc_info=True)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChatToReadBack:
     """The chat that is read back; `clock` is its own, which `set_clock` compares once more, or raises ProviderError.
@@ -181,6 +200,7 @@ class Backfill:
         heard = {chat_id: self._watcher.last_seen(chat_id) for chat_id in chats}
         deaf_since = self._deaf_since(away_since)
         heard |= {chat_id: self._watcher.last_seen(chat_id) or deaf_since for chat_id in self._chat.also()}
+        heard[DIRECT] = deaf_since
         self._gaps.open(heard, watched=self._watched, at=min(self._began or now, now), deaf_since=deaf_since)
         self._began, self._connected = None, now - session_age
         away = now - (away_since or now)
@@ -240,19 +260,38 @@ class Backfill:
         return None
 
     def _fill(self, gap: Gap) -> None:
-        """Read one chat from where its hole begins and hear it all; raises what reading or journaling raises."""
-        threads = [state for state in self._store.open_threads() if state.chat_id == gap.chat_id]
-        if threads or gap.chat_id in (*self._watched, *self._chat.also()):  # else it is nobody's business any more
-            now = self._clock.now()
-            since = max(min(gap.since, now), now - self._reach)
-            for message in missed_messages(self._chat.history, gap.chat_id, since, threads):
-                if self.stop.is_set():
-                    raise Unavailable("the bot stops; what was missed is read at the next start")
-                event = {**message, "type": "message", "channel": gap.chat_id}
-                is_new = self._chat.hear({"team_id": self._chat.team_id, "event": event})
-                self._picked_up += is_new and _at(message.get("ts")) <= self._connected.timestamp()
-            log.info("read %s back to %s", gap.chat_id, utc_text(since), extra={"action": "backfilled"})
+        """Read what a hole is in from where it begins and hear it all; raises what reading or journaling raises."""
+        now = self._clock.now()
+        since = max(min(gap.since, now), now - self._reach)
+        if gap.chat_id == DIRECT:
+            for chat_id in self._direct_chats():
+                with _skips_refused(chat_id):
+                    self._read_back(chat_id, since)
+        elif self._threads_in(gap.chat_id) or gap.chat_id in (
+            *self._watched,
+            *self._chat.also(),
+        ):  # else nobody's business
+            self._read_back(gap.chat_id, since)
         self._gaps.close(gap)
+
+    def _direct_chats(self) -> list[str]:
+        """Return the direct messages to read back; those known from the journal, where the app may list no others."""
+        found = dict.fromkeys(self._watcher.direct_chats())
+        with _skips_refused(DIRECT):
+            found |= dict.fromkeys(islice(self._chat.history.direct_chats(), MAX_DIRECT))
+        return list(found)[:MAX_DIRECT]
+
+    def _threads_in(self, chat_id: str) -> list[ThreadState]:
+        return [state for state in self._store.open_threads() if state.chat_id == chat_id]
+
+    def _read_back(self, chat_id: str, since: datetime) -> None:
+        for message in missed_messages(self._chat.history, chat_id, since, self._threads_in(chat_id)):
+            if self.stop.is_set():
+                raise Unavailable("the bot stops; what was missed is read at the next start")
+            event = {**message, "type": "message", "channel": chat_id}
+            is_new = self._chat.hear({"team_id": self._chat.team_id, "event": event})
+            self._picked_up += is_new and _at(message.get("ts")) <= self._connected.timestamp()
+        log.info("read %s back to %s", chat_id, utc_text(since), extra={"action": "backfilled"})
 
     def _pause(self, failed: Sequence[ProviderError | StoreError]) -> None:
         """Let the next try wait, longer each time, and as long as the chat asks."""

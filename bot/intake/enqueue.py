@@ -92,7 +92,7 @@ class MessageSorter:
         if event.is_direct and (session := self._session_in(event.content)) is not None:
             about = Instruction(kind=InstructionKind.COMMAND, command=f"{ABOUT_SESSION} {session}")
             return MentionInstruction(**dict(asked), instruction=about)
-        instruction = read_instruction(event.content, self.bot_user_id, self.session_names())
+        instruction = read_instruction(event.content, self.bot_user_id)
         if asked.is_ack and instruction.kind in _NO_ORDER:  # "thanks, @triage" under an answer asks for nothing
             return FollowUpArrived(event=event, is_ack=True)
         may_hold_cards = event.is_direct or event.chat_id == self.ops_channel

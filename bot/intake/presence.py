@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from bot.domain.text.humanize import WRONG_CLOCK, clock_words, counted, duration, time_ago, utc_text
+from bot.domain.text.humanize import WRONG_CLOCK, clock_words, duration, time_ago, utc_text
 
 if TYPE_CHECKING:  # the ports import the whole domain, and a health check needs none of it
     from bot.ports import Documents
@@ -40,7 +40,6 @@ class Presence(BaseModel):
     down_since: AwareDatetime | None = None
     last_event_at: AwareDatetime | None = None
     """When Slack last sent anything: a message, a click, a command."""
-    reconnects_today: int = 0
     clock_ahead_s: int = 0
     """How far this machine's clock is ahead of Slack's, as last compared; negative where it is behind."""
     hears: bool = True
@@ -90,8 +89,7 @@ def describe_presence(seen: Presence | None, now: datetime, *, heard_at: datetim
         why = f": {seen.problem}" if seen.problem else ""
         return f"no connection for {duration(now - (seen.down_since or seen.started_at))} ({event}){why}"
     assert seen.connected_since is not None
-    times = f" · {counted(seen.reconnects_today, 'reconnect')} today" if seen.reconnects_today else ""
-    return f"{event} · connected since {utc_text(seen.connected_since)}{times}{skew}"
+    return f"{event} · connected since {utc_text(seen.connected_since)}{skew}"
 
 
 def _lives(seen: Presence) -> bool:

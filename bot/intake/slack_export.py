@@ -44,9 +44,11 @@ class SlackExport:
             self._top = self._path if self._path.is_dir() else zipfile.Path(self._path)
             ids = self._channel_ids()
             if not ids:
-                raise InputError(f"{self._path} is not a Slack export: it has no channels.json beside channel folders")
+                raise InputError(
+                    f"{self._path} is not a Slack export: it has no readable channels.json beside channel folders"
+                )
             found = [event for name, chat_id in ids.items() for event in self._channel(name, chat_id)]
-        except (OSError, zipfile.BadZipFile, RuntimeError, zlib.error) as error:  # RuntimeError: it has a password
+        except (OSError, zipfile.BadZipFile, RuntimeError) as error:  # RuntimeError: it has a password
             why = getattr(error, "strerror", None) or error
             raise InputError(
                 f"cannot read {self._path}: {why}; give the zip of a Slack export or its folder"
@@ -86,7 +88,7 @@ class SlackExport:
         try:
             with path.open("rb") as file:
                 value = json.loads(file.read(MAX_BYTES))
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError, zipfile.BadZipFile, zlib.error):
             self.bad += 1
             return []
         return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
-from bot.domain.events import Classification, Event, MessageType, delivery_names, record_key, thread_key
+from bot.domain.events import Classification, Event, MessageType, delivery_names, is_direct, record_key, thread_key
 from bot.domain.jobs import FollowUpArrived, QuestionAsked, Work
 from bot.intake.alerts import alert_in
 from bot.intake.classifier.classification import classify
@@ -223,6 +223,11 @@ class Watcher:
         """
         with self._lock:
             return max(self._heard.values(), default=None) if chat_id is None else self._heard.get(chat_id)
+
+    def direct_chats(self) -> list[str]:
+        """Return the direct messages in which people wrote, as far back as `last_seen` knows, the latest first."""
+        with self._lock:
+            return sorted(filter(is_direct, self._heard), key=self._heard.__getitem__, reverse=True)
 
     def _read(self, body: Body) -> Incoming | None:
         """Return what was delivered with its channel's name and the alert of a listed bot; None for what is none."""

@@ -141,6 +141,9 @@ class ChatHistory(Protocol):
     def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0") -> Iterable[Message]:
         """Yield a thread's messages from `oldest` on, its root perhaps among them; none when the root is gone."""
 
+    def direct_chats(self) -> Iterable[str]:
+        """Yield the ids of people's direct messages with the bot."""
+
 
 class Messenger(Protocol):
     """What the bot says."""
@@ -239,6 +242,9 @@ class LiveWork(Protocol):
     def begin(self, state: ThreadState, title: str) -> LiveRun:
         """Return where the steps of a run are shown; asks the chat nothing yet."""
 
+    def fold_left(self, thread_id: str) -> None:
+        """Fold what a thread's run shows that ended with its process; raises Unavailable where it works later."""
+
 
 class AskerChat(Protocol):
     """How who asked hears that their question is being looked into.
@@ -259,8 +265,8 @@ class AskerChat(Protocol):
 class DirectChat(Protocol):
     """Somebody's direct messages with the bot. Both raise ProviderError where the chat refuses for now."""
 
-    def tell(self, state: ThreadState, text: str) -> None:
-        """Say a line in the thread of a question, once, whatever died in between."""
+    def tell(self, chat_id: str, thread_ts: str, text: str, *, about: str) -> None:
+        """Say a line in the thread of a message, once for each `about` (an id), whatever died in between."""
 
     def show_working(self, state: ThreadState, *, is_working: bool) -> None:
         """Set or clear the native status of a thread, where the chat has one."""

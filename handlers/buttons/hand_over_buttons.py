@@ -17,16 +17,15 @@ from handlers.clicks import Click, text_of
 
 
 class HandOverButtons:
-    """The listeners, `menu` for that of a card; the dialogue opens at once, and is filled with whom it offers then."""
+    """The listeners; the dialogue opens at once, and is filled with whom it offers then."""
 
     def __init__(self, hand_overs: HandOvers, approvers: Approvers, *, say: Say) -> None:
         self._hand_overs = hand_overs
         on = DecisionHandler(approvers, say, read=ids.decode_dialogue, refusal=NOT_YOURS)
         opened = on.opens(lambda click, one: hand_over_modal(one, from_home=click.is_from_home), fill=self._filled)
-        self.menu: Mapping[str, Listener] = {ids.HAND_TO: opened}
         self.actions: Mapping[str, Listener] = {
             ids.HAVE_IT: on.decides(lambda click, one: hand_overs.take(one, by=click.user)),
-            **self.menu,
+            ids.HAND_TO: opened,
         }
         self.views: Mapping[str, Listener] = {
             ids.HAND_VIEW: on.submits(self._hand, block=ids.OTHER),

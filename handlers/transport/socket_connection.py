@@ -35,7 +35,6 @@ from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
 
-LONG_DOWN = timedelta(minutes=3)
 PING_INTERVAL_S: Final = 2
 HANDLERS: Final = 10
 FIRST_PAUSE_S: Final = 1.0
@@ -93,7 +92,6 @@ class SocketConnection(Connection):
         self._session: str | None = None
         self._failures, self._try_at = 0, 0.0
         self._asked_at: float | None = None
-        self._has_complained = False
         self._client = client
         client.message_listeners.append(_log_count)
         client.socket_mode_request_listeners.append(self._take)
@@ -125,9 +123,6 @@ class SocketConnection(Connection):
                 with suppress(ProviderError):
                     self._connect()
         with self._lock, suppress(StoreError):  # noted at the next look, or before the next message counts
-            if self._now.at.date() != self._clock.now().date():
-                self._note(reconnects_today=0)
-            self._complain_if_long_down()
             if self._client.is_connected():
                 self._note_gap()
 
@@ -170,22 +165,12 @@ class SocketConnection(Connection):
         super()._note_gap(session_age)
         if is_new:
             log.info("connected to Slack", extra={"action": "connected", "session": session})
-            again = self._session is not None
-            self._note(reconnects_today=self._now.reconnects_today + again)
             self._note_up()
-            self._session, self._asked_at, self._has_complained = session, None, False
+            self._session, self._asked_at = session, None
 
     def _session_age(self) -> timedelta:
         """Return how long ago the new session was asked for; nothing, where the SDK made it by itself."""
         return timedelta() if self._asked_at is None else timedelta(seconds=self._monotonic() - self._asked_at)
-
-    def _complain_if_long_down(self) -> None:
-        """Log an outage once; nothing can be said of it in Slack."""
-        down_since = self._now.down_since
-        if down_since is None or self._has_complained or self._clock.now() - down_since < LONG_DOWN:
-            return
-        self._has_complained = True
-        log.error("no connection to Slack since %s: %s", down_since, self._now.problem, extra={"action": "deaf"})
 
     def _end(self) -> None:
         """Close the client, which waits for its threads: wake those that wait, and give them some seconds at most."""

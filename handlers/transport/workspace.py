@@ -15,6 +15,7 @@ from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
 from bot.config.team_settings import WatchedChat
+from bot.domain.events import is_direct
 from bot.domain.text.sanitize import storable
 from bot.domain.threads import PROOF_MARK, REPLY_MARK
 from bot.errors import ProviderError
@@ -63,6 +64,12 @@ class SlackHistory:
     def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0") -> Iterator[Message]:
         """Yield a thread, nothing when its root is gone; raises as `messages` does."""
         return _replies(self._client, chat_id, thread_ts, oldest=oldest)
+
+    def direct_chats(self) -> Iterator[str]:
+        """Yield people's direct messages with the bot (scope im:read), page by page; raises as `messages` does."""
+        with translate_slack_errors("list direct messages"):
+            for page in self._client.users_conversations(types="im", limit=PAGE):
+                yield from (str(one["id"]) for one in page["channels"] if is_direct(str(one["id"])))
 
 
 def _replies(client: WebClient, chat_id: str, thread_ts: str, *, oldest: str = "0") -> Iterator[Message]:

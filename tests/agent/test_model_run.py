@@ -33,6 +33,23 @@ def test_only_the_latest_is_shown_and_only_once() -> None:
     assert len(set(shown)) == len(shown) < 50
 
 
+def test_what_was_not_shown_is_shown_again() -> None:
+    """Though nothing new happens meanwhile."""
+    seen = threading.Event()
+    answers = [False, True]
+
+    def show(_: str) -> bool:
+        if len(answers) == 1:
+            seen.set()
+        return answers.pop(0)
+
+    with report_progress(show, every_s=0.05) as report:
+        report(RunProgress(tool_calls=1))
+        assert seen.wait(WAIT_S)
+        threading.Event().wait(0.2)
+    assert answers == []
+
+
 def test_nothing_is_shown_after_the_run() -> None:
     """Leaving waits for an update under way and begins no other."""
     shown: list[str] = []

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.casework.acknowledgements import LONGEST_S, LOOKING, RETRY_S, Acknowledgements, Turns
+from bot.casework.recovery import CrashRecovery
 from bot.domain.acknowledgement import Reaction, acknowledgement_id
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.errors import ProviderError, Unavailable
 from bot.ports.feature_collections import ACKNOWLEDGEMENTS
-from tests.builders import QUESTION_TS, an_event
+from tests.builders import QUESTION_TS, THREAD_ID, an_event
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import Crash, Faults, RecordingAskerChat, in_memory
 
@@ -206,6 +208,34 @@ def test_a_stop_does_not_wait_for_a_reaction_that_slack_is_at(tmp_path: Path) ->
     other = Acknowledgements(office.store, kept, chat, office.clock, mode="reaction", say=office.messenger.tell_ops)
     other.begin(office.state)
     assert (looks, chat.calls) == ([True], ["add eyes"])
+
+
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_a_reaction_that_a_dead_replica_left_is_mended_by_another_that_never_held_it(
+    tmp_path: Path, is_answered: bool
+) -> None:
+    """Whether its thread is in the archive or still open; without a start, and without its card being behind."""
+    office = Office(tmp_path).asked()
+    (office.decisions.approve(office.click(), by=BEN) if is_answered else stop_quietly(office))
+    other = Acknowledgements(
+        office.store,
+        in_memory(ACKNOWLEDGEMENTS, office.acknowledged),
+        office.asker_chat,
+        office.clock,
+        mode="reaction",
+        say=lambda _: None,
+    )
+    other.tick()
+    assert standing(office) == EYES
+    CrashRecovery(replace(office.service, asker=other), office.replies).reconcile()
+    other.tick()
+    assert standing(office) == (CHECK if is_answered else set())
+
+
+def stop_quietly(office: Office) -> None:
+    """Have the thread wait for a human, as a process does that dies before it shows that."""
+    at = office.clock.now()
+    office.store.amend(THREAD_ID, lambda now: now.reopened(at=at, why="again").failed(at=at, why="stopped"))
 
 
 def test_nothing_is_asked_of_slack_at_a_start_where_all_stands(tmp_path: Path) -> None:

@@ -96,9 +96,24 @@ def test_wherever_it_dies_whoever_gets_it_is_told_once(tmp_path: Path) -> None:
 
     for point, office in crash_everywhere(begun, handed):
         office.restart()
+        office.clock.advance(60)
         office.hand_overs.tick()
         handed_to = [state.assignee for state in office.store.threads()]
         assert len(office.page_chat.said) == (handed_to == [CARL]), point
+
+
+def test_a_replica_leaves_it_to_the_click_to_tell(tmp_path: Path) -> None:
+    """Two that look for the message at the same time would both post it."""
+    office = paged(tmp_path)
+    office.page_chat.refuses[CARL] = Unavailable("away")
+    [state] = office.store.threads()
+    office.hand_overs.hand(hand_over_click(state), CARL, by=BEN)
+    office.page_chat.refuses.clear()
+    office.hand_overs.tick()
+    assert office.page_chat.said == []
+    office.clock.advance(60)
+    office.hand_overs.tick()
+    assert [one for one, _ in office.page_chat.said] == [CARL]
 
 
 def test_the_dialogue_offers_owners_groups_and_colleagues(tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from blocks.cards.draft_actions import click_of
 from bot.agent.model_run import OnProgress, RunCancelled, RunProgress, RunWatch
 from bot.casework.checks.validation import Validation
 from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.casework.live_work import fold_all_left
 from bot.domain.returns import Usage
-from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
+from bot.domain.threads import LiveShown, PendingReason, ThreadState, ThreadStatus
 from bot.errors import Conflict
 from tests.builders import THREAD_ID, a_return, an_event
 from tests.casework.office import BEN, Office
@@ -30,6 +31,10 @@ class Steps:
     def __init__(self) -> None:
         self.shown: list[tuple[str, ...]] = []
         self.ended: list[str] = []
+        self.folded: list[str] = []
+
+    def fold_left(self, thread_id: str) -> None:
+        self.folded.append(thread_id)
 
     def begin(self, state: ThreadState, title: str) -> Steps:
         return self
@@ -110,3 +115,18 @@ def test_what_was_drafted_until_then_is_kept(tmp_path: Path) -> None:
     office.decisions.approve(click_of(state), by=BEN)
     [record] = office.log.records()
     assert record["validator_verdict"] == "none"
+
+
+def test_steps_that_a_dead_process_left_are_folded_by_who_works_on_the_thread(tmp_path: Path) -> None:
+    """By its next job before anything else; by the duty where no job comes any more."""
+    office, steps = Office(tmp_path), Steps()
+    office.service = replace(office.service, live=steps)
+    office.rehire()
+    office.arrive(an_event("How often do we retry?"))
+    live = LiveShown(line="Investigating: interrupted", channel="C0OPS", thread_ts="5.0", at=office.clock.now())
+    office.service.shown.evolve(THREAD_ID, live=live)
+    fold_all_left(office.service)
+    assert steps.folded == []
+    office.work()
+    fold_all_left(office.service)
+    assert steps.folded == [THREAD_ID, THREAD_ID]

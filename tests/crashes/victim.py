@@ -27,7 +27,7 @@ TOO_FEW: Final = 99
 """The exit code where the operation has ended, and had fewer effects inside."""
 
 OPENS_ENGINE: Final = "open_engine"
-"""The function of `build_process` that returns the engine: the one place where the bot gets one."""
+"""The function of bot/composition/process.py that returns the engine: the one place where the bot gets one."""
 
 
 class Executioner:

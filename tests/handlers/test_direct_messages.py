@@ -76,11 +76,11 @@ def test_prompts_are_at_most_four(slack: SlackStub, signs: NativeSigns) -> None:
 def test_who_asked_is_told_once_in_their_thread(slack: SlackStub, signs: NativeSigns) -> None:
     """Whatever died in between: the line is looked for first."""
     chat = SlackDirectChat(a_poster(slack.url), signs)
-    chat.tell(STATE, "The approvers see it.")
+    chat.tell(STATE.chat_id, STATE.thread_ts, "The approvers see it.", about="1")
     [posted] = slack.of("chat.postMessage")
     assert posted["thread_ts"] == STATE.thread_ts
     assert len(str(posted["blocks"])) < SECTION_CHARS
     standing = {"ts": "1.2", "blocks": [{"block_id": f"triage_told:{'0' * 16}"}]}
     slack.will("conversations.replies", Answer({"messages": [standing, {"ts": "1.3", "blocks": posted["blocks"]}]}))
-    chat.tell(STATE, "The approvers see it.")
+    chat.tell(STATE.chat_id, STATE.thread_ts, "The approvers see it.", about="1")
     assert len(slack.of("chat.postMessage")) == 1

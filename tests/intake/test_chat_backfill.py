@@ -16,7 +16,7 @@ from bot.domain.events import Event, thread_key
 from bot.domain.jobs import MessageWork
 from bot.domain.threads import Followup, Resolution, ThreadStatus
 from bot.errors import ProviderError, StoreError, Unavailable
-from bot.intake.chat_backfill import FIRST_PAUSE_S, MAX_PAUSE_S, Backfill, ChatToReadBack
+from bot.intake.chat_backfill import DIRECT, FIRST_PAUSE_S, MAX_DIRECT, MAX_PAUSE_S, Backfill, ChatToReadBack
 from bot.intake.gaps import OVERLAP, Gaps
 from bot.ports import Message
 from tests.builders import NOW, a_thread, in_status
@@ -46,6 +46,7 @@ class FakeHistory:
         self.script: list[Exception | None] = []
         self.refused: dict[str, Exception] = {}
         self.asked: list[str] = []
+        self.direct: list[str] | Exception = []
         self.meanwhile: Any = None
 
     def messages(self, chat_id: str, *, oldest: str) -> Iterator[Message]:
@@ -53,6 +54,11 @@ class FakeHistory:
 
     def replies(self, chat_id: str, thread_ts: str, *, oldest: str = "0") -> Iterator[Message]:
         return self._pages(thread_ts, self.threads.get(thread_ts, []), oldest)
+
+    def direct_chats(self) -> Iterator[str]:
+        if isinstance(self.direct, Exception):
+            raise self.direct
+        yield from self.direct
 
     def _pages(self, place: str, found: list[dict[str, Any]], oldest: str) -> Iterator[Message]:
         newest = sorted((m for m in found if float(m["ts"]) >= float(oldest)), key=lambda m: m["ts"], reverse=True)
@@ -149,6 +155,33 @@ def test_history_before_the_first_start_is_not_answered() -> None:
     assert desk.heard() == ["text 50"]
 
 
+@pytest.mark.parametrize("listed", [["D0KNOWN", "D0GONE", "D0NEW"], ProviderError("no", code="missing_scope")])
+def test_direct_messages_are_read_back(desk: Desk, listed: Any) -> None:
+    """Also the first that somebody ever writes; without the scope to list them those of whom the journal knows."""
+    desk.hear(110, "why?", channel="D0KNOWN")
+    desk.history.direct = listed
+    desk.history.refused["D0GONE"] = ProviderError("gone", code="channel_not_found")
+    desk.history.roots = {"D0KNOWN": [said(200)], "D0NEW": [said(210)]}
+    desk.restart()
+    for _ in range(2):
+        assert desk.after(300, NOW + timedelta(seconds=150)) is None
+        assert desk.heard()[2:] == ["text 200", "text 210"][: 2 if isinstance(listed, list) else 1]
+        assert desk.gaps() == {}
+
+
+def test_a_chat_that_is_away_leaves_direct_messages_to_be_read_later(desk: Desk) -> None:
+    """And of very many only those are read in which somebody wrote last."""
+    desk.hear(110, "why?", channel="D0KNOWN")
+    desk.history.direct = Unavailable("away")
+    desk.history.roots = {"D0KNOWN": [said(200)]}
+    assert desk.after(300, NOW + timedelta(seconds=150)) == FIRST_PAUSE_S
+    assert (list(desk.gaps()), desk.heard()[2:]) == ([DIRECT], [])
+    desk.history.direct = [f"D{number}" for number in range(2 * MAX_DIRECT)]
+    assert desk.catch_up() is None
+    assert (desk.gaps(), desk.heard()[2:]) == ({}, ["text 200"])
+    assert sum(place.startswith("D") for place in desk.history.asked) == MAX_DIRECT
+
+
 @pytest.mark.parametrize("hours", [24, 48, -24])
 def test_a_clock_that_is_wrong_loses_nothing(desk: Desk, hours: int) -> None:
     """The chat's time is asked for before a hole is read: how far back it reaches is measured by that."""
@@ -170,7 +203,7 @@ def test_a_hole_stays_open_while_the_chat_does_not_tell_its_time(desk: Desk) -> 
     desk.history.roots[HELP] = [said(200)]
     desk.set_clock = refuse
     assert desk.after(300) == FIRST_PAUSE_S
-    assert (desk.heard(), list(desk.gaps())) == (["text 100"], [HELP])
+    assert (desk.heard(), list(desk.gaps())) == (["text 100"], [HELP, DIRECT])
 
 
 def test_a_first_start_with_a_clock_ahead_costs_no_later_message() -> None:
@@ -356,7 +389,7 @@ def test_a_replica_reads_nothing_while_another_does(desk: Desk) -> None:
     desk.history.roots[HELP] = [said(200)]
     desk.is_ours = False
     desk.after(900, NOW + timedelta(seconds=180))
-    assert (desk.heard(), list(desk.gaps())) == (["text 100"], [HELP])
+    assert (desk.heard(), list(desk.gaps())) == (["text 100"], [HELP, DIRECT])
     desk.is_ours = True
     desk.catch_up()
     assert desk.heard() == ["text 100", "text 200"]

@@ -65,3 +65,13 @@ def test_what_is_no_export_says_so(tmp_path: Path) -> None:
     for name in ("torn.zip", "other", "nowhere.zip"):
         with pytest.raises(InputError, match="export"):
             SlackExport(tmp_path / name).events()
+
+
+def test_a_damaged_file_of_a_zip_is_counted_and_left_out(tmp_path: Path) -> None:
+    """The messages of the other files are still read."""
+    zipped = exports(tmp_path)[1]
+    whole = zipped.read_bytes()
+    zipped.write_bytes(whole.replace(b'"real_name": "Ana"', b'"real_name": "Eve"'))
+    export = SlackExport(zipped)
+    assert export.events() != []
+    assert (export.names(), export.bad) == ({}, 3)

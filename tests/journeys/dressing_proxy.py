@@ -1,4 +1,4 @@
-"""A proxy in front of local-slack's Web API that adds to messages what local-slack cannot keep: attachments, files."""
+"""A proxy in front of local-slack's Web API that adds what local-slack cannot keep: attachments, files, guests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 class DressingProxy(ThreadingHTTPServer):
-    """Forwards POSTs to `api_url`; each message that is read back gets what `extras` holds for its ts."""
+    """Forwards POSTs to `api_url`; a message read back gets what `extras` holds for its ts, a user theirs."""
 
     daemon_threads = True
 
@@ -41,6 +41,8 @@ class _Handler(BaseHTTPRequestHandler):
         if method in ("conversations.history", "conversations.replies"):
             extras = self.server.extras
             answer["messages"] = [{**one, **extras.get(one["ts"], {})} for one in answer.get("messages") or []]
+        elif method == "users.info":
+            answer["user"] |= self.server.extras.get(answer["user"]["id"], {})
         content = json.dumps(answer).encode()
         self.send_response(found.status_code)
         self.send_header("Content-Type", "application/json")

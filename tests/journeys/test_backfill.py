@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from slack_sdk import WebClient
 
 from demo.slack_server import LocalSlack
 from demo.workspace import BEN, CHLOE, DEMO, ENG, HELP, OPS
@@ -132,6 +133,24 @@ def test_what_was_said_while_the_bot_was_dead_is_picked_up_once(
     assert follow_ups(home, first) == [reply]
 
 
+def test_the_first_direct_message_of_somebody_is_answered_after_the_bot_was_away(
+    slack: LocalSlack, control: Control, tmp_path: Path, shop: Path
+) -> None:
+    """Nobody had written to it before."""
+    home = tmp_path / "home"
+    first = Office(slack, control, home, shop)
+    with at_work(first):
+        first.draft(first.ask(SESSIONS))
+    opened = WebClient(DEMO.bot_token, base_url=slack.api_url).conversations_open(users=CHLOE.user_id)
+    channel = str(opened["channel"]["id"])
+    ts = control.say(channel, CHLOE.user_id, RETRIES)
+    again = Office(slack, control, home, shop)
+    with at_work(again):
+        again.draft(ts, channel=channel)
+        assert len(again.cards(ts, channel=channel)) == 1
+        assert len(again.posted(ts, channel=channel)) == 1  # who reads the draft first
+
+
 def test_a_lost_connection_is_made_again_and_what_was_said_meanwhile_is_picked_up(
     control: Control, slack: LocalSlack, tmp_path: Path, shop: Path, over: Wire
 ) -> None:
@@ -151,9 +170,8 @@ def test_a_lost_connection_is_made_again_and_what_was_said_meanwhile_is_picked_u
         live = office.ask(TIMEOUTS)
         office.draft(live)
         assert heard(office.home) == [first, missed, live]
-        control.wait_for(lambda: json.loads(presence.read_text())["reconnects_today"] == 1, "the count")
-        seen = json.loads(presence.read_text())
-        assert (seen["down_since"], seen["problem"]) == (None, None)
+        control.wait_for(lambda: not json.loads(presence.read_text())["problem"], "the bot to say that it hears")
+        assert json.loads(presence.read_text())["down_since"] is None
 
 
 @pytest.mark.full

@@ -30,9 +30,10 @@ HTTP = {"slack": {"mode": "http", "http": "127.0.0.1:0"}}
 INPUTS = (ids.REPLY, ids.REASON, ids.CONTEXT, ids.NOTE)
 REFUSALS = (
     *("Only approvers", "Only the session's owner", "from another version of triage", "is not a", "Thank you"),
-    "no longer",
+    *("no longer", "Slack could not open the dialogue: invalid_trigger_id"),
 )
-"""The last is of removed buttons, which tell everybody the same."""
+"""The last two are told to everybody: of removed buttons, and of Show proof, whose dialogue opens before anything is
+read; Slack opens none for a trigger that it did not make."""
 OUR_TEAM = {"id": DEMO.team_id, "domain": "demo"}
 THEIRS = ("session cook", "sessions.py", "ledger")
 

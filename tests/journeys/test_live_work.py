@@ -7,7 +7,6 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from bot.domain.threads import PendingReason
 from demo.workspace import ANA
 from tests.journeys.browser import SlackPage
 from tests.journeys.shop import SESSIONS
@@ -50,5 +49,5 @@ def test_steps_are_seen_as_they_happen_and_stop_ends_the_run(
     expect(card).to_contain_text("$")
     page.screenshot(pictures / "stopped.png")
     state = office.state(ts)
-    assert (state["pending_reason"], len(server.requests)) == (PendingReason.STOPPED, 3)
+    assert (state["pending_reason"], len(server.requests)) == ("stopped", 3)
     assert state["usage"]["cost_usd"] > 0

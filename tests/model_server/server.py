@@ -28,7 +28,8 @@ HELD_EVERY_S: Final = 0.5
 class ModelServer:
     """A script being played at `url`; `requests` is what was asked so far.
 
-    Turns that hold go on once `released` is set. While `refusing` is set, every request gets that turn and is not kept.
+    Turns that hold go on once `released` is set; `hung_up` counts those whose reader went away before. While `refusing`
+    is set, every request gets that turn and is not kept.
     """
 
     def __init__(self, script: Script, *, port: int = 0) -> None:
@@ -36,7 +37,7 @@ class ModelServer:
         self.requests: list[dict[str, Any]] = []
         self.closing, self.released = threading.Event(), threading.Event()
         self.refusing: Turn | None = None
-        self.refused = 0
+        self.refused, self.hung_up = 0, 0
         self._turns: dict[str, tuple[int, Turn | None]] = {}
         self._lock = threading.Lock()
         self._http = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
@@ -178,8 +179,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._chunk(b"")
 
     def _hold(self, event: dict[str, Any]) -> None:
-        while not self._model.released.wait(HELD_EVERY_S):
-            self._event(event)
+        try:
+            while not self._model.released.wait(HELD_EVERY_S):
+                self._event(event)
+        except OSError:
+            self._model.hung_up += 1
+            raise
 
     def _strike(self, turn: Turn) -> bool:
         """Let the turn's failure happen; whether the stream is over."""

@@ -42,22 +42,30 @@ class Fleet:
         environment: Mapping[str, str] | None = None,
         may_die: bool = False,
         program: Sequence[str] = ("bot",),
+        only: str | None = None,
     ) -> None:
-        """Start replicas beside each other and return once all of them hear Slack, or are dead if they may die."""
+        """Start replicas beside each other and return once all of them hear Slack, or are dead if they may die.
+
+        One that only works hears nothing: it is waited for until it runs.
+        """
         before = {number: len(self.log(number)) for number in numbers}
         for number in numbers:
-            self.running[number] = self._spawn(number, environment or {}, program)
+            self.running[number] = self._spawn(number, environment or {}, program, only)
+        ready = "Ctrl-C stops" if only == "work" else "connected to Slack"
         for number in numbers:
 
             def hears(number: int = number) -> bool:
                 is_dead = may_die and self.running[number].poll() is not None
-                return is_dead or "connected to Slack" in self.log(number)[before[number] :]
+                return is_dead or ready in self.log(number)[before[number] :]
 
             self.control.wait_for(hears, f"replica {number} to hear Slack", timeout_s=180)
 
-    def _spawn(self, number: int, environment: Mapping[str, str], program: Sequence[str]) -> ForkedProcess:
+    def _spawn(
+        self, number: int, environment: Mapping[str, str], program: Sequence[str], only: str | None
+    ) -> ForkedProcess:
         home = self.home(number)
-        argv = [*program, "run", "--config", str(write_config(home, self._codebase, **self._settings))]
+        role = [] if only is None else ["--only", only]
+        argv = [*program, "run", "--config", str(write_config(home, self._codebase, **self._settings)), *role]
         with self._log(number).open("ab") as log:
             return fork_server.start(*argv, env={**self.environment(number), **environment}, stdout=log, stderr=log)
 

@@ -21,6 +21,8 @@ from bot.ports import Progress
 BATCH_FILES: Final = 500
 BATCH_BYTES: Final = 8_000_000
 MAX_COMMITS: Final = 50_000
+MOST_GONE: Final = 4
+"""Once there were so many times as many files as there are, the index is built anew without those that are gone."""
 
 _UPDATE: Final = """
 DELETE FROM file WHERE (path, blob) NOT IN (SELECT path, blob FROM listed);
@@ -49,7 +51,7 @@ def bring_up_to(
         Damaged, StoreError, ConfigError: as PassageStore.connect does.
     """
     with store.connect() as connection:
-        if connection.execute("SELECT max(id) > 2 * count(*) FROM file").fetchone()[0]:
+        if connection.execute("SELECT max(id) > ? * count(*) FROM file", (MOST_GONE,)).fetchone()[0]:
             raise Damaged("most of its passages are of files that are gone")
         with transaction(connection):
             _list_files(connection, commit, repo)
@@ -104,7 +106,7 @@ def _store_commits(connection: sqlite3.Connection, commit: str, repo: GitRepo, s
     old = rows.state(connection, "history")
     if old == commit:
         return
-    follows = old is not None and repo.resolve_in(commit, old) is not None
+    follows = old is not None and _follows(repo, commit, old)
     if not follows:
         rows.forget_commits(connection)
     try:
@@ -114,3 +116,11 @@ def _store_commits(connection: sqlite3.Connection, commit: str, repo: GitRepo, s
     except ProviderError:
         rows.forget_commits(connection)
         rows.set_state(connection, history=None)
+
+
+def _follows(repo: GitRepo, commit: str, old: str) -> bool:
+    """Whether a commit has an old one, of which git may know nothing any more, in its history."""
+    try:
+        return not repo.process.run("rev-list", "--max-count=1", old, f"^{commit}", "--")
+    except ProviderError:
+        return False

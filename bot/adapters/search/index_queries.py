@@ -81,8 +81,9 @@ def _scores(connection: sqlite3.Connection, text: str, counts: WordCounts | None
         return {}
     return dict(
         connection.execute(
-            "SELECT rowid, -rank FROM words WHERE words MATCH ? AND rank MATCH ? ORDER BY rank LIMIT ?",
-            (_any_of([*chosen, *question_phrases(text)]), f"bm25({_COLUMN_WEIGHTS})", CANDIDATES),
+            "SELECT rowid, -rank FROM words WHERE words MATCH ? AND rank MATCH ?"
+            " AND EXISTS (SELECT 1 FROM file WHERE id = words.rowid >> ?) ORDER BY rank LIMIT ?",
+            (_any_of([*chosen, *question_phrases(text)]), f"bm25({_COLUMN_WEIGHTS})", FILE_BITS, CANDIDATES),
         )
     )
 
@@ -101,10 +102,9 @@ def _holding(connection: sqlite3.Connection, word: str, passages: Iterable[int])
 
 
 def _paths(connection: sqlite3.Connection, passages: Iterable[int]) -> dict[int, str]:
-    """Return the path of each passage whose file is not gone, in the same order."""
+    """Return the path of each passage, in the same order."""
     query = "SELECT path FROM file WHERE id = ?"
-    found = ((one, connection.execute(query, (one >> FILE_BITS,)).fetchone()) for one in passages)
-    return {one: row[0] for one, row in found if row}
+    return {one: connection.execute(query, (one >> FILE_BITS,)).fetchone()[0] for one in passages}
 
 
 def place(connection: sqlite3.Connection, passage: int) -> Place:

@@ -8,9 +8,7 @@ with a verbatim line of its message; one whose message may not be shown is left 
 from __future__ import annotations
 
 import logging
-import math
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -57,8 +55,8 @@ _DATE: Final = re.compile(
 )
 
 
-_WITH_DIGIT: Final = re.compile(r"[^\W\d]*\d\w*")
-_NUMBER: Final = re.compile(r"(?<![\w.-])\d{1,6}(?![\w-])")
+_WITH_DIGIT: Final = re.compile(r"[^\W\d]*\d\w*(?:\.\d\w*)*")
+_NUMBER: Final = re.compile(r"(?<![\w.-])\d{1,6}(?:\.\d{1,6}){0,3}(?![\w-])")
 
 Way = Callable[[Search, Subject], Sequence[Commit | CommitHit]]
 
@@ -153,17 +151,21 @@ def _by_message(search: Search, subject: Subject) -> Sequence[CommitHit]:  # noq
     ages = sorted(one.authored_at for one in hits)
     deeds = question.deeds()
 
-    counts = Counter(one for hit in hits for one in _held(stems, hit.message))
-    weights = {one: math.log(1 + (len(hits) + 1) / (counts[one] + 0.5)) for one in stems}
+    whole = search.weight(stems)
 
     def share(text: str) -> float:
-        return sum(weights[one] for one in _held(stems, text)) / sum(weights.values())
+        return search.weight(_held(stems, text)) / whole
 
     def worth(one: CommitHit) -> float:
         told = share(one.message) + LIKENESS * one.score / hits[0].score
-        return told + DEED * bool(deeds & deeds_in(one.subject)) + NEWER * ages.index(one.authored_at) / len(hits)
+        return (
+            told
+            + DEED * share(one.subject) * bool(deeds & deeds_in(one.subject))
+            + NEWER * ages.index(one.authored_at) / len(hits)
+        )
 
-    enough = search.enough(stems - counts.keys())
+    held = frozenset[str]().union(*(_held(stems, one.message) for one in hits))
+    enough = search.enough(stems - held)
     telling = (one for one in hits if share(one.message) >= enough)
     return sorted(telling, key=worth, reverse=True)[:MAX_COMMITS]
 

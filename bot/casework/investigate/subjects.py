@@ -26,6 +26,9 @@ from bot.ports import PassageIndex
 VALUE: Final = 0.9
 """How much a constant counts beside a type or function of the same name."""
 
+TYPE_WORDS: Final = frozenset({"class", "struct", "interface", "enum"})
+"""A question with one of them asks for a type, however its name is capitalised."""
+
 
 class Subject(NamedTuple):
     """What a question names: `name` as it stands in the code, its definitions, best first, and where to look.
@@ -84,11 +87,16 @@ def _places(written: Sequence[str], index: PassageIndex) -> tuple[str, ...]:
 def _fitting(named: Named, question: Question, index: PassageIndex, subject: Subject) -> tuple[Definition, ...]:
     """Return the definitions of a name that fit what else the question says, best first."""
     found = [one for one in index.definitions(named.name) if subject.holds(one.path)]
-    exact = [one for one in found if one.name == named.name] or ([] if named.name.isupper() else found)
+    wants_type = not TYPE_WORDS.isdisjoint(question.words)
+    exact = [one for one in found if one.name == named.name and not wants_type]
+    exact = exact or ([] if named.name.isupper() else found)
 
-    def fit(one: Definition) -> tuple[float, float]:
-        return _qualified(named, one), path_weight(one.path, question.text) * (
-            VALUE if one.kind is DefinitionKind.VALUE else 1
+    def fit(one: Definition) -> tuple[float, bool, float]:
+        is_type = wants_type and one.kind is DefinitionKind.TYPE
+        return (
+            _qualified(named, one),
+            is_type,
+            path_weight(one.path, question.text) * (VALUE if one.kind is DefinitionKind.VALUE else 1),
         )
 
     def rank(one: Definition) -> tuple[object, ...]:

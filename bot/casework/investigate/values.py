@@ -21,14 +21,14 @@ MAX_DEFINITIONS: Final = 3
 MIN_WEIGHT: Final = 0.5
 """A file that counts less, such as a test, is not asked what it gives a value to."""
 
-SETS_NUMBER: Final = 0.2
-"""What a number counts beside these shares where one is asked for."""
-
 MAX_ASSIGNMENT_CHARS: Final = 80
 
 
 def value_answer(search: Search) -> Answer:
-    """Return where what the question asks the value of gets one; NONE where it asks for none, or none fits."""
+    """Return where what the question asks the value of gets one; NONE where it asks for none, or none fits.
+
+    Code that sets no number is no answer where one is asked for.
+    """
     question = search.question
     words = question.told(without=VALUE_WORDS)
     if not question.wants(VALUE) or not words:
@@ -41,15 +41,20 @@ def value_answer(search: Search) -> Answer:
     for place, one in enumerate(_settings(words, search)):
         lines = search.quotes.lines(one.path)
         share = search.share(" ".join((one.path, one.scope, one.name, *lines[one.start - 1 : one.end])))
-        if share >= search.enough_of_code and subject.holds(one.path):
-            is_number = question.wants(NUMBER) and quotes.SETS_NUMBER.search(lines[one.line - 1]) is not None
+        is_told = is_prose(one.path) or not question.wants(NUMBER) or _sets_number(one, lines)
+        if is_told and share >= search.enough_of_code and subject.holds(one.path):
             is_inside = not subject.is_plain and any(
                 each.path == one.path and each.line <= one.line <= each.end for each in subject.definitions
             )
-            worth = search.share(one.name) + share + SETS_NUMBER * is_number + is_inside
+            worth = search.share(one.name) + share + is_inside
             ranked.append((-worth, place, one))
     findings = (_as_finding(one, search) for _, _, one in sorted(ranked))
     return next((Answer([one]) for one in findings if one), NONE)
+
+
+def _sets_number(one: Setting, lines: Sequence[str]) -> bool:
+    """Whether a number stands where something gets its value."""
+    return quotes.SETS_NUMBER.search("\n".join(lines[one.line - 1 : one.end])) is not None
 
 
 def _settings(words: Sequence[str], search: Search) -> Iterator[Setting]:

@@ -16,7 +16,7 @@ from typing import Final
 from bot.casework.approvers import UNKNOWN, Approvers, is_member
 from bot.casework.checks.shown_evidence import EvidenceReader, ShownCitation
 from bot.domain.drafts import is_auto
-from bot.domain.returns import Claim, EvidenceKind, EvidenceRef, claim_marks
+from bot.domain.returns import Claim, ClaimKind, EvidenceKind, EvidenceRef, claim_marks
 from bot.domain.text.humanize import counted
 from bot.domain.threads import ThreadState
 from bot.errors import InputError, ProviderError
@@ -53,7 +53,8 @@ class ReplyProof:
     """What a reply rests on.
 
     `thread` is the thread with the round that the words are of. `cited` are the numbers of the citations that count
-    for the reply, `backed` the sentences that code found in what they cite; `unproved` counts the draft's others.
+    for the reply, `backed` the sentences that code found in what they cite; `unproved` counts the draft's others, but
+    for those that state nothing.
     """
 
     thread: ThreadState
@@ -160,7 +161,8 @@ def proof_of(state: ThreadState) -> ReplyProof:
     if words is not None:  # a sentence of an earlier release has no mark of its own
         kept = backed if ret.claims else [one for one, _ in said]
         counts = sorted({at for one in kept for at in one.cites if at < refs})
-    unproved = len(said) - len(backed) if ret.claims else 0
+    stated = [one for one, mark in said if not mark and (mark is False or one.kind is not ClaimKind.OTHER)]
+    unproved = len(stated) if ret.claims else 0
     return ReplyProof(thread=state, cited=tuple(counts), backed=backed, unproved=unproved)
 
 

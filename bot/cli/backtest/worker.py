@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -169,7 +170,16 @@ _WORKERS: Final[list[Worker]] = []
 
 def _open_worker(plan: Plan, folder: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _WORKERS.append(Worker(plan, Path(folder, str(os.getpid()))))
+
+
+def _end_with_parent() -> None:
+    """End this process once the one that started it has ended, however that was."""
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _investigate(task: Task) -> PastDraft:

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from bot.domain.commands.command_line import CommandLine, read_line
-from bot.domain.commands.command_specs import command_names, commands, manual
+from bot.domain.commands.command_line import read_line
+from bot.domain.commands.command_specs import command_names, manual
 from bot.domain.commands.instructions import Instruction, InstructionKind
 from bot.domain.tables import Words, read_table
 from bot.domain.text.sanitize import strip_hidden
 
 MAX_CHARS: Final = 200
-MAX_COMMAND_WORDS: Final = 4
 
 _MARKS: Final = re.compile(r"[¡¿?!.,;:…。、，！？]+")
 _COURTESY: Final = re.compile(
@@ -34,12 +33,6 @@ _UPWARDS: Final = re.compile(r"(?:\s|👀|:eyes:|\?|⬆️|☝️|👆|:point_up
 _ALL_OF_IT: Final = re.compile(r"^(pause|resume|stop)(?: (?:triage|yourself|everything|it all|it|all|the bot))?$")
 
 
-@cache
-def _alone() -> frozenset[str]:
-    """Return the commands that may stand alone."""
-    return frozenset(spec.path for spec in commands() if " <" not in spec.form or command_names(spec.path))
-
-
 class _Language(NamedTuple):
     looks: Words
     decides: Words
@@ -52,8 +45,8 @@ def _languages() -> dict[str, _Language]:
     return read_table(__file__, "instruction_words.yml", dict[str, _Language])
 
 
-def read_instruction(text: str, bot_user_id: str, sessions: Collection[str] = ()) -> Instruction:
-    """Return what a message that mentions the bot asks for; `sessions` are the ids that a command may name.
+def read_instruction(text: str, bot_user_id: str) -> Instruction:
+    """Return what a message that mentions the bot asks for.
 
     >>> read_instruction("<@U0BOT> can you look into this please?", "U0BOT").kind
     <InstructionKind.LOOK: 'look'>
@@ -72,7 +65,7 @@ def read_instruction(text: str, bot_user_id: str, sessions: Collection[str] = ()
     bare = _END.sub("", said).strip()
     if not bare:
         return Instruction(kind=InstructionKind.BARE)
-    if command := _command(bare, sessions):
+    if command := _command(bare):
         return Instruction(kind=InstructionKind.COMMAND, command=command)
     return Instruction(kind=_kind_of(re.sub(_PICTURE, " ", bare)))
 
@@ -101,31 +94,14 @@ def _is_only(words: Sequence[str], asks: Words, lists: _Language) -> bool:
     return any(word in said for word in asks) and bool(re.fullmatch(f"(?>(?:{pieces})+)", said))
 
 
-def _command(said: str, sessions: Collection[str]) -> str:
-    """Return the command that a mention is, word for word; "" for anything that may be a question."""
+def _command(said: str) -> str:
+    """Return the command that a mention is, word for word and without more words; "" for what may be a question."""
     line = read_line(said.rstrip("?! "))
-    first = line.word(0)
-    if not line.words and said.startswith("/"):
+    path = " ".join(line.words).lower()
+    if not path and said.startswith("/"):
         return "help"
-    if whole := _ALL_OF_IT.match(" ".join(line.words).lower()):
+    if whole := _ALL_OF_IT.match(path):
         return "pause" if whole[1] == "stop" else whole[1]
-    if len(line.words) == 1:
-        return first if first in _alone() else ""
-    return line.text if _has_the_form(line, sessions) and "?" not in said else ""
-
-
-def _has_the_form(line: CommandLine, sessions: Collection[str]) -> bool:
-    """Whether several words are a command: `help pause`, `heartbeat run shop`, `tiers shop add hourly …`.
-
-    "help status codes", "tiers pricing" and "heartbeat log location" are questions: code has tiers and heartbeats, too.
-    """
-    first, second, third = (line.word(place) for place in range(3))
-    if first == "help":
-        return " ".join(line.words[1:]).lower() in manual()
-    if first == "tiers":
-        return second in sessions and (len(line.words) == 2 or third in command_names(first))
-    entry = manual().get(f"{first} {second}")
-    if entry is None or (third and "<session>" in entry.form and third not in sessions):
-        return False
-    more = len(line.words) - 2
-    return more <= (MAX_COMMAND_WORDS - 2 if entry.extra_words is None else entry.extra_words) or second == "reject"
+    entry = manual().get(path.removeprefix("help "))
+    is_whole = entry is not None and (entry.path != path or " <" not in entry.form or bool(command_names(path)))
+    return path if is_whole else ""

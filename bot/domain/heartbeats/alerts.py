@@ -130,7 +130,7 @@ class OpenFinding(Finding):
     fixed_at: AwareDatetime | None = None
     resolved_at: AwareDatetime | None = None
     is_unshown: bool = False
-    """Whether it was closed and its card does not say so yet; the next beat shows it."""
+    """Whether it was closed, or somebody clicked, and its card does not say so yet."""
     removed: Removal | None = None
     """Set where its check was taken out of the playbook; what that finds once it is put back is a new finding."""
 

@@ -213,7 +213,7 @@ class SessionState(FrozenValue):
         return self.evolve(findings={each.key: each for each in newest})
 
     def with_shown(self, keys: Iterable[str]) -> Self:
-        """Return the state where the alerts of these findings say that they are closed."""
+        """Return the state where the alerts of these findings say how they stand."""
         known = (self.findings[key] for key in keys if key in self.findings)
         return self.with_findings(*(each.evolve(is_unshown=False) for each in known))
 

@@ -59,7 +59,7 @@ def rank(
         scores: How well each passage holds the words.
         held: The passages that hold each word.
         counts: How many passages hold each word of the question, none for some.
-        paths: The file of each passage that is looked at; those of files that are gone are not.
+        paths: The file of each passage that is looked at.
     """
     worth = {word: WORD_WORTH + rarity(found, counts.total) for word, found in counts.found.items()}
     whole = sum(worth.values()) or 1.0

@@ -168,7 +168,7 @@ class AlertRouter:
         for finding in quiet:
             if finding.places and not finding.is_listed:
                 self.show(session, finding)
-        self._show_closed(session)
+        self.show_unshown(session)
         says_ok, shows = False, session.beat.visibility
         if outcome.ok_text and route.to and shows.show_ok and not said and (shows.show_alerts or not seen):
             alert = self._calm(session, outcome)
@@ -282,8 +282,8 @@ class AlertRouter:
                 said.append(alert.text)
         return said, problem
 
-    def _show_closed(self, session: Session) -> None:
-        """Show that findings are closed; while their surface is away, that is left to the next beat."""
+    def show_unshown(self, session: Session) -> None:
+        """Show what cards do not say yet; while their surface is away, that is left to the next time."""
         known = self._store.load(session.id).findings.values()
         for one_of_card in {each.places: each for each in known if each.is_unshown and each.places}.values():
             if isinstance(self.show(session, one_of_card), Unavailable):

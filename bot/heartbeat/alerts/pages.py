@@ -99,7 +99,7 @@ class FindingResponses:
             now = state.findings.get(key)
             if now is None or not now.is_open:
                 raise Conflict("This alert is closed already, as its card says. Your click changed nothing.")
-            changed[:] = [change(now)]
+            changed[:] = [change(now).evolve(is_unshown=bool(now.places))]
             after = state.with_findings(*changed)
             return after if changed[0].is_open else after.evolve(probes={})
 
@@ -111,7 +111,10 @@ _CHANGES: Final = frozenset({MessageType.EDIT, MessageType.DELETE})
 
 
 class Rings:
-    """Sends pages again that nobody acknowledged, at each `tick`; `say` posts a line in the ops channel."""
+    """Sends pages again that nobody acknowledged, at each `tick`, and shows what Slack had no time for after a click.
+
+    `say` posts a line in the ops channel.
+    """
 
     def __init__(
         self,
@@ -128,10 +131,11 @@ class Rings:
         self._untold: set[tuple[str, str]] = set()
 
     def tick(self) -> None:
-        """Ring and escalate what is due; what fails is logged, silences no other page, and is due at the next tick."""
+        """Show, ring and escalate what is due; what fails is logged, silences no other page, and is due again."""
         now = self._clock.now()
         for session in self._sessions.all():
             with _logged(session):
+                self._alerts.show_unshown(session)
                 for key in self._waiting(session, now):
                     for step in (self._ring, self._escalate):  # an owner who cannot be reached is a reason to escalate
                         with _logged(session):

@@ -14,6 +14,7 @@ from slack_sdk.models.blocks import Block
 from blocks import ids
 from blocks.cards.draft_actions import click_of
 from blocks.cards.draft_card import CardFacts, card_blocks, card_text, draft_fits
+from blocks.cards.incoming_alert import hand_over_click
 from bot.domain.citations.links import code_links
 from bot.domain.doubts import Doubt, DoubtCode, wrote_in_thread
 from bot.domain.drafts import edit_draft, propose_draft
@@ -145,25 +146,18 @@ MENU = ["Re-investigate", "Add context", "Escalate", "Show evidence", "Remember 
 @each_row(
     "reason, judge, expected",
     [
-        (PendingReason.APPROVAL, CODE_CHECKS, ["Approve", "Edit", "Dismiss", "Same as…", *MENU]),
-        (PendingReason.APPROVAL, "claude", ["Approve", "Edit", "Dismiss", "Same as…", *MENU]),
-        (PendingReason.DISAGREEMENT, "claude", ["Approve", "Edit", "Dismiss", "Same as…", *MENU]),
+        (PendingReason.APPROVAL, CODE_CHECKS, ["Approve", "Edit", "Dismiss", "Hand to…", *MENU]),
+        (PendingReason.APPROVAL, "claude", ["Approve", "Edit", "Dismiss", "Hand to…", *MENU]),
+        (PendingReason.DISAGREEMENT, "claude", ["Approve", "Edit", "Dismiss", "Hand to…", *MENU]),
         (
             PendingReason.CONTEXT,
             "claude",
-            [
-                "Add context",
-                "Write reply",
-                "Dismiss",
-                "Same as…",
-                *[one for one in MENU if one != "Add context"],
-                "Hand to…",
-            ],
+            ["Add context", "Write reply", "Dismiss", "Hand to…", *[one for one in MENU if one != "Add context"]],
         ),
         (
             PendingReason.FAILED,
             "claude",
-            ["Re-investigate", "Add context", "Write reply", "Dismiss", "Same as…", *MENU[2:], "Hand to…"],
+            ["Re-investigate", "Add context", "Write reply", "Dismiss", "Hand to…", *MENU[2:]],
         ),
     ],
 )
@@ -173,6 +167,13 @@ def test_each_state_offers_its_own_buttons_and_none_twice(
     """Nothing to approve without a draft."""
     judged = a_verdict(validator_model=judge)
     assert actions(card(in_status(ThreadStatus.PENDING_USER, reason, validator_return=judged))) == expected
+
+
+def test_a_question_is_joined_only_where_another_one_is_open() -> None:
+    """The button stands before the one that hands the thread over."""
+    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
+    joinable = CardFacts(link_to=lambda _: None, can_join=lambda _: True)
+    assert actions(card_blocks(state, joinable))[3:5] == ["Same as…", "Hand to…"]
 
 
 def test_what_is_not_waiting_offers_little() -> None:
@@ -199,7 +200,7 @@ def test_every_button_is_bound_to_the_draft_it_shows() -> None:
     options = [option["value"] for element in row["elements"] for option in element.get("options", [])]
     click = click_of(state)
     assert (click.version, click.draft_hash, click.seen) == (1, state.draft_hash, 2)
-    assert {ids.CLICK.decode(value) for value in values} == {click}
+    assert {ids.CLICK.decode(value) for value in values} == {click, hand_over_click(state)}
     assert {ids.CLICK.decode(ids.split_option(value)[1]) for value in options} == {click}
 
 

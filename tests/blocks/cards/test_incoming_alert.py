@@ -12,6 +12,7 @@ from blocks.cards.incoming_alert import (
     hand_over_blocks,
     hand_over_click,
     hand_over_modal,
+    hand_over_text,
     owner_line,
     suspect_lines,
 )
@@ -126,6 +127,7 @@ def test_whom_it_is_handed_to_is_told_the_question_and_no_draft() -> None:
     told = as_slack_takes_it(hand_over_blocks(state.evolve(card_ts="2.0", handed=HandOver(by="U1", at=ASKED))))
     assert "<@U1> handed this to you" in told[0]["text"]["text"]
     assert "secret" not in str(told)
+    assert "asked in a direct message" in hand_over_text(a_thread(chat_id="D0ANN"))
     many = [Choice("Ann & <b>" * 30, f"U{number}") for number in range(150)]
     for choices in (many, []):
         view_as_slack_takes_it(hand_over_modal(hand_over_click(state), choices))

@@ -42,3 +42,18 @@ def test_a_time_without_commits_is_said(old: Path, question: str) -> None:
     ret = ask(old, question).ret
     assert bool(ret.draft_reply) == ("-13" in question)
     assert ret.candidates == ()
+
+
+def test_a_version_is_read_whole_and_the_deed_is_one_of_what_is_named(tmp_path: Path) -> None:
+    """What another commit did counts for nothing."""
+    code = make_repo(tmp_path / "code", {"shop/cart.py": "ITEMS = 1\n"})
+    for message in (
+        "Drop python 3.6 support",
+        "Drop python 3.8 support",
+        "Staple receipts",
+        "Add carts\n\nSee receipts.",
+    ):
+        git(code, "commit", "--quiet", "--allow-empty", "--message", message)
+    assert "Drop python 3.8" in ask(code, "when was python 3.8 support dropped?").ret.draft_reply
+    assert "Drop python 3.6" in ask(code, "when was python 3.6 support dropped?").ret.draft_reply
+    assert "Staple receipts" in ask(code, "who added the stapled receipts?").ret.draft_reply

@@ -12,6 +12,9 @@ FILES = {
     "shop/files.py": "def walk(exclude=None):\n    exclude_patterns = exclude\n    return exclude_patterns\n",
     "docs/conf.py": 'exclude_patterns = ["_build", ".DS_Store"]\n',
     "shop/cache.py": 'class Cache:\n    """What was read before."""\n',
+    "shop/pool.py": (
+        "def poolmap():\n    return PoolMap()\n\n\nclass PoolMap:\n    max_open_carts = 7\n    open_carts_log = log\n"
+    ),
     "shop/authors.md": "# Authors\n\nThe list is long, so it lives in a file of its own.\n",
     "route.go": (
         "package shop\n\n"
@@ -28,6 +31,8 @@ FILES |= {f"shop/part{number}.py": f"def part_{number}(value):\n    return value
     [
         ("what's the default line length?", "`DEFAULT_LINE_LENGTH = 88` is set", "= 88"),
         ("which folders are excluded by default?", "`DEFAULT_EXCLUDES", "build|dist"),
+        ("where is the poolmap class?", "`PoolMap` is defined in `shop/pool.py:5`.", "class PoolMap"),
+        ("how many open carts at most?", "`max_open_carts = 7` is set in `shop/pool.py:6`.", "= 7"),
         ("where does the cache live?", "`Cache` is defined in `shop/cache.py:1`.", "class Cache"),
         ("what does Strict() do?", "From `Strict`: `route.go:3-14`.", "Strict says 0 of"),
         ("where are the authors?", "It is `shop/authors.md:1`.", "# Authors"),

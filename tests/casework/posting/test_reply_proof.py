@@ -14,7 +14,7 @@ from bot.casework.approvers import Approvers
 from bot.casework.checks.shown_evidence import EvidenceReader
 from bot.casework.checks.sources import Lines
 from bot.casework.posting.reply_proof import GONE, ProofAccess, ProofReader, ReadProof, proof_of, proof_words
-from bot.domain.returns import Check, Claim, EvidenceKind, EvidenceRef
+from bot.domain.returns import Check, Claim, ClaimKind, EvidenceKind, EvidenceRef
 from bot.domain.threads import PostIntent, Resolution, Round, ThreadState, ThreadStatus, reply_id_of
 from bot.errors import InputError
 from bot.ports import Person
@@ -28,7 +28,7 @@ ANN, BEN, GUEST, PARTNER, LEFT = "U1", "U2", "U3", "U4", "U5"
 CLAIMS = (
     Claim(text="The limit is 5.", cites=(0,)),
     Claim(text="It waits 30 s.", cites=(1,)),
-    Claim(text="So try again.", cites=(0, 1)),
+    Claim(text="So try again.", kind=ClaimKind.OTHER, cites=(0, 1)),
 )
 FILES = {"app/retry.py": "import time\n\nlimit = 5\nwait = 30\n", "app/.env": "KEY=1\n"}
 
@@ -69,6 +69,13 @@ PLACES = (a_file("app/retry.py:3"), a_file("app/retry.py:4"))
             (True, None),
             (True, False, None),
             None,
+            "✓ 1 place matches commit 4f1c2d9 · not proved: 1 place, 1 sentence · approved by Ben",
+        ),
+        (
+            PLACES,
+            (True, None),
+            (True, False, False),
+            None,
             "✓ 1 place matches commit 4f1c2d9 · not proved: 1 place, 2 sentences · approved by Ben",
         ),
         (
@@ -83,7 +90,7 @@ PLACES = (a_file("app/retry.py:3"), a_file("app/retry.py:4"))
             (),
             (None, None, None),
             None,
-            "Code proved nothing of this reply · not proved: 3 sentences · approved by Ben",
+            "Code proved nothing of this reply · not proved: 2 sentences · approved by Ben",
         ),
         (
             PLACES,
@@ -108,7 +115,7 @@ def test_the_line_counts_what_is_proved_and_what_is_not(
     edit: str | None,
     said: str,
 ) -> None:
-    """Of an edited reply a sentence counts only where it stands unchanged, as a sentence of its own."""
+    """What states nothing counts only where it is wrong; of an edited reply what stands in it as a whole sentence."""
     state = replied(refs, marks, claims)
     state = state if edit is None else state.with_draft(edit, by=BEN)
     assert proof_words(proof_of(state), "Ben") == said

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +90,29 @@ def test_many_questions_are_shared_out_and_come_back_in_order(terminal: Terminal
     ]
     assert ["MAX_ATTEMPTS = 3" in one["draft"] for one in (drafts[0], drafts[-1])] == [True, False]
     assert all("MAX_ATTEMPTS = " in one["draft"] for one in drafts)
+
+
+@pytest.mark.full
+def test_a_killed_run_leaves_no_process_and_the_next_one_goes_on(terminal: Terminal) -> None:
+    """The processes that investigate hold the output open, so its end says that all of them have ended."""
+    events, kept = terminal.folder / "events.ndjson", terminal.folder / "out.backtest.ndjson"
+    for number in range(60):
+        event = an_event(f"what is MAX_ATTEMPTS, part {number}?", ts=f"{1_768_000_000 + 60_000 * number}.000100")
+        NdjsonJournal(events).append(event.model_dump(mode="json"))
+    words = ("backtest", "events.ndjson", "--codebase", "shop", "--html", "out.html")
+    command, path = [sys.executable, "-m", "bot", *words], {"PYTHONPATH": str(Path(__file__).parents[3])}
+    with subprocess.Popen(
+        command, cwd=terminal.folder, env={**terminal.env, **path}, stderr=subprocess.PIPE, text=True
+    ) as run:
+        assert run.stderr is not None
+        shown = ""
+        while "2 of 60 questions" not in shown:
+            shown += run.stderr.read(1)
+        run.kill()
+        run.stderr.read()
+    done = len(kept.read_text().splitlines())
+    assert 0 < done < 60
+    assert f"going on: {done} of 60" in typed(words, terminal.folder, terminal.env).stderr
 
 
 @pytest.mark.full

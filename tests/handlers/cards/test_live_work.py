@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from bot.errors import Unconfirmed
+from bot.errors import StoreError, Unavailable, Unconfirmed
+from bot.ports.collections import CARDS_SHOWN
 from handlers.cards.live_work import STREAM_S, SlackLiveRun, SlackLiveWork
 from handlers.transport.slack_clients import posting_client
 from tests.builders import a_thread
-from tests.fakes import FakeMonotonic
+from tests.fakes import FakeClock, FakeMonotonic, MemoryDocuments, in_memory
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal
 
 TITLE = "Investigating"
@@ -19,9 +20,20 @@ THREAD = a_thread(card_channel="C0OPS", card_ts="5.0")
 
 
 @pytest.fixture
-def work(slack: SlackStub, watch: FakeMonotonic) -> SlackLiveWork:
-    poster = a_poster(slack.url, posts_per_second=100.0)
-    return SlackLiveWork(posting_client("xoxb-1", slack.url), poster, monotonic=watch)
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def kept() -> MemoryDocuments:
+    """What outlives a process."""
+    return MemoryDocuments()
+
+
+@pytest.fixture
+def work(slack: SlackStub, watch: FakeMonotonic, kept: MemoryDocuments, clock: FakeClock) -> SlackLiveWork:
+    poster, shown = a_poster(slack.url, posts_per_second=100.0), in_memory(CARDS_SHOWN, kept)
+    return SlackLiveWork(posting_client("xoxb-1", slack.url), poster, shown, clock, monotonic=watch)
 
 
 def played(work: SlackLiveWork, *, said: str = "done") -> SlackLiveRun:
@@ -110,3 +122,60 @@ def test_an_alert_has_nobody_to_stream_to(slack: SlackStub, work: SlackLiveWork)
     work.begin(THREAD.evolve(from_bot=True), TITLE).show(STEPS)
     assert [name for name, _ in slack.calls] == ["chat.postMessage"]
     assert work.has_streams
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_what_a_dead_process_left_is_folded_once(
+    slack: SlackStub, work: SlackLiveWork, kept: MemoryDocuments, is_stream: bool
+) -> None:
+    """By whoever comes next, and before the next run of the thread shows anything."""
+    work.has_streams = is_stream
+    work.begin(THREAD, TITLE).show(STEPS[:1])
+    slack.will("chat.stopStream", refusal("message_not_in_streaming_state"))
+    slack.calls.clear()
+    for _ in range(2):
+        work.fold_left(THREAD.thread_id)
+    assert [name for name, _ in slack.calls] == [*(["chat.stopStream"] if is_stream else []), "chat.update"]
+    [folded] = slack.of("chat.update")
+    assert folded["text"] == f"{TITLE}: interrupted"
+    assert kept.list(CARDS_SHOWN.name) == []
+
+
+def test_a_message_that_nobody_confirmed_is_looked_for(slack: SlackStub, work: SlackLiveWork, clock: FakeClock) -> None:
+    """As long as it may be on its way; the next run shows nothing meanwhile."""
+    work.has_streams = False
+    slack.will("chat.postMessage", HangUp, Answer({"ts": "9.0"}))
+    with pytest.raises(Unconfirmed):
+        work.begin(THREAD, TITLE).show(STEPS)
+    [sent] = slack.of("chat.postMessage")
+    slack.will("conversations.replies", Answer({"messages": []}), Answer({"messages": [{"ts": "9.0", **sent}]}))
+    again = work.begin(THREAD, TITLE)
+    with pytest.raises(Unavailable):
+        again.show(STEPS)
+    again.show(STEPS)
+    assert [(one["ts"], one["text"]) for one in slack.of("chat.update")] == [("9.0", f"{TITLE}: interrupted")]
+    clock.advance(60)
+    again.end(STEPS, "done")
+    assert len(slack.of("chat.postMessage")) == 2
+
+
+def test_a_stream_that_slack_sealed_before_the_end_is_folded_to_a_line(slack: SlackStub, work: SlackLiveWork) -> None:
+    """Nothing is left under way."""
+    slack.will("chat.stopStream", refusal("message_not_in_streaming_state"))
+    played(work)
+    assert [one["text"] for one in slack.of("chat.update")] == [f"{TITLE}: 2 steps, done"]
+
+
+def test_a_disk_that_takes_no_record_has_nothing_posted(
+    slack: SlackStub, work: SlackLiveWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What could not be folded after a crash is not shown."""
+    work.has_streams = False
+
+    def full(*_: object) -> None:
+        raise StoreError("full")
+
+    monkeypatch.setattr(work, "note", full)
+    with pytest.raises(StoreError):
+        work.begin(THREAD, TITLE).show(STEPS)
+    assert slack.calls == []

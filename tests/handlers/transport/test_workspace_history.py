@@ -46,6 +46,15 @@ def test_a_thread_is_read_from_a_moment_on(slack: SlackStub, history: SlackHisto
     assert slack.of("conversations.replies")[0]["oldest"] == "0"
 
 
+def test_direct_messages_are_listed_and_nothing_else(slack: SlackStub, history: SlackHistory) -> None:
+    """Whatever else Slack lists with them."""
+    found = [{"id": "D0ANA"}, {"id": "C0HELP"}]
+    first = Answer({"channels": found, "response_metadata": {"next_cursor": "b"}})
+    slack.will("users.conversations", first, Answer({"channels": [{"id": "D0BEN"}]}))
+    assert list(history.direct_chats()) == ["D0ANA", "D0BEN"]
+    assert [call["types"] for call in slack.of("users.conversations")] == ["im", "im"]
+
+
 def test_a_thread_that_is_gone_is_empty(slack: SlackStub, history: SlackHistory) -> None:
     """Its root was deleted, and had no replies."""
     slack.will("conversations.replies", refusal("thread_not_found"))

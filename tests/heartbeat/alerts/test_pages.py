@@ -117,6 +117,20 @@ def test_a_ring_that_failed_is_made_at_the_next_tick(night: Night) -> None:
     assert night.after(1) == ["U0ANN"]
 
 
+def test_a_click_that_its_card_does_not_show_yet_is_shown_at_the_next_tick(night: Night) -> None:
+    """Once: Slack had no time for it, or the bot died after it was on file."""
+    night.beat(DOWN)
+    night.findings.acknowledge("shop", DIGEST, by="U0ANN")
+    night.slack.refuses = Unavailable("too many messages at once")
+    night.after(1)
+    night.slack.refuses = None
+    night.after(1)
+    shown = [alert.finding.acknowledged_by for _, alert in night.slack.updated if alert.finding]
+    assert shown[-1] == "U0ANN"
+    night.after(1)
+    assert len(night.slack.updated) == len(shown)
+
+
 def test_a_page_that_could_not_be_said_when_it_was_found_is_said_without_another_beat(night: Night) -> None:
     """Slack was away for a moment, and the next beat may be hours away; that one says nothing twice."""
     night.slack.refuses = Unavailable("Slack is away")

@@ -82,7 +82,7 @@ def test_an_owner_an_approver_and_whoever_was_told_next_end_it(tmp_path: Path, p
     thread = Thread(tmp_path)
     assert thread.say(place, below, by) == by
     assert {channel for (channel, _), _ in thread.slack.updated} == {"D0ANN", "C0WAR", "D0BEN"}
-    assert all(alert.finding == thread.finding for _, alert in thread.slack.updated)
+    assert all(alert.finding.acknowledged_by == by for _, alert in thread.slack.updated)
     assert not thread.finding.waits(AT)
     thread.say(place, below, "U0BEN")
     assert (thread.finding.acknowledged_by, len(thread.slack.updated)) == (by, 3)

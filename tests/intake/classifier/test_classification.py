@@ -75,7 +75,7 @@ NO_QUESTIONS = (
     "see https://x.example/search?",
     "see https://x.example/how-do-i?q=why-is",
     "showdown in the how-to section",
-    "the show does anyones heart good",
+    "somehow do it all in one go",
     "`how do i`",
     "what? no, I take that back",
     "I don¿t know",
