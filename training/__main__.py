@@ -19,7 +19,13 @@ from bot.domain.languages.packs import LANGUAGES
 from bot.intake.classifier.scorer import SHIPPED, Weights
 from training.conversations import read_conversations
 from training.evaluation import DIVISIONS, Accuracy, Scored, accuracy, reliability
-from training.examples import Dialogue, first_of_each_group, held_out_messages, read_dialogues
+from training.examples import (
+    Dialogue,
+    first_of_each_group,
+    held_out_messages,
+    held_out_reports,
+    read_dialogues,
+)
 from training.fitting import (
     START,
     THRESHOLD,
@@ -61,6 +67,8 @@ def print_languages(weights: Weights) -> list[Accuracy]:
         rows = score(held_out_messages(language), weights)
         found.append(accuracy(rows, weights.threshold))
         print(f"held out, {language}: {_shown(found[-1])} of {len(rows)} messages")
+    reports = [row for language in LANGUAGES for row in score(held_out_reports(language), weights)]
+    print(f"reports of what is broken: {_shown(accuracy(reports, weights.threshold))} of {len(reports)} messages")
     return found
 
 

@@ -1,7 +1,7 @@
 """The text that the shipped weights are trained on and measured with.
 
 messages/<language>.yml: written for this project to train on; {a,b} in a line stands for either, and a fixed number of
-the spellings of each line is used. held_out/<language>.yml: written for this project to measure with, never trained on.
+the spellings of each line is used. held_out/<language>.yml: written to measure with, never trained on.
 Labelled dialogues of developer chats are read from a file outside the repository, one JSON object a line:
 {"id": …, "messages": [{"speaker": …, "text": …, "asks": true}]}.
 """
@@ -69,8 +69,17 @@ def expand(line: str) -> set[str]:
 
 def held_out_messages(language: str) -> list[Message]:
     """Return what was written in a language to measure with."""
-    lines = _read(_HERE / "held_out" / f"{language}.yml")
-    return [Message(text, kind == "asks") for kind, texts in lines for text in texts]
+    return _held_out(language, asks="asks", others="others")
+
+
+def held_out_reports(language: str) -> list[Message]:
+    """Return reports of what is broken that ask nothing in words, and news that sound alike, to measure with."""
+    return _held_out(language, asks="reports", others="news")
+
+
+def _held_out(language: str, asks: str, others: str) -> list[Message]:
+    lines = dict(_read(_HERE / "held_out" / f"{language}.yml"))
+    return [Message(text, kind == asks) for kind in (asks, others) for text in lines[kind]]
 
 
 def trained_languages() -> tuple[str, ...]:

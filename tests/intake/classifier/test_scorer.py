@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from bot.domain.events import Event
+from bot.domain.languages.packs import LANGUAGES
 from bot.intake.classifier.classification import asks_question, classify, explain
 from bot.intake.classifier.rules import Rules
 from bot.intake.classifier.scorer import SHIPPED, Weights, read_weights, shipped_weights
 from tests.tables import each_row
 from training.evaluation import accuracy
-from training.examples import held_out_messages
+from training.examples import held_out_messages, held_out_reports
 from training.fitting import score
 
 REQUIRED_F1 = 0.85
@@ -32,6 +33,14 @@ def test_each_language_is_heard_in_messages_nobody_trained_on(language: str) -> 
     assert len(messages) >= 150
     assert sum("?" in text or "？" in text for text in asking) <= 0.55 * len(asking)
     assert accuracy(score(messages, shipped_weights()), shipped_weights().threshold).f1 >= REQUIRED_F1
+
+
+def test_what_is_broken_is_heard_without_being_asked_about() -> None:
+    """In all languages together: reports wake, and news that sound alike mostly do not."""
+    rows = [row for language in LANGUAGES for row in score(held_out_reports(language), shipped_weights())]
+    found = accuracy(rows, shipped_weights().threshold)
+    assert found.recall >= 0.7
+    assert found.precision >= 0.75
 
 
 @each_row(
