@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.casework.posting.reply_log import reply_record
+from bot.casework.posting.reply_proof import reply_record
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, ThreadStatus
 from bot.ports import Journal
 from bot.ports.threads import Threads

@@ -26,11 +26,11 @@ from pydantic import SecretStr
 from bot.adapters.code_host import CodeHostApi
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.git.patch_repo import Remote
-from bot.casework.fixes.fix_opening import FixOpening
-from bot.casework.fixes.patch_check import PatchChecks
-from bot.config.casework_settings import FixSettings
+from bot.casework.fix_opening import FixOpening
+from bot.casework.patch_check import PatchChecks
+from bot.config.codebase_settings import FixSettings
 from bot.domain.citations.links import code_repository
-from bot.domain.fixes.fixes import Fix
+from bot.domain.fixes import Fix
 from bot.domain.returns import ProposedPatch
 from bot.ports.feature_collections import FIXES
 from tests.builders import NOW

@@ -21,9 +21,9 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.config.session_settings import SessionSettings
+from bot.config.heartbeat_settings import SessionSettings
 from bot.domain.heartbeats.beats import Delivered
-from bot.heartbeat.schedule.scheduler import LOOKS_PER_TICK, Admission, Scheduler
+from bot.heartbeat.scheduler import LOOKS_PER_TICK, Admission, Scheduler
 from bot.heartbeat.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import OVERRIDES, Collection
 

@@ -18,19 +18,18 @@ from pathlib import Path
 
 from bot.adapters.storage.files.file_engine import FileRunFolders
 from bot.agent.cost import DEFAULT_PRICES
-from bot.config.heartbeat_settings import BeatSettings
-from bot.config.session_settings import SessionSettings
+from bot.config.heartbeat_settings import BeatSettings, SessionSettings
+from bot.domain.alerts import Severity
 from bot.domain.heartbeats.alerts import Alert, Place
 from bot.domain.heartbeats.beats import Action, BeatReport, Receipt, Reported
 from bot.domain.playbook_entries import PlaybookEntry
 from bot.domain.prescreen import Decision
 from bot.domain.returns import Usage
-from bot.domain.severity import Severity
 from bot.heartbeat.run.beat_record import BeatRecorder, BeatView
 from bot.heartbeat.run.beat_worker import BeatWorker
 from bot.heartbeat.run.model_steps import Minds, Screened, escalated_for_doubt
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
-from bot.heartbeat.schedule.scheduler import Admission, Scheduler
+from bot.heartbeat.scheduler import Admission, Scheduler
 from bot.heartbeat.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (

@@ -20,7 +20,7 @@ from benchmarks.finder_answers import seen_questions
 from benchmarks.index_scale import cpu_s
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.backtest.past_code import PastCode
+from bot.casework.past_threads import PastCode
 from bot.domain.search.files import is_indexed
 
 COMMITS: Final = 100

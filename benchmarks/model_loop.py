@@ -16,7 +16,7 @@ from typing import Any
 from anthropic import Anthropic
 from pydantic import BaseModel
 
-from bot.adapters.process.clocks import SystemClock
+from bot.adapters.clocks import SystemClock
 from bot.agent.loop import AnthropicRunner
 from bot.agent.model_run import RunLimits, RunRequest, RunTimedOut
 from bot.agent.tools.base import Tool

@@ -18,7 +18,7 @@ from secrets import token_hex
 
 import psycopg
 
-from bot.adapters.process.clocks import SystemClock
+from bot.adapters.clocks import SystemClock
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments, PostgresJournal, as_json

@@ -22,7 +22,7 @@ from slack_sdk.models.blocks import Block
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.views.answers import answer_blocks
 from blocks.views.home_view import HomeData, home_view
-from bot.adapters.process.clocks import SystemClock
+from bot.adapters.clocks import SystemClock
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.answers import metrics_answer, status_answer
 from bot.casework.reports.autonomy_metrics import read_case

@@ -22,7 +22,7 @@ import psycopg
 
 from benchmarks.approve import approve, waiting
 from benchmarks.postgres import RECORD, server
-from bot.adapters.process.clocks import SystemClock
+from bot.adapters.clocks import SystemClock
 from bot.adapters.storage.postgres.database import Database
 from bot.adapters.storage.postgres.postgres_documents import as_json
 from bot.adapters.storage.postgres.postgres_engine import PostgresStore

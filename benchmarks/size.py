@@ -25,7 +25,7 @@ import yaml
 
 from bot.__main__ import COMMANDS
 from bot.config.environment import VARIABLES
-from bot.domain.commands.command_specs import manual
+from bot.domain.command_specs import manual
 from reference.settings import blocks
 
 ROOT: Final = Path(__file__).resolve().parents[1]

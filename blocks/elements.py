@@ -24,7 +24,7 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.text.outgoing_text import plain
 from blocks.text.splitting import INPUT_CHARS
-from bot.domain.text.marks import without_marks
+from bot.domain.text.sanitize import without_marks
 
 _SIGNS: Final = re.compile(r":[a-z0-9_+-]{1,40}:|<[^>|]{0,300}\|?|&[a-z]{2,4};|[>*_~`]")
 """What a section's mrkdwn has besides words."""

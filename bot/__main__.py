@@ -20,37 +20,37 @@ from typing import Final, NoReturn
 
 import click
 
+from bot.cli.options import VerbGroup, words_to_type
 from bot.cli.output import terminal_words, wrapped
-from bot.cli.verb_group import VerbGroup, words_to_type
 from bot.domain.text.sanitize import has_halves, storable
 from bot.errors import ConfigError, InputError, TriageError
 from bot.release import program_version
 
 _SHARED = {
     "status": "bot.cli.health:command",
-    "open": "bot.cli.reports.status:open_command",
-    "investigate": "bot.cli.investigate.command:command",
-    "why": "bot.cli.investigate.why:command",
-    "metrics": "bot.cli.reports.metrics:command",
-    "brief": "bot.cli.reports.brief:command",
-    "pause": "bot.cli.pause:pause_command",
-    "resume": "bot.cli.pause:resume_command",
-    "notes": "bot.cli.notes:command",
-    "approve-list": "bot.cli.reports.status:approve_list_command",
-    "heartbeat": "bot.cli.sessions:heartbeat",
-    "tiers": "bot.cli.sessions:tiers",
-    "pollinate": "bot.cli.sessions:pollinate",
+    "open": "bot.cli.reports:open_command",
+    "investigate": "bot.cli.investigate:command",
+    "why": "bot.cli.why:why_command",
+    "metrics": "bot.cli.reports:metrics_command",
+    "brief": "bot.cli.reports:brief_command",
+    "pause": "bot.cli.control:pause_command",
+    "resume": "bot.cli.control:resume_command",
+    "notes": "bot.cli.control:notes_command",
+    "approve-list": "bot.cli.reports:approve_list_command",
+    "heartbeat": "bot.cli.control:heartbeat",
+    "tiers": "bot.cli.control:tiers",
+    "pollinate": "bot.cli.control:pollinate",
 }
 """Where each command stands that Slack has too, in the order of its manual, which says what it does."""
 
 _OWN = {
     "run": ("bot.cli.run:command", "start the bot"),
-    "init": ("bot.cli.init.command:command", "ask five questions, then write triage.yml and .env"),
+    "init": ("bot.cli.init:command", "ask five questions, then write triage.yml and .env"),
     "demo": ("demo.run:command", "try it: a temporary Slack, your code, one click"),
     "doctor": ("bot.cli.doctor.command:command", "check the installation; each problem comes with its fix"),
-    "verify": ("bot.cli.investigate.verify:command", "check every citation of a thread again, without a model"),
+    "verify": ("bot.cli.why:verify_command", "check every citation of a thread again, without a model"),
     "migrate": (
-        "bot.cli.storage.migrate:command",
+        "bot.cli.migrate:command",
         "move all state into PostgreSQL and back, or to the form of an earlier release",
     ),
     "search": ("bot.cli.search:command", "rank the passages of a codebase for a text"),
@@ -83,7 +83,7 @@ class _Commands(VerbGroup):
         return list(COMMANDS)
 
     def near(self, word: str, known: Sequence[str]) -> Sequence[str]:
-        from bot.domain.commands.command_specs import REMOVED  # here: no other command waits for its tables
+        from bot.domain.command_specs import REMOVED  # here: no other command waits for its tables
 
         removed = {**REMOVED, "schema": "migrate --schema"}
         return (removed[word],) if word in removed else super().near(word, known)
@@ -192,7 +192,7 @@ def _run(arguments: list[str]) -> int:
 def _help_on(words: Sequence[str]) -> str:
     """Return what Slack says of a command, too, and where its options stand."""
     from bot.cli.output import show
-    from bot.domain.commands.help_answers import help_on
+    from bot.domain.answers import help_on
 
     return f"{show(help_on(words))}\nIts options: triage {words[0]} --help"
 
@@ -229,7 +229,7 @@ def purpose_of(name: str) -> str:
     """Return what a command does; of one that Slack has too as its manual says it."""
     if name in _OWN:
         return _OWN[name][1]
-    from bot.domain.commands.command_specs import manual  # here: only lists of commands wait for it
+    from bot.domain.command_specs import manual  # here: only lists of commands wait for it
 
     return manual()[name].does
 

@@ -9,20 +9,18 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 
-from bot.adapters.process.clocks import SystemClock
+from bot.adapters.clocks import SystemClock
 from bot.casework.waiting_drafts import repeat_partial_answers
-from bot.composition.process import Process
+from bot.composition.process import Process, connect_to_slack
 from bot.composition.removed_teams import end_removed
-from bot.composition.slack_edge import connect_to_slack
 from bot.config.environment import Environment, require_bot_token, require_signing_secret, require_tokens
 from bot.config.settings import Settings
 from bot.errors import ConfigError
 from bot.ports import Clock
 from bot.ports.collections import INDEX
-from bot.ports.replicas import Role
+from bot.ports.system import Role
 from bot.runtime.duties import SignsOfLife, Ticker
-from bot.runtime.outage import Outage
-from bot.runtime.watches import IndexWatch
+from bot.runtime.watches import IndexWatch, Outage
 from bot.runtime.worker_pool import FINISH_S, PAUSE_AFTER_ERROR_S, PAUSE_WHILE_AWAY_S, WorkerPool
 from bot.team import Team
 from bot.teams import ConfigReload, Teams

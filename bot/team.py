@@ -10,12 +10,12 @@ from datetime import datetime
 from functools import partial
 
 from bot.adapters.storage.files.retention import RunRetention
-from bot.casework.escalate.escalations import POLL_S
+from bot.casework.escalations import POLL_S
 from bot.casework.live_work import fold_all_left
-from bot.casework.team_ending import TeamEnd, end_team
 from bot.composition.heartbeats import Heartbeats
 from bot.composition.process import Process
 from bot.composition.questions import Questions
+from bot.composition.removed_teams import TeamEnd, end_team
 from bot.composition.startup_report import StartupReport
 from bot.composition.team_core import TeamCore
 from bot.composition.team_edge import TeamEdge

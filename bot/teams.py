@@ -14,11 +14,10 @@ from bot.composition.process import Process
 from bot.config.settings import Settings
 from bot.domain.jobs import Job
 from bot.errors import ConfigError, ProviderError, StoreError, TriageError
-from bot.heartbeat.sharing.pollination import checks_to_share
+from bot.heartbeat.suggestion_desk import checks_to_share
 from bot.ports.collections import HOMES
 from bot.runtime.config_reload import ops_channels_taken, rename_refused
-from bot.runtime.team_queues import TeamQueues
-from bot.runtime.worker_pool import JobHandlers
+from bot.runtime.worker_pool import JobHandlers, TeamQueues
 from bot.team import Team, build_team
 from handlers.home import HomeTab
 from handlers.team_router import TeamRouter

@@ -18,8 +18,8 @@ from typing import Any
 import click
 from slack_sdk import WebClient
 
-from bot.adapters.process.terminals import choose_terminal
 from bot.adapters.search.passage_index import SqlitePassageIndex
+from bot.adapters.terminals import choose_terminal
 from bot.agent.git.git_repo import GitRepo
 from bot.app import App
 from bot.cli.options import FILE

@@ -24,7 +24,7 @@ from bot.casework.approvers import Approvers
 from bot.errors import StoreError, TriageError, Unavailable
 from bot.ports import Clock
 from bot.ports.collections import SingleDocument
-from handlers.clicks import Click, team_of
+from handlers.buttons.decision_handler import Click, team_of
 from handlers.direct_messages import PROMPTS, NativeSigns
 from handlers.transport.slack_clients import translate_slack_errors
 

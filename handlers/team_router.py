@@ -19,8 +19,7 @@ from bot.casework.approvers import Approvers
 from bot.domain.events import is_direct, thread_key
 from bot.intake.normalise import Identity, normalise
 from bot.intake.watcher import Watcher
-from handlers.buttons.decision_handler import Listener
-from handlers.clicks import Body, clicking_person
+from handlers.buttons.decision_handler import Body, Listener, clicking_person
 from handlers.commands.dispatcher import CommandDispatcher
 
 _PARTS: Final = re.compile(r"[|!]")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.commands.command_specs import OF_TEAMS, manual
+from bot.domain.command_specs import OF_TEAMS, manual
 from reference.markdown import code, plain
 
 

@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from bot.__main__ import COMMANDS, command_of, purpose_of
-from bot.domain.commands.command_specs import manual
+from bot.domain.command_specs import manual
 from reference.markdown import code
 
 _SHARED: Final = 4

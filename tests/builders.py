@@ -18,7 +18,7 @@ from bot.domain.returns import (
     Verdict,
 )
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
-from bot.intake.classifier.rules import Rules
+from bot.intake.classifier.classification import Rules
 from bot.intake.enqueue import MessageSorter
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)

@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.storage.journal_lines import JournalLines
-from bot.adapters.storage.queued_jobs import QueuedJobs, decode_job, encode_job
+from bot.adapters.storage.files.ndjson_journal import JournalLines
+from bot.adapters.storage.files.spool_queue import QueuedJobs, decode_job, encode_job
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
 from bot.casework.investigate.assignment import Assignment, Investigation

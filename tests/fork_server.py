@@ -220,7 +220,7 @@ def _warm_up() -> None:
     from bot.domain.questions.verdict_rules import risky_commands
     from bot.domain.search.stack_frames import frames_in
     from bot.domain.secrets import redact
-    from bot.intake.classifier.rules import Rules
+    from bot.intake.classifier.classification import Rules
     from handlers.transport.slack_clients import tls_context
 
     tls_context()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import bot.heartbeat
 from bot.domain.playbook import Playbook, parse
 
-TEMPLATES = Path(bot.heartbeat.__file__).parent / "playbooks" / "templates"
+TEMPLATES = Path(bot.heartbeat.__file__).parent / "templates"
 
 _PIECES = st.sampled_from(
     [

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.domain.events import Event, Sender
-from bot.intake.classifier.classification import explain, ngrams_of
-from bot.intake.classifier.rules import Rules
+from bot.intake.classifier.classification import Rules, explain, ngrams_of
 from bot.intake.classifier.scorer import Weights, read_weights
 from training.conversations import FILES, Unlabelled
 from training.evaluation import Scored, folds

@@ -49,18 +49,18 @@ from blocks.text.outgoing_text import (
 )
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, ROOMY_SECTION_CHARS, chars_of, truncate
 from bot.casework.posting.reply_proof import ReplyProof, proof_of
+from bot.domain.alerts import SIGNS, WORDS, Severity
 from bot.domain.citations.links import LinkTo, sibling_message_link
-from bot.domain.doubts import wrote_in_thread
-from bot.domain.fixes.fixes import NO_FIX, FixMark
+from bot.domain.fixes import NO_FIX, FixMark
 from bot.domain.questions.approval_basis import OFFLINE, Basis, basis_of_thread
 from bot.domain.questions.draft_language import primary
 from bot.domain.questions.feedback import NO_VOTES, Votes
 from bot.domain.questions.rubrics import watch_line
 from bot.domain.returns import marked_draft
 from bot.domain.secrets import redact
-from bot.domain.severity import SIGNS, WORDS, Severity
 from bot.domain.text.humanize import counted, unread_images
 from bot.domain.threads import ThreadState, ThreadStatus
+from bot.domain.waits import wrote_in_thread
 
 QUESTION_CHARS = 1_200
 ALARM_CHARS = 300

@@ -18,7 +18,7 @@ from slack_sdk.models.views import View
 from blocks.elements import notice
 from blocks.text.outgoing_text import context, escape, fence, plain, section
 from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of
-from bot.casework.checks.shown_evidence import ShownCitation, printed_lines
+from bot.casework.checks.addresses import ShownCitation, printed_lines
 from bot.casework.checks.sources import Lines, Missing
 from bot.casework.posting.reply_proof import ProofAccess, ReadProof
 from bot.domain.citations.citation_lines import shown_ref

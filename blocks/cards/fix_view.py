@@ -12,9 +12,8 @@ from blocks import ids
 from blocks.elements import actions, button, confirmation, notice
 from blocks.text.outgoing_text import context, escape, fence, link_target, plain, section
 from blocks.text.splitting import split, truncate
-from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, hash_patch
-from bot.domain.fixes.patch_files import patch_lines, patch_summary
-from bot.domain.fixes.patch_limits import FixCode
+from bot.domain.fixes import Fix, FixMark, FixStatus, hash_patch
+from bot.domain.patches import FixCode, patch_lines, patch_summary
 from bot.domain.returns import ProposedPatch
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted

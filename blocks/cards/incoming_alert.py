@@ -28,8 +28,8 @@ from blocks.text.outgoing_text import (
     section,
 )
 from blocks.text.splitting import truncate
+from bot.casework.alerts import Choice, clicked_assignee
 from bot.casework.decisions import DraftClick
-from bot.casework.hand_overs import Choice, clicked_assignee
 from bot.domain.alerts import AlertState
 from bot.domain.citations.citation_lines import shown_ref
 from bot.domain.citations.links import sibling_message_link

@@ -32,7 +32,7 @@ from blocks.text.outgoing_text import (
     prefix_lines,
 )
 from blocks.text.splitting import ZERO_WIDTH
-from bot.domain.text.marks import claims_approval, quoted_claims, signs_in_words, without_marks
+from bot.domain.text.sanitize import claims_approval, quoted_claims, signs_in_words, without_marks
 
 MAX_URL_CHARS: Final = 2_000
 MAX_LABEL_CHARS: Final = 500

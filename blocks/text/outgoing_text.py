@@ -1,7 +1,7 @@
 """Outgoing text: foreign text becomes inert, our own times the reader's. Pure.
 
 `escape` for plain text inside mrkdwn, `escape_text` for what somebody wrote in Slack, `to_mrkdwn` of
-blocks/text/mrkdwn.py for Markdown (drafts): nothing that passes them sets a mark (bot/domain/text/marks.py). `fence`
+blocks/text/mrkdwn.py for Markdown (drafts): nothing that passes them sets a mark (bot/domain/text/sanitize.py). `fence`
 and `code_line` show code as it stands, escaped. Then `split` or `truncate` of blocks/text/splitting.py.
 Also the two blocks that nearly every view is made of: a section of mrkdwn, and a line of small print.
 
@@ -21,8 +21,7 @@ from typing import Final
 from slack_sdk.models.blocks import ContextBlock, InteractiveElement, MarkdownTextObject, SectionBlock
 
 from blocks.text.splitting import FENCE, HEADER_CHARS, SECTION_CHARS, ZERO_WIDTH, shorten, truncate
-from bot.domain.text.marks import part_emoji, without_marks
-from bot.domain.text.sanitize import strip_hidden
+from bot.domain.text.sanitize import part_emoji, strip_hidden, without_marks
 
 _MENTION = re.compile(r"<@([UW][A-Z0-9]{1,20})(?:\|([^<>|\n]{0,80}))?>")
 _NAMED = re.compile(r"(<(?:@[UW]|#[CG]|!subteam\^S)[A-Z0-9]{1,20}>)")

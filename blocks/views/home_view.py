@@ -23,13 +23,12 @@ from blocks.text.message_size import fair_shares
 from blocks.text.outgoing_text import answer_text, context, escape, local_time, quoted_line, section
 from blocks.text.splitting import SECTION_CHARS, VIEW_BLOCKS, VIEW_BYTES, size_of, split, truncate
 from blocks.views.answers import line_text
-from blocks.views.brief_view import draft_lines
-from blocks.views.trust_view import trust_blocks
+from blocks.views.report_views import draft_lines, trust_blocks
 from bot.casework.reports.autonomy_metrics import AutonomyCase
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
 from bot.domain.text.humanize import counted, time_ago
 from bot.domain.threads import ThreadState
-from bot.heartbeat.schedule.session_rows import SessionRow
+from bot.heartbeat.session_rows import SessionRow
 
 MAX_SECTIONS: Final = 3
 """Enough for what somebody typed into a dialogue and gets back."""

@@ -19,7 +19,7 @@ from pydantic import AliasChoices, AliasPath, BaseModel, Field, SecretStr, TypeA
 from urllib3.exceptions import HTTPError
 
 from bot.domain.citations.links import CodeRepository
-from bot.domain.fixes.fixes import FixStatus, NewPullRequest, PullRequest
+from bot.domain.fixes import FixStatus, NewPullRequest, PullRequest
 from bot.domain.text.sanitize import is_deeper_than, one_line
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 

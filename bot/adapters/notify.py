@@ -11,9 +11,9 @@ from typing import Any, Final
 import requests
 from pydantic import SecretStr
 
+from bot.domain.alerts import SIGNS, WORDS
 from bot.domain.heartbeats.alerts import Alert, Place, finding_digest, headline_of, removal_words
-from bot.domain.severity import SIGNS, WORDS
-from bot.domain.text.marks import without_marks
+from bot.domain.text.sanitize import without_marks
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 
 TIMEOUT_S: Final = 20

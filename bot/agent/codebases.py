@@ -20,7 +20,7 @@ from bot.agent.git.repositories import Located
 from bot.domain.citations.links import CodeHost, LinkTo, code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.passages import Passage
-from bot.domain.search.ranking import joined, likelihood, rescaling
+from bot.domain.search.tokens import joined, likelihood, rescaling
 from bot.errors import CodebaseUnreadable, TriageError
 from bot.ports import PassageIndex
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Final
 
 from bot.agent.codebases import Codebase
-from bot.casework.fixes.patch_check import PatchCodebases
-from bot.domain.fixes.fixes import NO_FIX, Fix, FixMark, FixStatus, hash_patch
-from bot.domain.fixes.patch_limits import FixRefused
+from bot.casework.patch_check import PatchCodebases
+from bot.domain.fixes import NO_FIX, Fix, FixMark, FixStatus, hash_patch
+from bot.domain.patches import FixRefused
 from bot.domain.questions.feedback import Feedback, Votes
 from bot.domain.threads import Resolution, ThreadState, ThreadStatus, reply_id_of
 from bot.errors import ConfigError, StoreError

@@ -14,13 +14,12 @@ from datetime import timedelta
 from typing import Final, NoReturn
 
 from bot.casework.checks.validation import Validator, changes_of_validation
-from bot.casework.escalate.escalations import Escalations
+from bot.casework.escalations import Escalations
 from bot.casework.posting.freshness import StillStands, check_outbound, find_changes
 from bot.casework.posting.replies import Replies
 from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins, joinable
 from bot.casework.waiting_drafts import acknowledge
-from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.drafts import (
     edit_draft,
     keep_human_text,
@@ -33,6 +32,7 @@ from bot.domain.secrets import redact
 from bot.domain.text.humanize import counted, utc_text
 from bot.domain.text.sanitize import check_whole, has_visible
 from bot.domain.threads import HumanContext, PendingReason, Resolution, Round, ThreadState, ThreadStatus
+from bot.domain.waits import Doubt, DoubtCode
 from bot.errors import CodebaseUnreadable, Conflict, InputError
 from bot.ports import ChatMessage
 

@@ -15,13 +15,12 @@ from bot.casework.approvers import Approvers
 from bot.casework.decisions import Decisions, DraftClick
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.thread_service import ThreadService
-from bot.domain.commands.instructions import InstructionKind
 from bot.domain.events import Event, thread_key
 from bot.domain.jobs import MentionInstruction
+from bot.domain.mention_instructions import InstructionKind
 from bot.domain.threads import ThreadState
 from bot.errors import InputError, ProviderError
-from bot.intake.classifier.classification import asks_question
-from bot.intake.classifier.rules import Rules
+from bot.intake.classifier.classification import Rules, asks_question
 from bot.ports import ChatMessage, is_stranger
 
 log = logging.getLogger(__name__)

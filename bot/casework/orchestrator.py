@@ -15,18 +15,16 @@ from bot.casework.rounds import Rounds
 from bot.casework.thread_service import ThreadService
 from bot.casework.twins import Twins
 from bot.casework.waiting_drafts import QuestionPages
-from bot.domain.alerts import AlertState, ThreadAlert
-from bot.domain.doubts import question_edited, wrote_in_thread
+from bot.domain.alerts import AlertState, Severity, ThreadAlert
 from bot.domain.events import Event
 from bot.domain.jobs import ContinueThread, FollowUpArrived, MessageDeleted, MessageEdited, QuestionAsked
 from bot.domain.paging import Paging
 from bot.domain.questions.rubrics import question_type_of, rubric_for
-from bot.domain.severity import Severity
 from bot.domain.threads import Followup, Resolution, ThreadState, ThreadStatus
+from bot.domain.waits import question_edited, wrote_in_thread
 from bot.errors import Unavailable
-from bot.intake.classifier.classification import asks_question
+from bot.intake.classifier.classification import Rules, asks_question
 from bot.intake.classifier.classification import is_alarm as speaks_of_alarm
-from bot.intake.classifier.rules import Rules
 from bot.ports import Person, is_stranger
 
 log = logging.getLogger(__name__)

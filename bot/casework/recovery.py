@@ -12,14 +12,13 @@ from typing import Any, Final
 from bot.casework.alerts import AlertThreads
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.posting.replies import BeingPosted, GivenBack, Replies, ReplyInFlight
-from bot.casework.posting.reply_log import posted_at
+from bot.casework.posting.reply_proof import posted_at
 from bot.casework.thread_service import ThreadService
 from bot.domain.events import Event, MessageType, thread_key
 from bot.domain.jobs import DEADLY_DEATHS, Job, QuestionAsked, RebuildThread, RunBeat
 from bot.domain.threads import ThreadState, ThreadStatus, check_thread_id
 from bot.errors import Conflict, InputError, ProviderError, StoreError, TriageError, Unavailable, Unconfirmed
-from bot.intake.classifier.classification import classify
-from bot.intake.classifier.rules import Rules
+from bot.intake.classifier.classification import Rules, classify
 from bot.ports import DamagedDocument, Journal
 from bot.ports.chat import may_still_arrive
 

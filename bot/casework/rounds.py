@@ -20,7 +20,7 @@ from typing import Any, Final
 from bot.agent.model_run import ModelUnavailable, OnProgress, RunCancelled, RunFailed, RunStopped
 from bot.agent.run_records import RunRecord, RunRecorder
 from bot.casework.checks.validation import Validation, Validator, changes_of_validation
-from bot.casework.escalate.escalations import Escalations
+from bot.casework.escalations import Escalations
 from bot.casework.investigate.assignment import (
     Investigation,
     Investigator,

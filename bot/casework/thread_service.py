@@ -15,8 +15,7 @@ from datetime import timedelta
 from typing import Final
 
 from bot.casework.acknowledgements import Acknowledgements, Turns
-from bot.casework.direct_messages import DirectMessages
-from bot.casework.ops_channel import OpsChannelGuard
+from bot.casework.ops_channel import DirectMessages, OpsChannelGuard
 from bot.config.settings import Settings
 from bot.config.team_settings import WatchedChat
 from bot.domain.events import is_direct

@@ -13,7 +13,7 @@ from typing import Final
 
 from bot.casework.posting.freshness import StillStands, find_changes
 from bot.casework.posting.replies import standing_reply
-from bot.casework.posting.reply_log import earlier_reply
+from bot.casework.posting.reply_proof import earlier_reply
 from bot.casework.thread_service import ThreadService
 from bot.domain.questions import twins as rules
 from bot.domain.threads import Resolution, ThreadState

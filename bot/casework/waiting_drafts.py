@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 
 from bot.casework.reports.status_overview import ThreadLine, thread_line
 from bot.casework.thread_service import ThreadService
+from bot.domain.alerts import Severity
 from bot.domain.events import Event
 from bot.domain.hours import ActiveHours
 from bot.domain.paging import is_escalation_due, is_ring_due
-from bot.domain.severity import Severity
 from bot.domain.text.humanize import duration
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from bot.errors import ProviderError, TriageError, Unavailable, Unconfirmed

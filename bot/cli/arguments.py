@@ -21,7 +21,7 @@ from bot.errors import ConfigError, InputError
 if TYPE_CHECKING:  # reading triage.yml takes longer than a command may take to start
     from bot.config.settings import Settings
     from bot.domain.answers import Answer
-    from bot.domain.commands.command_specs import CommandSpec
+    from bot.domain.command_specs import CommandSpec
 
 
 @dataclass(frozen=True, slots=True)

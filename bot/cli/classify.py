@@ -18,7 +18,7 @@ from typing import BinaryIO, TextIO
 import click
 
 from bot.cli.options import FILE
-from bot.intake.classifier.rules import Rules
+from bot.intake.classifier.classification import Rules
 from bot.intake.event_stream import EventStream
 
 

@@ -18,9 +18,9 @@ from bot.errors import ConfigError, InputError, StoreError
 if TYPE_CHECKING:  # reading triage.yml takes longer than a command may take to start
     from bot.config.environment import Environment
     from bot.config.settings import Settings
-    from bot.domain.text.names import Names
+    from bot.domain.text.humanize import Names
     from bot.ports import Store
-    from bot.ports.replicas import Replicas
+    from bot.ports.system import Replicas
 
 Found = TypeVar("Found")
 _DOTENV: Final = Path(".env")
@@ -99,7 +99,7 @@ def reading(home: Path) -> Iterator[Store]:
 
 def names_at(home: Path) -> Names:
     """Return what people and channels are called, as far as the bot has learned it."""
-    from handlers.names import NameBook
+    from handlers.transport.workspace import NameBook
 
     return NameBook(store_at(home).documents).names()
 

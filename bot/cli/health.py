@@ -30,7 +30,7 @@ def command(home: Path | None, team: str | None, config: Path | None, as_json: b
     if check:
         return print_connection(home or home_variable(Path(".env")))
     from bot.cli.arguments import Scope
-    from bot.cli.reports.status import print_status
+    from bot.cli.reports import print_status
 
     return print_status(Scope(home, team, config), as_json=as_json)
 

@@ -30,9 +30,9 @@ from bot.config.settings import Settings, load_settings
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import one_line
 from bot.errors import Away, CodebaseUnreadable, ConfigError
-from bot.ports.replicas import Role
+from bot.ports.system import Role
 from bot.release import program_version
-from handlers.ops_channel import announce
+from handlers.answers import announce
 from handlers.transport.http_app import EVENTS_PATH
 
 log = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from bot.adapters.git.clones import GitNetwork, clone_path
-from bot.adapters.search.index_process import IndexProcess
+from bot.adapters.clones import GitNetwork, clone_path
+from bot.adapters.search.index_build import IndexProcess
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import Codebase, CodebaseLinks, Codebases
 from bot.agent.git.git_repo import GitRepo

@@ -1,16 +1,20 @@
-"""Builds what a process has once, for all its teams: the data directory, the state, Slack's clients, the codebases."""
+"""Builds what a process has once, for all its teams: the data directory, the state, Slack's clients, the codebases.
+
+Builds the process's one line to Slack, for all its teams: Socket Mode or HTTP.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Executor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from slack_sdk import WebClient
 
-from bot.adapters.process.clocks import ChatClock, shared_clock
+from bot.adapters.clocks import ChatClock, shared_clock
 from bot.adapters.storage.files.atomic_write import set_aside_all_but
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.adapters.storage.files.file_leases import FileLeases
@@ -28,18 +32,23 @@ from bot.ports.collections import (
     EVENTS,
     HOME,
     INDEX,
+    PRESENCE,
     REPLIES,
     THREADS,
     SingleDocument,
 )
 from bot.ports.migrations import refuse_newer
-from bot.ports.replicas import Role
+from bot.ports.system import Role
 from handlers.direct_messages import NativeSigns
-from handlers.names import NameBook
+from handlers.home import HomeTab
+from handlers.routes import bolt_app
+from handlers.team_router import TeamRouter
 from handlers.transport.attachments import SlackAttachments
+from handlers.transport.connection import Connection, OnGap
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import POSTS_PER_SECOND, RateLimiter
 from handlers.transport.slack_clients import (
+    brief_client,
     header_of,
     history_client,
     patiently,
@@ -47,7 +56,8 @@ from handlers.transport.slack_clients import (
     repeatable_client,
     translate_slack_errors,
 )
-from handlers.transport.workspace import SlackWorkspace
+from handlers.transport.socket_connection import CONNECT_TIMEOUT_S, SocketConnection, socket_client
+from handlers.transport.workspace import NameBook, SlackWorkspace
 
 REPLACEABLE: Final = (
     "paused.json",
@@ -203,3 +213,36 @@ def _identify(client: WebClient, chat_clock: ChatClock) -> Identity:
 def set_aside_line(where: Path | str) -> str:
     """Return what the ops channel is told of something that could not be read."""
     return f"{where} was set aside: what it held could not be read. The rest works as before."
+
+
+def connect_to_slack(
+    process: Process,
+    router: TeamRouter,
+    home: HomeTab,
+    executor: Executor,
+    *,
+    ear_secret: str | None,
+    on_gap: OnGap,
+) -> Connection:
+    """Return the process's one line to Slack, for all teams; `ear_secret` is the app token, or the signing secret.
+
+    None: this process has no line.
+    """
+    clock, slack = process.clock, process.settings.slack
+    of_machine = process.single(PRESENCE, of_machine=True)
+    if ear_secret is None:
+        return Connection([of_machine], clock, on_gap, hears=False)
+    places = [process.single(PRESENCE), *([of_machine] if process.engine.is_shared else [])]
+    bolt = bolt_app(process.slack.client, process.slack.me, router, home, executor)
+    if slack.mode == "socket":
+        web_client = brief_client(ear_secret, process.environment.slack_api_url, timeout_s=CONNECT_TIMEOUT_S)
+        return SocketConnection(bolt, socket_client(bolt, web_client), places, clock, on_gap)
+    from handlers.transport.http_app import Signatures
+    from handlers.transport.http_connection import (
+        HttpConnection,
+        HttpServer,  # takes 50 ms and 3 MB to import
+    )
+
+    host, port = slack.listens_on
+    server = HttpServer(host=host, port=port)
+    return HttpConnection(bolt, Signatures(ear_secret, clock), server, places, clock, on_gap)

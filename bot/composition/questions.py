@@ -1,35 +1,83 @@
-"""Builds what answers questions: investigation, long runs, decisions, automatic replies, recovery and reminders."""
+"""Builds what answers questions: investigation, long runs, decisions, automatic replies, recovery and reminders.
+
+Builds what opens draft pull requests: the checks before a push, and what follows them on their code hosts.
+"""
 
 from __future__ import annotations
 
 import sys
+import threading
+from typing import Final
 
-from bot.adapters.process.terminals import choose_terminal
-from bot.casework.alerts import AlertThreads
+from bot.adapters.terminals import choose_terminal
+from bot.agent.codebases import Codebase
+from bot.casework.alerts import AlertThreads, HandOvers
 from bot.casework.decisions import Decisions
-from bot.casework.escalate.escalations import Escalations, LongRuns
-from bot.casework.escalate.long_run import run_environment
-from bot.casework.hand_overs import HandOvers
+from bot.casework.escalations import Escalations, LongRuns
+from bot.casework.fix_opening import FixOpening
+from bot.casework.fix_service import Fixes, FixUpdates
+from bot.casework.long_run import run_environment
 from bot.casework.mentions import Mentions
 from bot.casework.orchestrator import Orchestrator
+from bot.casework.patch_check import PatchChecks, sweep
 from bot.casework.posting.auto_replies import ArmingService, AutoReplies
 from bot.casework.posting.feedback import FeedbackVotes
 from bot.casework.posting.freshness import quotes_at_head
 from bot.casework.posting.replies import Replies
 from bot.casework.recovery import CrashRecovery, GivingUp, ThreadRebuild
-from bot.casework.reports.report_schedules import BriefSchedule
+from bot.casework.reports.daily_brief import BriefSchedule
 from bot.casework.rounds import Rounds
 from bot.casework.twins import Twins
 from bot.casework.waiting_drafts import DraftReminders, QuestionPages
-from bot.composition.investigators import CaseworkModels, InvestigationInputs
-from bot.composition.model_access import runs_long, thread_allowance
-from bot.composition.patches import PatchWork
+from bot.composition.investigators import CaseworkModels, InvestigationInputs, runs_long, thread_allowance
 from bot.composition.process import Process
-from bot.composition.team_core import TeamCore
+from bot.composition.team_core import TeamCore, hidden_from_checks
 from bot.ports.collections import AUTO_REPLIES, AUTONOMY, BRIEFS, EVENTS, REMINDERS
-from handlers.answers import ephemeral_reply
-from handlers.cards.ops_cards import AuditCards, FeedbackPosts, PagePosts
-from handlers.ops_channel import OpsChannelPosts
+from handlers.answers import OpsChannelPosts, ephemeral_reply
+from handlers.cards.ops_cards import AuditCards, FeedbackPosts, PagePosts, SlackCardFiles
+
+WORKSHOP: Final = "workshop"
+"""The folder of the data directory where patches are checked; empty while none is."""
+
+
+class PatchWork:
+    """What carries one team's patches out and what follows them; `stop` ends a check that runs.
+
+    Of a codebase without access to its host patches are given as files.
+    """
+
+    def __init__(self, process: Process, core: TeamCore) -> None:
+        service, settings, home, secrets = (
+            core.service,
+            core.settings,
+            core.environment.home,
+            core.environment.secrets(),
+        )
+        self.stop = stop = threading.Event()
+        workshop = home / WORKSHOP
+        sweep(workshop)
+
+        def opening_of(codebase: Codebase) -> FixOpening | None:
+            access, own = core.hosts.access(codebase), process.code.settings_of(codebase.id)
+            if access is None or own is None:
+                return None
+            wanted, hidden = own.fixes.over(settings.fixes), hidden_from_checks(process.code, core.patched, home)
+            return FixOpening(
+                core.fixes,
+                PatchChecks(codebase.repo, wanted, workshop, hidden=hidden, stop=stop, secrets=secrets),
+                access.client,
+                access.remote,
+                core.approvers,
+                base=own.branch,
+                link_to=core.code.link_to,
+                secrets=secrets,
+            )
+
+        files = SlackCardFiles(process.slack.poster, service.cards.guard.require)
+        self.updates = FixUpdates(
+            service, core.fixes, files, core.patched, core.hosts.client, keep=settings.keep_runs_for
+        )
+        self.fixes = Fixes(service, core.fixes, core.patched, files, self.updates, opening_of)
 
 
 class Questions:

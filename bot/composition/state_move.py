@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Condition
 from typing import Any, Final, NamedTuple, TypeVar
 
-from bot.adapters.process.clocks import SystemClock
+from bot.adapters.clocks import SystemClock
 from bot.adapters.storage.files.file_documents import FILES, OF_PROCESS
 from bot.adapters.storage.files.file_engine import HEAD
 from bot.config.environment import TEAMS, team_home

@@ -17,7 +17,7 @@ from bot.config.home import process_home
 from bot.errors import ConfigError, StoreError, TriageError
 from bot.ports import Documents, Engine, Store
 from bot.ports.collections import EVENTS, MOVED, SingleDocument
-from bot.ports.replicas import Replicas, Role
+from bot.ports.system import Replicas, Role
 from bot.release import program_version
 
 if TYPE_CHECKING:

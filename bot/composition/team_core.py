@@ -1,36 +1,49 @@
 """Opens what every feature of one team needs: data directory, code, ops channel, approvers, threads.
 
 `environment.home` is the team's own data directory; what all teams share stands in `Process`.
+
+Finds each codebase's code host and its token, and what its checks may not see.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import SecretStr
 
 from blocks.cards.draft_card import CardFacts
-from bot.adapters.process.clocks import local_zone
+from bot.adapters.clocks import local_zone
+from bot.adapters.code_host import HOSTS, CodeHostApi
 from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.storage.files.atomic_write import create_folder
+from bot.agent.codebases import Codebase
+from bot.agent.git.git_repo import GitRepo
+from bot.agent.git.patch_repo import Remote
 from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.approvers import Approvers
 from bot.casework.card_marks import FeedbackCounts, FixMarks
 from bot.casework.checks.sources import stale_citations
-from bot.casework.direct_messages import DirectMessages
-from bot.casework.fixes.patch_check import PatchCodebases
-from bot.casework.ops_channel import OpsLines, OpsOutbox
+from bot.casework.ops_channel import DirectMessages, OpsLines, OpsOutbox
+from bot.casework.patch_check import PatchCodebases
 from bot.casework.pause import PauseSwitch
 from bot.casework.posting.reply_proof import posted_proof
 from bot.casework.thread_service import ChannelCodebases, ThreadService
 from bot.casework.twins import joinable
-from bot.composition.code_hosts import CodeHosts
-from bot.composition.model_access import runs_long
+from bot.composition.codebases import ProcessCode
+from bot.composition.investigators import runs_long
 from bot.composition.process import Process, open_storage, set_aside_line
+from bot.config.environment import Environment, host_token_name, process_home
 from bot.config.settings import Settings
+from bot.domain.citations.links import CodeHost, CodeRepository, code_repository
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
 from bot.intake.classifier import Rules
 from bot.ports import Store, Workspace
+from bot.ports.code import CodeHostClient
 from bot.ports.collections import (
     CARDS_SHOWN,
     FEEDBACK,
@@ -43,12 +56,79 @@ from bot.ports.collections import (
 )
 from bot.ports.feature_collections import ACKNOWLEDGEMENTS, FIXES
 from bot.ports.threads import Threads
-from handlers.answers import SlackAskerChat
+from handlers.answers import OpsQuestions, SlackAskerChat
 from handlers.cards.live_work import SlackLiveWork
 from handlers.cards.messenger import SlackMessenger
 from handlers.direct_messages import SlackDirectChat
-from handlers.ops_channel import OpsQuestions
 from handlers.transport.slack_clients import patiently
+
+
+class HostAccess(NamedTuple):
+    """A code host that may be written to."""
+
+    client: CodeHostClient
+    remote: Remote
+
+
+class CodeHosts:
+    """The code host of each codebase's remote `origin`, with a token; opened when it is first asked for.
+
+    A token goes over plain HTTP only where `origin` says so itself. One that is for all codebases goes to one host.
+    """
+
+    def __init__(self, host: CodeHost | None, environment: Environment, process: ProcessCode) -> None:
+        self._host, self._environment, self.process = host, environment, process
+        self._known: dict[tuple[GitRepo, CodeHost | None], HostAccess] = {}
+
+    def access(self, codebase: Codebase) -> HostAccess | None:
+        """Return access to a codebase's host; None without a token, or where the host is not known."""
+        key = (codebase.repo, self.process.code_host(codebase.id, default=self._host))
+        if key in self._known:
+            return self._known[key]
+        found = self._place(codebase.id, codebase.repo)
+        if found is None or found.kind not in HOSTS:
+            return None
+        places = (self._place(name, repo) for name, repo in self.process.repos.items())
+        variable = token_variable(self._environment, codebase.id, found, places)
+        if variable is None:
+            return None
+        token = self._environment.variables[variable]
+        client, url = CodeHostApi(found, SecretStr(token)), f"{found.origin}/{found.path}.git"
+        return self._known.setdefault(key, HostAccess(client, Remote(url, token)))
+
+    def client(self, codebase: Codebase) -> CodeHostClient | None:
+        """Return who opens pull requests for a codebase; None where nobody does."""
+        access = self.access(codebase)
+        return access.client if access else None
+
+    def _place(self, name: str, repo: GitRepo) -> CodeRepository | None:
+        return code_repository(repo.remote_url(), self.process.code_host(name, default=self._host))
+
+
+def token_variable(
+    environment: Environment, codebase: str, at: CodeRepository, places: Iterable[CodeRepository | None]
+) -> str | None:
+    """Return the variable whose token a codebase's host gets; None where none is set.
+
+    That of all codebases only where none of their `places` is another host of the same kind, which it is not for.
+    """
+    own = host_token_name(at.kind, codebase) if codebase else None
+    if own and environment.variables.get(own):
+        return own
+    common = host_token_name(at.kind)
+    is_only_host = all(one.origin == at.origin for one in places if one and one.kind == at.kind)
+    return common if common and is_only_host and environment.variables.get(common) else None
+
+
+def hidden_from_checks(process: ProcessCode, codebases: PatchCodebases, home: Path) -> list[Path]:
+    """Return what no check may see: the data of every team, and the checkouts that only other teams see.
+
+    A checkout stays in sight if one of the team's own, or the Python that runs this, lies in it.
+    """
+    needed = [Path(sys.prefix), *(repo.root for name, repo in process.repos.items() if codebases.has(name))]
+    others = [repo.root for name, repo in process.repos.items() if not codebases.has(name)]
+    hidden = (root for root in others if not any(one.is_relative_to(root) for one in needed))
+    return [process_home(home), *hidden]
 
 
 class TeamCore:

@@ -13,7 +13,7 @@ from slack_sdk.models.blocks import Block
 from blocks import ids
 from blocks.cards.draft_card import card_blocks
 from blocks.views.home_view import HomeData
-from bot.casework.checks.shown_evidence import EvidenceReader
+from bot.casework.checks.addresses import EvidenceReader
 from bot.casework.notes import Notes, address_prover
 from bot.casework.posting.reply_proof import ProofReader
 from bot.casework.reports.journal_history import PastThreads
@@ -28,7 +28,7 @@ from bot.composition.team_core import TeamCore
 from bot.domain.jobs import FollowUpArrived
 from bot.domain.threads import ThreadStatus
 from bot.errors import InputError
-from bot.heartbeat.schedule.session_rows import rows
+from bot.heartbeat.session_rows import rows
 from bot.intake.chat_backfill import Backfill, ChatToReadBack
 from bot.intake.enqueue import MessageSorter
 from bot.intake.gaps import Gaps
@@ -38,20 +38,22 @@ from bot.ports.feature_collections import SUGGESTIONS
 from bot.runtime.duties import Duty
 from handlers.answers import ephemeral, ephemeral_reply
 from handlers.buttons.decision_handler import Listener, say_beside
-from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
-from handlers.buttons.fix_buttons import FixButtons
-from handlers.buttons.hand_over_buttons import HandOverButtons
-from handlers.buttons.note_buttons import NoteButtons
+from handlers.buttons.draft_buttons import (
+    ClickReplies,
+    DraftButtons,
+    FixButtons,
+    HandOverButtons,
+    NoteButtons,
+    draft_evidence,
+)
 from handlers.buttons.removed_buttons import RemovedButtons
 from handlers.buttons.reply_buttons import AuditButtons, FeedbackButtons, ProofButton, TrustButtons
-from handlers.commands.casework_commands import CaseworkCommands, metrics_command, notes_command, status_command
 from handlers.commands.dispatcher import CommandDispatcher
-from handlers.direct_messages import SessionQuestions
+from handlers.commands.topics import CaseworkCommands, metrics_command, notes_command, status_command
+from handlers.direct_messages import SessionQuestions, Shortcuts
 from handlers.home import HomeTab, HomeTeam
-from handlers.names import NameBook
-from handlers.shortcuts import Shortcuts
 from handlers.team_router import TeamListeners, TeamRouter
-from handlers.transport.workspace import SlackHistory
+from handlers.transport.workspace import NameBook, SlackHistory
 
 
 class TeamEdge:

@@ -2,6 +2,8 @@
 
 Secrets come from here alone and are hidden in repr, logs and errors. Every wrong variable is found at once and
 refused.
+
+The variables by which programs reach other machines; commands of beats, MCP servers and git that pushes see them.
 """
 
 from __future__ import annotations
@@ -23,8 +25,16 @@ from bot.config.home import TEAMS as TEAMS
 from bot.config.home import process_home as process_home
 from bot.config.home import team_home as team_home
 from bot.config.model_settings import StallSeconds, WebAddress
-from bot.config.network_variables import NETWORK_VARIABLES
 from bot.errors import ConfigError
+
+NETWORK_VARIABLES: Final = frozenset(
+    {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"}
+    | {"GIT_SSL_CAINFO", "GIT_SSL_CAPATH"}
+    | {"SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT"}
+    | {name for each in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY") for name in (each, each.lower())}
+)
+"""Proxies, certificates and ssh. None holds a secret of triage; a proxy's address may hold a password of its own."""
+
 
 SLACK_API_URL: Final = "https://slack.com/api/"
 _URL: Final = re.compile(r"https?://[\w.:\[\]-]+(?:/[^\s?#]*)?", re.ASCII)
@@ -158,7 +168,7 @@ def read_environment(
     try:
         return Environment.model_validate({"TRIAGE_HOME": HOME, **found})
     except ValidationError as error:
-        from bot.config.config_errors import message_of  # here: it reads triage.yml too, which takes long to import
+        from bot.config.written_keys import message_of  # here: it reads triage.yml too, which takes long to import
 
         raise ConfigError(*(f"{detail['loc'][0]}: {message_of(detail)}" for detail in error.errors())) from error
 

@@ -1,6 +1,6 @@
 """Kinds of value that several blocks of triage.yml hold: Slack ids, folders, durations, windows of hours.
 
-Only folders are looked up. Each raises ValueError in words that say what would be right; bot/config/config_errors.py
+Only folders are looked up. Each raises ValueError in words that say what would be right; bot/config/written_keys.py
 puts the key before them. Each says with `described_as` what it is in plain words, for docs/configuration.md and for
 editors (docs/triage.schema.json).
 """

@@ -16,9 +16,14 @@ import yaml
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError, WithJsonSchema
 from pydantic_core import ErrorDetails
 
-from bot.config.casework_settings import KEEP_RUNS_FOR, FixSettings
-from bot.config.codebase_settings import SHORT_FORM, CodebaseId, CodebaseSettings, across_codebases
-from bot.config.config_errors import explain_validation_error
+from bot.config.codebase_settings import (
+    KEEP_RUNS_FOR,
+    SHORT_FORM,
+    CodebaseId,
+    CodebaseSettings,
+    FixSettings,
+    across_codebases,
+)
 from bot.config.field_types import (
     Folder,
     InheritedValue,
@@ -29,7 +34,7 @@ from bot.config.field_types import (
     described_as,
     form,
 )
-from bot.config.heartbeat_settings import BeatSettings
+from bot.config.heartbeat_settings import BeatSettings, SessionId, SessionSettings, across, inherit
 from bot.config.home import DEFAULT_TEAM
 from bot.config.model_settings import (
     InvestigatorSettings,
@@ -40,8 +45,6 @@ from bot.config.model_settings import (
     ValidatorSettings,
     WebAddress,
 )
-from bot.config.session_settings import SessionId, SessionSettings, across, inherit
-from bot.config.strict_yaml import read_strict
 from bot.config.team_settings import (
     INHERITED,
     TeamId,
@@ -51,7 +54,7 @@ from bot.config.team_settings import (
     across_teams,
     inherit_teams,
 )
-from bot.config.written_keys import WrittenKeys
+from bot.config.written_keys import WrittenKeys, explain_validation_error, read_strict
 from bot.domain.citations.links import CodeHost
 from bot.domain.languages.packs import LANGUAGES, Language
 from bot.domain.text.linear_patterns import LinearPattern

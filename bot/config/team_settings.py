@@ -13,15 +13,15 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from bot.config.casework_settings import (
+from bot.config.codebase_settings import (
     EXPIRE_AFTER,
     REMIND_AFTER,
     Autonomy,
     BriefSettings,
     EscalationSettings,
     PageSettings,
+    Picked,
 )
-from bot.config.codebase_settings import Picked
 from bot.config.field_types import (
     ApproverId,
     ChannelId,
@@ -32,10 +32,9 @@ from bot.config.field_types import (
 )
 from bot.config.home import DEFAULT_TEAM
 from bot.config.model_settings import BudgetSettings
-from bot.config.strict_yaml import blocks_in, merged_blocks
-from bot.config.written_keys import Problem
+from bot.config.written_keys import Problem, blocks_in, merged_blocks
 from bot.domain.acknowledgement import AcknowledgeMode
-from bot.domain.commands.command_specs import manual
+from bot.domain.command_specs import manual
 from bot.domain.threads import QuestionType
 
 _TEAM_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")

@@ -1,11 +1,13 @@
-"""An alert of a monitoring tool, read from the message it posted; and what a thread keeps of it. Pure.
+"""An alert of a monitoring tool, read from the message it posted; how urgent it is; what a thread keeps of it. Pure.
 
-`bot/intake/alerts.py` reads an Alert. Decisions are made on its fields, never on its text.
+`bot/intake/alerts.py` reads an Alert. Decisions are made on its fields, never on its text. Of the severities `page`
+wakes somebody, `act` wants to be done today, `know` wants to be read; each is a field of whatever reports it.
 """
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Final, Self
@@ -13,7 +15,34 @@ from typing import Annotated, Final, Self
 from pydantic import AwareDatetime, Field
 
 from bot.domain.frozen_value import FrozenValue
-from bot.domain.severity import Severity
+
+
+class Severity(StrEnum):
+    """How urgent something is, most urgent first."""
+
+    PAGE = "page"
+    ACT = "act"
+    KNOW = "know"
+
+    @property
+    def rank(self) -> int:
+        """Where it stands in a list: 0 for `page`."""
+        return list(Severity).index(self)
+
+
+SIGNS: Final = {Severity.PAGE: "🚨", Severity.ACT: "🟠", Severity.KNOW: "🔵"}
+WORDS: Final = {Severity.PAGE: "Page", Severity.ACT: "Act", Severity.KNOW: "Know"}
+"""What leads a message, by its severity."""
+
+
+def highest(severities: Iterable[Severity]) -> Severity:
+    """Return the most urgent of some; `know` of none.
+
+    >>> str(highest([Severity.KNOW, Severity.PAGE, Severity.ACT])), str(highest([]))
+    ('page', 'know')
+    """
+    return min(severities, key=lambda each: each.rank, default=Severity.KNOW)
+
 
 KEPT_IDS: Final = 200
 """How many messages a thread remembers of its alert; an older one counts as known."""

@@ -15,10 +15,10 @@ from typing import ClassVar, Final
 
 from pydantic import AwareDatetime
 
-from bot.domain.commands.instructions import Instruction
 from bot.domain.events import Event, thread_key
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.heartbeats.beats import Wake
+from bot.domain.mention_instructions import Instruction
 
 KEY_CHARS: Final = 16
 """Of the digest of a fingerprint, in the key of a job."""

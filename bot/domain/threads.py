@@ -22,15 +22,13 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import AwareDatetime, Field
 
-from bot.domain.alerts import ThreadAlert
-from bot.domain.doubts import Doubt
+from bot.domain.alerts import Severity, ThreadAlert
 from bot.domain.events import thread_key as thread_key
 from bot.domain.frozen_value import WITHOUT_UNDERSCORE, FrozenValue
 from bot.domain.paging import Paging
 from bot.domain.questions.autonomy_record import AutoJudgement
 from bot.domain.returns import Check, EvidenceRef, InvestigatorReturn, ProposedPatch, Usage, ValidatorReturn, ref_marks
-from bot.domain.severity import Severity
-from bot.domain.waits import Wait
+from bot.domain.waits import Doubt, Wait
 from bot.errors import IllegalTransition, InputError
 
 REPLY_MARK: Final = "triage_reply:"

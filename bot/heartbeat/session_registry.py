@@ -17,13 +17,12 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from bot.config.heartbeat_settings import BeatSettings
-from bot.config.session_settings import SessionSettings
+from bot.config.heartbeat_settings import BeatSettings, SessionSettings
 from bot.domain.heartbeats.allowed_commands import FLAGS_COMMAND, Argv, commands_in, is_allowed
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Wake, indicator_of
 from bot.domain.heartbeats.session_state import InboxMessage, SessionOverride, SessionState, check_session_id
 from bot.domain.hours import ActiveHours
-from bot.domain.text.did_you_mean import near_ones
+from bot.domain.text.humanize import near_ones
 from bot.errors import ConfigError, Conflict, InputError, ProviderError, StoreError
 from bot.ports import Clock, Documents, Journal, Store, Workspace
 from bot.ports.collections import SESSIONS, WAKES, Collection, OnDamage, inbox_of, silently

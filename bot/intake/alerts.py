@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from bot.config.settings import WatcherSettings
-from bot.domain.alerts import Alert, AlertState
+from bot.domain.alerts import Alert, AlertState, Severity
 from bot.domain.events import MessageType
 from bot.domain.secrets import redact
-from bot.domain.severity import Severity
 from bot.domain.table_files import load_table
 from bot.domain.text.linear_patterns import LinearPattern
 from bot.intake.alert_parts import AlertParts, fingerprint, normalise, take_apart

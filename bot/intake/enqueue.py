@@ -15,8 +15,6 @@ from typing import Final
 from pydantic import ValidationError
 
 from bot.domain.alerts import AlertState
-from bot.domain.commands.instructions import Instruction, InstructionKind
-from bot.domain.commands.mention_instructions import read_instruction
 from bot.domain.events import Classification, Event, MessageType, thread_key
 from bot.domain.jobs import (
     AlertArrived,
@@ -27,8 +25,8 @@ from bot.domain.jobs import (
     MessageWork,
     QuestionAsked,
 )
-from bot.intake.classifier.classification import classify
-from bot.intake.classifier.rules import Rules
+from bot.domain.mention_instructions import Instruction, InstructionKind, read_instruction
+from bot.intake.classifier.classification import Rules, classify
 from bot.ports import JobQueue, Journal
 from bot.ports.threads import Threads
 

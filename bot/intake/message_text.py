@@ -16,7 +16,7 @@ from typing import Any, Final, TypeGuard
 
 from bot.domain.secrets import redact
 from bot.domain.text.sanitize import storable
-from bot.intake.classifier import own_words
+from bot.intake.classifier import scorer
 
 MAX_CHARS: Final = 50_000
 MAX_READ_CHARS: Final = 100_000
@@ -100,7 +100,7 @@ def image_ids(message: Message) -> tuple[str, ...]:
 
 def mentioned_ids(message: Message) -> tuple[str, ...]:
     """Return whom the sender mentions, each once; who is named in words of others was not addressed."""
-    return own_words.mentioned_ids("\n".join(_parts(message)))
+    return scorer.mentioned_ids("\n".join(_parts(message)))
 
 
 def without_previews(message: Message) -> Message:

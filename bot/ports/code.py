@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # every command imports the ports, and few of them code
-    from bot.domain.fixes.fixes import NewPullRequest, PullRequest
+    from bot.domain.fixes import NewPullRequest, PullRequest
     from bot.domain.notes import KeptNote
     from bot.domain.returns import AgedClone
     from bot.domain.search.definitions import Definition
     from bot.domain.search.passages import CommitHit, IndexReport, MemoryHit, Passage
-    from bot.domain.search.ranking import WordCounts
+    from bot.domain.search.tokens import WordCounts
 
 
 class Clones(Protocol):

@@ -43,7 +43,7 @@ GAPS: Final = "gaps"
 """Since when something may be missing in which chat (bot/intake/gaps.py)."""
 
 BRIEFS: Final = "briefs"
-"""Which brief was said last, and when (bot/casework/reports/report_schedules.py)."""
+"""Which brief was said last, and when (bot/casework/reports/daily_brief.py)."""
 
 HANDED_OVER: Final = "handed_over"
 """Which team has what one team left, where replicas share that (bot/composition/team_homes.py)."""
@@ -55,16 +55,16 @@ CLONES: Final = "clones"
 """How fresh each clone is (bot/casework/reports/code_standings.py); of this machine, as the clones are."""
 
 TASK_LISTS: Final = "task_lists"
-"""Which list of tasks each person saw last (bot/heartbeat/playbooks/task_commands.py)."""
+"""Which list of tasks each person saw last (bot/heartbeat/task_commands.py)."""
 
 REMOVED_CHECKS: Final = "removed_checks"
-"""Who took which check out of a playbook last (bot/heartbeat/playbooks/)."""
+"""Who took which check out of a playbook last (bot/heartbeat/)."""
 
 AUTONOMY: Final = "autonomy"
 """Whether automatic replies are armed, and by whom (bot/domain/questions/autonomy.py)."""
 
 PEOPLE: Final = "people"
-"""What people and channels are called, by Slack id (handlers/names.py)."""
+"""What people and channels are called, by Slack id (handlers/transport/workspace.py)."""
 
 HOMES: Final = "homes"
 """Which replica showed somebody App Home last (handlers/home.py)."""

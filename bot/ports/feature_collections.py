@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from bot.domain.acknowledgement import Acknowledgement
-from bot.domain.fixes.fixes import Fix, check_fix_id
+from bot.domain.fixes import Fix, check_fix_id
 from bot.domain.notes import StoredNote, check_note_path
 from bot.domain.suggestions import Suggestion, check_suggestion_id
 from bot.domain.threads import check_thread_id

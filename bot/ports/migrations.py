@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.domain.doubts import Doubt
+from bot.domain.waits import Doubt
 from bot.errors import StoreError
 from bot.ports.storage import Document, Documents
 from bot.release import program_version

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 if TYPE_CHECKING:  # every command imports the ports, and few of them jobs
     from bot.domain.jobs import Job, Work
     from bot.ports.code import NoteStore
-    from bot.ports.replicas import Replicas, SharedPace
-    from bot.ports.system import Clock
+    from bot.ports.system import Clock, Replicas, SharedPace
 
 DAMAGED: Final = -1
 """The version of what cannot be read: nothing is written over it."""

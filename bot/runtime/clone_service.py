@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from bot.adapters.git.clones import Clone, GitNetwork, clone_path
+from bot.adapters.clones import Clone, GitNetwork, clone_path
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.reports.code_standings import CLONE_STANDINGS, CloneStanding
 from bot.config.codebase_settings import CodebaseSettings

@@ -15,7 +15,7 @@ import schedule
 from bot.errors import ConfigError, StoreError, Unavailable
 from bot.heartbeat.session_registry import Session
 from bot.ports import Lease, Leases
-from bot.ports.replicas import Replicas, Role
+from bot.ports.system import Replicas, Role
 from bot.release import program_version
 
 log = logging.getLogger(__name__)

@@ -1,30 +1,36 @@
 """The buttons of an alert: checks who may act, then records the response to the finding; the card is updated at once.
 
 Only the session's owner and approvers may act.
+
+The buttons and dialogue of a suggestion for a HEARTBEAT.md. Only approvers and the session's owner decide.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.cards.alert_card import playbook_modal
+from blocks.cards.alert_card import playbook_modal, reject_modal
 from bot.casework.approvers import Approvers
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import check_session_id
-from bot.errors import Conflict, InputError
-from bot.heartbeat.alerts.pages import FindingResponses
-from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.domain.suggestions import DecidedBy, Suggestion, SuggestionStatus
+from bot.domain.text.sanitize import check_whole
+from bot.errors import Conflict, InputError, ProviderError
+from bot.heartbeat.pages import FindingResponses
+from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.session_registry import Owners, Session, SessionRegistry
-from handlers.buttons.decision_handler import DecisionHandler, Listener, Say
-from handlers.clicks import Click
+from bot.heartbeat.suggestion_desk import NOT_YOURS, SuggestionDesk
+from handlers.buttons.decision_handler import Click, DecisionHandler, Listener, Say
+from handlers.cards.ops_cards import SuggestionCards
 
-NOT_YOURS = "Only the session's owner and approvers may do this."
+NOT_YOUR_ALERT = "Only the session's owner and approvers may do this."
 
 WakeUp = Callable[[str, Wake], str]
 AskAbout = Callable[[Session, OpenFinding, str], str]
@@ -56,7 +62,7 @@ class AlertButtons:
 
     def __init__(self, actions: AlertActions, approvers: Approvers, *, say: Say) -> None:
         self._actions = actions
-        self._on = on = DecisionHandler(approvers, say, read=self._read, refusal=NOT_YOURS, owner=self._owner)
+        self._on = on = DecisionHandler(approvers, say, read=self._read, refusal=NOT_YOUR_ALERT, owner=self._owner)
         self.views: Mapping[str, Listener] = {}
         self.actions: Mapping[str, Listener] = {
             ids.ACKNOWLEDGE: on.decides(
@@ -126,3 +132,41 @@ class AlertButtons:
     def _show(self, click: Click, session: Session, finding: OpenFinding) -> None:
         """Show on the card that was clicked, and on the others, how the finding stands."""
         self._actions.findings.show(session, finding, clicked=(click.channel, click.message_ts))
+
+
+class SuggestionButtons:
+    """The listeners of the card; `cards` brings it in line after a decision, or at the next tick."""
+
+    def __init__(
+        self, desk: SuggestionDesk, owners: Owners, cards: SuggestionCards, approvers: Approvers, *, say: Say
+    ) -> None:
+        self.cards = cards
+
+        def claim(click: Click, suggestion: Suggestion, asks: bool) -> str:
+            with suppress(InputError):  # its session is gone
+                return owners.claim(desk.sessions.get(suggestion.to), click.user, asks=asks)
+            return ""
+
+        def decide(click: Click, one: Suggestion, status: SuggestionStatus, why: str | None = None) -> None:
+            decided = desk.decide(one.id, status, DecidedBy(click.user, click.name), why or "")
+            with suppress(ProviderError):
+                cards.show(decided)
+
+        on = DecisionHandler(
+            approvers,
+            say,
+            read=lambda value: desk.suggestions.get(ids.decode_suggestion(value)),
+            refusal=NOT_YOURS,
+            owner=claim,
+        )
+        self.actions: Mapping[str, Listener] = {
+            ids.ACCEPT_SUGGESTION: on.decides(lambda click, one: decide(click, one, SuggestionStatus.ACCEPTED)),
+            ids.REJECT_SUGGESTION: on.opens(lambda _, one: reject_modal(one)),
+        }
+        self.views: Mapping[str, Listener] = {
+            ids.REJECT_VIEW: on.submits(
+                lambda click, one, why: decide(click, one, SuggestionStatus.REJECTED, why),
+                block=ids.REASON,
+                check=lambda _, said: said and check_whole(said),
+            ),
+        }

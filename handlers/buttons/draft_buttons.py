@@ -1,33 +1,50 @@
-"""Clicks on a draft, on its card or on App Home, and submits of its dialogues.
+"""Clicks on a draft, on its card or on App Home, and submits of its dialogues; hand-overs, patches and notes beside it.
 
 The result is shown where the person clicked: on the card, in private beside it what the card does not show, or on top
-of their App Home.
+of their App Home. A patch's dialogue opens empty and is filled once permission is certain, as that of the evidence is
+(docs/decisions/slack-views.md); the pull request that a click wants is written down and carried out elsewhere.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from typing import Any
 
 from slack_bolt import Ack
 from slack_sdk import WebClient
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.cards.draft_actions import context_modal, dismiss_modal, edit_modal, prefill, same_as_modal
+from blocks.cards.draft_actions import context_modal, dismiss_modal, edit_modal, note_modal, prefill, same_as_modal
 from blocks.cards.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal
+from blocks.cards.fix_view import diff_fits, diff_modal, loading_diff
+from blocks.cards.incoming_alert import hand_over_modal
+from bot.casework.alerts import HandOvers
 from bot.casework.approvers import Approvers
-from bot.casework.checks.shown_evidence import EvidenceReader
+from bot.casework.checks.addresses import EvidenceReader
 from bot.casework.decisions import Decisions, DraftClick, OnCard, check_context
+from bot.casework.fix_service import Fixes
+from bot.casework.notes import Notes, NoteSource
 from bot.domain.citations.links import LinkTo
 from bot.domain.text.sanitize import check_whole
 from bot.domain.threads import check_thread_id
 from bot.errors import InputError, ProviderError, StoreError, TriageError, Unconfirmed
+from bot.intake.message_text import read_message
 from bot.ports.threads import Threads
 from handlers.answers import Ephemeral
-from handlers.buttons.decision_handler import DecisionHandler, Listener, for_a_person, say_beside
-from handlers.clicks import Body, Click, field_of
+from handlers.buttons.decision_handler import (
+    Body,
+    Click,
+    DecisionHandler,
+    Listener,
+    Say,
+    field_of,
+    for_a_person,
+    say_beside,
+    text_of,
+)
 from handlers.home import HomeTab
 
 log = logging.getLogger(__name__)
@@ -213,3 +230,107 @@ def _for_a_person(error: TriageError) -> str:
             "what is missing or reopens the card and says why."
         )
     return for_a_person(error)
+
+
+class HandOverButtons:
+    """The listeners; the dialogue opens at once, and is filled with whom it offers then."""
+
+    def __init__(self, hand_overs: HandOvers, approvers: Approvers, *, say: Say) -> None:
+        self._hand_overs = hand_overs
+        on = DecisionHandler(approvers, say, read=ids.decode_dialogue, refusal=NOT_YOURS)
+        opened = on.opens(lambda click, one: hand_over_modal(one, from_home=click.is_from_home), fill=self._filled)
+        self.actions: Mapping[str, Listener] = {
+            ids.HAVE_IT: on.decides(lambda click, one: hand_overs.take(one, by=click.user)),
+            ids.HAND_TO: opened,
+        }
+        self.views: Mapping[str, Listener] = {
+            ids.HAND_VIEW: on.submits(self._hand, block=ids.OTHER),
+        }
+
+    def _filled(self, click: Click, one: DraftClick) -> View:
+        return hand_over_modal(one, self._hand_overs.choices(one), from_home=click.is_from_home)
+
+    def _hand(self, click: Click, one: DraftClick, chosen: str | None) -> str:
+        """Hand it to the person that was named, else to what was chosen from the list."""
+        return self._hand_overs.hand(one, text_of(click.view, ids.PERSON) or chosen or "", by=click.user)
+
+
+BELOW = "The diff is too long for this window: it is whole, as a file, in the card's thread."
+NOT_BELOW = "The diff is too long for this window, and Slack did not take it as a file now. Try again in a minute."
+
+
+class FixButtons:
+    """The listeners of a patch's buttons."""
+
+    def __init__(self, fixes: Fixes, approvers: Approvers, *, say: Say, known_secrets: Collection[str]) -> None:
+        self._fixes, self._known_secrets = fixes, known_secrets
+        self._on = on = DecisionHandler(approvers, say, read=ids.THREAD_PART.decode, refusal=NOT_YOURS)
+        self.views: Mapping[str, Listener] = {}
+        self.actions: Mapping[str, Listener] = {
+            ids.VIEW_DIFF: on.opens(lambda *_: loading_diff(), fill=self._diff),
+            ids.OPEN_FIX: on.decides(self._open),
+        }
+
+    def _open(self, click: Click, one: ids.ThreadPart) -> str:
+        """Have a draft pull request opened."""
+        return self._fixes.open(one.thread_id, one.digest, by=click.user, team=click.team, name=click.name)
+
+    def _diff(self, _: Click, one: ids.ThreadPart) -> View:
+        """Show the diff, or where the whole of it stands."""
+        state, patch = self._fixes.proposed(one.thread_id, one.digest)
+        if diff_fits(patch):
+            return diff_modal(patch, self._known_secrets)
+        try:
+            self._fixes.show_whole(state, patch)
+        except ProviderError:
+            return diff_modal(patch, self._known_secrets, remark=NOT_BELOW)
+        return diff_modal(patch, self._known_secrets, remark=BELOW)
+
+
+NOT_YOURS_TO_SAVE = "Only approvers may save notes. Ask somebody in the ops channel, or ask to be added to `approvers`."
+
+
+class NoteButtons:
+    """The listeners; `menu` are those of the card's menu."""
+
+    def __init__(self, notes: Notes, approvers: Approvers, *, say: Say, team: str) -> None:
+        self._notes, self._team = notes, team
+        on = DecisionHandler(approvers, say, read=ids.decode_note, refusal=NOT_YOURS_TO_SAVE)
+        remember = on.opens(self._of_thread)
+        self.menu: Mapping[str, Listener] = {ids.SAVE_NOTE: on.opens(self._proposal), ids.REMEMBER: remember}
+        self.actions: Mapping[str, Listener] = {ids.REMEMBER: remember}  # the button of cards of earlier releases
+        self.views: Mapping[str, Listener] = {
+            ids.SAVE_NOTE_VIEW: on.submits(self._save(is_proposal=True), block=ids.NOTE, check=self._checked),
+            ids.REMEMBER_VIEW: on.submits(self._save(is_proposal=False), block=ids.NOTE, check=self._checked),
+        }
+        self._open_message = on.opens(self._of_message)
+
+    def remember_this(self, ack: Ack, body: Body, client: WebClient) -> None:
+        """Open the dialogue on a message that somebody chose the shortcut of."""
+        channel, message = body.get("channel") or {}, body.get("message") or {}
+        place = ids.MessageValue(self._team, str(channel.get("id")), str(message.get("ts")))
+        self._open_message(ack=ack, body=body, action={"value": ids.MESSAGE.encode(place)}, client=client)
+
+    def _proposal(self, click: Click, source: NoteSource) -> View:
+        return note_modal(ids.SAVE_NOTE_VIEW, _metadata(click), self._notes.proposed(source.thread_id or ""))
+
+    def _of_thread(self, click: Click, source: NoteSource) -> View:
+        return note_modal(ids.REMEMBER_VIEW, _metadata(click), self._notes.of_thread(source.thread_id or ""))
+
+    def _of_message(self, click: Click, _: NoteSource) -> View:
+        message: dict[str, Any] = click.body.get("message") or {}
+        return note_modal(ids.REMEMBER_VIEW, str(click.value), self._notes.offered(read_message(message)))
+
+    def _checked(self, _: NoteSource, typed: str | None) -> str:
+        return self._notes.check_words(typed or "")
+
+    def _save(self, *, is_proposal: bool) -> Callable[[Click, NoteSource, str | None], str]:
+        def save(click: Click, source: NoteSource, words: str | None) -> str:
+            return self._notes.save(source, words or "", by=click.user, is_proposal=is_proposal)
+
+        return save
+
+
+def _metadata(click: Click) -> str:
+    """Return the value of what was clicked, which says whether that was on App Home."""
+    return ids.encode_dialogue(ids.CLICK.decode(click.value), from_home=click.is_from_home)

@@ -15,8 +15,7 @@ from slack_bolt import Ack, Respond
 from blocks import ids
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError
-from handlers.buttons.decision_handler import Listener, Say
-from handlers.clicks import Body, Click, typed_in
+from handlers.buttons.decision_handler import Body, Click, Listener, Say, typed_in
 from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)

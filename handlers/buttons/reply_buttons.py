@@ -22,9 +22,8 @@ from bot.domain.citations.links import LinkTo
 from bot.domain.questions.autonomy_record import AutonomyMode
 from bot.errors import ProviderError, TriageError
 from handlers.answers import Whisper, answer
-from handlers.buttons.decision_handler import DecisionHandler, Listener, Say, for_a_person, update_dialogue
+from handlers.buttons.decision_handler import Body, Click, DecisionHandler, Listener, Say, for_a_person, update_dialogue
 from handlers.buttons.draft_buttons import NOT_YOURS
-from handlers.clicks import Body, Click
 from handlers.transport.slack_clients import translate_slack_errors
 
 

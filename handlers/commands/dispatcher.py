@@ -16,17 +16,14 @@ from slack_sdk.models.blocks import Block
 
 from blocks.text.message_size import fit_message
 from blocks.text.outgoing_text import answer_text
-from blocks.text.tables import without_tables
-from blocks.views.answers import answer_blocks, message_blocks, typed_blocks
+from blocks.views.answers import answer_blocks, message_blocks, typed_blocks, without_tables
 from bot.casework.approvers import Approvers
-from bot.domain.answers import Answer
-from bot.domain.commands.command_line import CommandLine, read_line
-from bot.domain.commands.command_specs import CommandSpec, Who, command_names, subcommands, typed_verb
-from bot.domain.commands.help_answers import WORD_CHARS, help_on, unknown_command, unknown_verb
+from bot.domain.answers import WORD_CHARS, Answer, help_on, unknown_command, unknown_verb
+from bot.domain.command_specs import CommandLine, CommandSpec, Who, command_names, read_line, subcommands, typed_verb
 from bot.domain.text.sanitize import storable
 from bot.errors import Conflict, InputError, TriageError
 from handlers.answers import TABLES, TableAnswers, respond_privately
-from handlers.clicks import NAME_CHARS
+from handlers.buttons.decision_handler import NAME_CHARS
 
 log = logging.getLogger(__name__)
 
@@ -120,7 +117,7 @@ class Shown:
 class CommandDispatcher:
     """Answers `/triage <word> …` with an ephemeral message; `table` maps the first word to its function.
 
-    Which words there are, who may type them and how many may follow stands in bot/domain/commands/command_specs.yml and
+    Which words there are, who may type them and how many may follow stands in bot/domain/command_specs.yml and
     is held to here. Guests and people of other workspaces are answered nothing else; sister workspaces of an Enterprise
     Grid count as ours.
     """

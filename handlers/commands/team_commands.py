@@ -16,8 +16,8 @@ from slack_bolt import Ack, Respond
 from blocks.text.message_size import fit_together
 from blocks.text.outgoing_text import context, escape, section
 from blocks.views.answers import message_blocks
-from bot.domain.commands.command_specs import NOTHING, OF_TEAMS, manual, subcommands, typed_verb
-from bot.domain.commands.help_answers import WORD_CHARS
+from bot.domain.answers import WORD_CHARS
+from bot.domain.command_specs import NOTHING, OF_TEAMS, manual, subcommands, typed_verb
 from handlers.commands.dispatcher import HELP_WORDS, PATIENCE_S, Shown, TypedCommand, answer_in_time
 from handlers.team_router import NAME, TeamListeners, TeamRouter
 

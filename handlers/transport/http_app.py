@@ -26,7 +26,7 @@ from slack_sdk.signature import SignatureVerifier
 
 from bot.errors import StoreError
 from bot.ports import Clock
-from handlers.transport.bolt_requests import dispatch
+from handlers.transport.connection import dispatch
 
 log = logging.getLogger(__name__)
 

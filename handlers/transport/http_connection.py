@@ -1,22 +1,176 @@
-"""HTTP mode: what Slack's requests mean for the line (handlers/transport/http_server.py takes them).
+"""HTTP mode: what Slack's requests mean for the line, and uvicorn that takes them on a thread of its own.
 
 What Slack sent before the start, or while nothing could be stored, is noted as missed before anything new is heard:
-Slack gives a request up after its third repetition, some 6 min.
+Slack gives a request up after its third repetition, some 6 min. A connection carries one request, which has to arrive
+whole within `REQUEST_S`, however it is dripped. Where too many are unfinished the oldest gives way, and where they hold
+too many bytes the largest: one of Slack's takes milliseconds.
+Source: docs/decisions/http-server.md; uvicorn 0.54, protocols/http/h11_impl.py (read).
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import resource
+import socket
+import threading
 from collections.abc import Sequence
-from typing import Final
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
 
 from slack_bolt import App
+from uvicorn import Config, Server
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from bot.errors import ConfigError
 from bot.ports import Clock
 from bot.ports.collections import SingleDocument
 from handlers.transport.connection import Connection, OnGap
-from handlers.transport.http_app import HttpApp, Signatures
-from handlers.transport.http_server import HttpServer
+from handlers.transport.http_app import MAX_BODY, HttpApp, Signatures
+
+MAX_HEADERS: Final = 16 * 1024
+REQUEST_S: Final = 10.0
+"""Slack itself waits 3 s for an answer."""
+
+MAX_UNFINISHED: Final = 128
+MAX_UNFINISHED_BYTES: Final = 32 * MAX_BODY
+THREADS: Final = 16
+STOP_LIMIT_S: Final = 5
+
+
+class Unfinished:
+    """Connections whose request has not arrived whole, the oldest first, and how many bytes each has sent."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._sent: dict[asyncio.Transport, int] = {}
+
+    def note(self, connection: asyncio.Transport, size: int) -> None:
+        """Count what a connection has sent; where all together are too many, or too much, one gives way."""
+        self._sent[connection] = self._sent.get(connection, 0) + size
+        if len(self._sent) > self._most:
+            self.cut(next(iter(self._sent)))
+        if sum(self._sent.values()) > MAX_UNFINISHED_BYTES:
+            self.cut(max(self._sent, key=lambda one: self._sent[one]))
+
+    def cut(self, connection: asyncio.Transport) -> None:
+        """Close a connection if its request is unfinished."""
+        if self.forget(connection):
+            connection.abort()
+
+    def forget(self, connection: asyncio.Transport) -> bool:
+        """Count a connection no more; False if it was finished already."""
+        return self._sent.pop(connection, None) is not None
+
+
+class OneRequest(H11Protocol):
+    """A connection; uvicorn makes one of each that it accepts."""
+
+    def __init__(self, *, unfinished: Unfinished, request_s: float, **of_uvicorn: Any) -> None:
+        super().__init__(**of_uvicorn)
+        self._unfinished, self._request_s = unfinished, request_s
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
+        """Begin to count, and to wait."""
+        super().connection_made(transport)
+        self._deadline = self.loop.call_later(self._request_s, self._unfinished.cut, transport)
+        self._unfinished.note(transport, 0)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on."""
+        super().data_received(data)
+        if self.transport.is_closing() or (self.cycle is not None and not self.cycle.more_body):
+            self._unfinished.forget(self.transport)
+        else:
+            self._unfinished.note(self.transport, len(data))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget it."""
+        self._deadline.cancel()
+        self._unfinished.forget(self.transport)
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """Let a request that is being answered end, and no other."""
+        if self._unfinished.forget(self.transport):
+            self.transport.abort()
+        else:
+            super().shutdown()
+
+
+class HttpServer:
+    """Serves on one port, on a thread of its own; `executor` is for the application's work.
+
+    Raises:
+        ConfigError: the address cannot be listened on.
+    """
+
+    def __init__(self, *, host: str, port: int, request_s: float = REQUEST_S) -> None:
+        self._listening, self._request_s = _bound(host, port), request_s
+        self.address = "{}:{}".format(*self._listening.getsockname()[:2])
+        self.executor = ThreadPoolExecutor(THREADS, thread_name_prefix="http")
+        self._server: Server | None = None
+        self._thread: threading.Thread | None = None
+
+    def open(self, app: HttpApp) -> None:
+        """Begin to take requests for an application."""
+        most = _most_unfinished()
+        unfinished = Unfinished(most)
+        config = Config(
+            app,
+            http=lambda **of_uvicorn: OneRequest(unfinished=unfinished, request_s=self._request_s, **of_uvicorn),  # type: ignore[arg-type]  # it calls it
+            loop="asyncio",
+            ws="none",
+            interface="asgi3",
+            lifespan="off",
+            log_config=None,
+            log_level=logging.ERROR,  # else each broken request is a line
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            headers=[("connection", "close"), ("cache-control", "no-store")],
+            h11_max_incomplete_event_size=MAX_HEADERS,
+            backlog=most,
+            timeout_graceful_shutdown=STOP_LIMIT_S,
+        )
+        self._listening.listen(most)
+        self._server = Server(config)
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [self._listening]}, name="http", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether requests are answered."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def close(self) -> None:
+        """Take no more requests; those under way have a few seconds to be answered, the rest Slack sends again."""
+        if self._server is not None and self._thread is not None:
+            self._server.should_exit = True
+            self._thread.join(3 * STOP_LIMIT_S)
+        self._listening.close()
+        self.executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _most_unfinished() -> int:
+    """Return how many connections may be unfinished: most files that the process may open are for the rest of it."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MAX_UNFINISHED if files == resource.RLIM_INFINITY else min(MAX_UNFINISHED, files // 8)
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """Return a socket bound to the first address the host has; a name may have several, of two kinds."""
+    try:
+        family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        bound = socket.socket(family, kind)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+    except (OSError, UnicodeError) as error:
+        raise ConfigError(f"slack.http: cannot listen on {host} port {port}: {error}; choose others") from error
+    return bound
+
 
 log = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from blocks.text.message_size import REFUSED_CONTENT, shortened_blocks
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports import Clock
 from bot.ports.chat import IN_FLIGHT, may_still_arrive
-from bot.ports.replicas import Rate
+from bot.ports.system import Rate
 from handlers.transport.rate_limits import LINE, REACTIONS, UPDATES, RateLimiter
 from handlers.transport.slack_clients import PATIENCE_S, translate_slack_errors
 

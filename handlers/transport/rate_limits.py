@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Final
 
 from bot.errors import StoreError, Unavailable
-from bot.ports.replicas import Rate, SharedPace
+from bot.ports.system import Rate, SharedPace
 
 log = logging.getLogger(__name__)
 

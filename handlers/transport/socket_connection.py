@@ -29,8 +29,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from bot.errors import ProviderError, StoreError, Unavailable
 from bot.ports import Clock
 from bot.ports.collections import SingleDocument
-from handlers.transport.bolt_requests import dispatch
-from handlers.transport.connection import Connection, OnGap
+from handlers.transport.connection import Connection, OnGap, dispatch
 from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.anthropic_client import make_client
-from bot.adapters.process.clocks import SystemClock
+from bot.adapters.clocks import SystemClock
 from bot.agent.model_run import RunRequest
 from bot.errors import ConfigError
 from tests.agent.modelrun import FINAL, KEY, MODEL, Answer, playing

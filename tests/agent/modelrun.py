@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from pydantic import BaseModel
 
-from bot.adapters.process.clocks import SystemClock
+from bot.adapters.clocks import SystemClock
 from bot.agent.model_run import RunFailed, RunLimits, RunProgress, RunRequest, RunResult
 from bot.agent.tools.base import Tool
 from tests.model_server import ModelServer, Turn

@@ -21,20 +21,18 @@ from blocks.cards.alert_card import (
     closing_text,
     escalation_blocks,
     notice_text,
+    reject_modal,
     retired_blocks,
     ring_blocks,
     rings_blocks,
     rings_text,
+    suggestion_blocks,
+    suggestion_text,
 )
 from blocks.cards.draft_actions import click_of, edit_modal
 from blocks.cards.draft_card import card_text
 from blocks.cards.evidence_modal import evidence_modal
 from blocks.cards.fix_view import diff_modal
-from blocks.cards.playbook_cards import (
-    reject_modal,
-    suggestion_blocks,
-    suggestion_text,
-)
 from blocks.cards.reply_cards import (
     audit_blocks,
     audit_text,
@@ -45,27 +43,25 @@ from blocks.cards.reply_cards import (
 )
 from blocks.elements import text_input
 from blocks.text.outgoing_text import given_back
-from blocks.text.tables import without_tables
-from blocks.views.answers import answer_blocks, message_blocks
-from blocks.views.brief_view import reminder_blocks
+from blocks.views.answers import answer_blocks, message_blocks, without_tables
 from blocks.views.home_view import Notice, TeamHome, home_view
+from blocks.views.report_views import reminder_blocks
 from bot.adapters.notify import TelegramSurface, WebhookSurface
 from bot.casework.checks.sources import Lines, Missing
 from bot.casework.reports.answers import open_answer, status_answer
 from bot.casework.reports.answers_autonomy import autonomy_answer
 from bot.casework.reports.answers_brief import brief_answer
 from bot.casework.reports.status_overview import FindingLine
-from bot.domain.answers import Part, lines_of
+from bot.domain.alerts import Severity
+from bot.domain.answers import Part, all_commands, lines_of, unknown
 from bot.domain.citations.links import code_links
-from bot.domain.commands.help_answers import all_commands, unknown
-from bot.domain.fixes.fixes import FixMark
+from bot.domain.fixes import FixMark
 from bot.domain.paging import Paging
 from bot.domain.playbook import parse
 from bot.domain.returns import EvidenceKind, SuspectChange, Verdict
-from bot.domain.severity import Severity
 from bot.domain.threads import EarlierReply, Followup, PendingReason, Resolution, ThreadState, ThreadStatus
-from bot.heartbeat.schedule.session_rows import list_answer, log_answer, why_answer
-from bot.heartbeat.sharing.suggestion_desk import list_suggestions
+from bot.heartbeat.session_rows import list_answer, log_answer, why_answer
+from bot.heartbeat.suggestion_desk import list_suggestions
 from bot.ports import PageRing
 from tests.blocks.cards.test_alert_card import FINDING, alert
 from tests.blocks.cards.test_evidence_modal import a_citation
@@ -73,10 +69,10 @@ from tests.blocks.cards.test_reply_cards import some_feedback
 from tests.blocks.forged_forms import FORMS, filled, seen
 from tests.blocks.limits import texts
 from tests.builders import NOW, REF, a_return
-from tests.casework.fixes.test_fix_opening import a_fix
 from tests.casework.reports.test_answers import an_overview
 from tests.casework.reports.test_answers_brief import brief
-from tests.domain.fixes.test_patch_files import a_patch
+from tests.casework.test_fix_opening import a_fix
+from tests.domain.test_patches import a_patch
 from tests.gallery import answers
 from tests.gallery.cards import AUTO, card, drafted
 from tests.gallery.offers import OFFER, QUARANTINED

@@ -11,14 +11,13 @@ from bot.adapters.storage.files.file_engine import FileRunFolders, FileStore, No
 from bot.agent.model_run import OnProgress
 from bot.agent.run_records import RunRecorder
 from bot.casework.acknowledgements import Acknowledgements
-from bot.casework.alerts import AlertThreads
+from bot.casework.alerts import AlertThreads, HandOvers
 from bot.casework.approvers import Approvers
 from bot.casework.checks.validation import Validation
 from bot.casework.decisions import Decisions, DraftClick
-from bot.casework.direct_messages import DirectMessages
-from bot.casework.escalate.escalations import Escalations, LongRuns
-from bot.casework.hand_overs import HandOvers
+from bot.casework.escalations import Escalations, LongRuns
 from bot.casework.notes import Notes, Proved
+from bot.casework.ops_channel import DirectMessages
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.pause import PauseSwitch
 from bot.casework.posting.auto_replies import ArmingService, AutoReplies
@@ -56,7 +55,7 @@ from bot.ports.collections import (
     SingleDocument,
 )
 from bot.ports.feature_collections import ACKNOWLEDGEMENTS
-from bot.ports.replicas import Replicas
+from bot.ports.system import Replicas
 from bot.runtime.worker_pool import Handlers, complete
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, a_sorter, a_verdict, an_event
 from tests.fakes import (

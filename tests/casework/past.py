@@ -9,10 +9,9 @@ from typing import Any
 
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.reports.classifier_samples import Judgement
-from bot.casework.reports.journal_history import JournalHistory, PastThreads, ReplyRecord
+from bot.casework.reports.journal_history import JournalHistory, LongRun, PastThreads, ReplyRecord, facts_of
 from bot.casework.reports.measures import Window
 from bot.casework.reports.metrics_report import MetricsReport, read_metrics
-from bot.casework.reports.thread_facts import LongRun, facts_of
 from bot.domain.returns import Check, Verdict
 from bot.domain.threads import Resolution, Round, ThreadState, ThreadStatus, Transition, hash_draft
 from tests.builders import NOW, a_return, a_thread, a_verdict

@@ -6,14 +6,12 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from bot.agent.budget import Budget
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunLimits, RunProgress, RunRequest, RunResult
-from bot.agent.specialist import ModelAccess, Specialist
+from bot.agent.specialist import Budget, ModelAccess, Specialist
 from bot.agent.tools.base import Tool
-from bot.casework.checks.address_tool import OpenAddress
-from bot.casework.checks.model_validator import ValidatorAnswer
+from bot.casework.checks.model_validator import OpenAddress, ValidatorAnswer
 from bot.casework.investigate.model_investigator import InvestigatorAnswer
 from bot.domain.returns import Usage
 from tests.fakes import FakeClock, MemoryJournal

@@ -11,9 +11,9 @@ import pytest
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.decisions import CODE_UNREADABLE, Decisions, DraftClick
 from bot.casework.posting.freshness import MAX_REPLY_CHARS, check_outbound, quotes_at_head
-from bot.domain.doubts import Doubt
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
+from bot.domain.waits import Doubt
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT

@@ -9,9 +9,9 @@ import pytest
 
 from bot.casework.approvers import Approvers
 from bot.casework.mentions import DECIDE, GONE, GUESTS, HOW, NOT_YOURS, OWN, WHAT, WORDLESS, Mentions
+from bot.domain.alerts import Severity
 from bot.domain.events import Sender
 from bot.domain.jobs import JobKind, MentionInstruction
-from bot.domain.severity import Severity
 from bot.domain.threads import Resolution
 from bot.errors import ProviderError
 from bot.intake.classifier.classification import classify

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.sources import stale_citations
-from bot.casework.notes import NoteSource, Proved, address_prover
-from bot.domain.notes import MAX_NOTE_CHARS, NoteCitation, read_cites
+from bot.casework.notes import NoteSource, Proved, address_prover, answer_notes, find_note, retire_note
+from bot.domain.notes import MAX_NOTE_CHARS, NoteCitation, note_text, read_cites
 from bot.domain.returns import TriageFile
 from bot.errors import Conflict, InputError, StoreError
 from tests.builders import REF, THREAD_ID, a_return
@@ -190,3 +191,24 @@ def test_addresses_are_proved_at_head_and_again_when_the_lines_change(tmp_path: 
     assert staleness(proved.cites).is_empty
     commit_files(repo, {"app/retry.py": "LIMIT = 7\nWAIT = 2\n"})
     assert [cite.ref for cite in staleness(proved.cites).changed] == ["app/retry.py:1-2"]
+
+
+def test_notes_are_listed_found_and_retired_by_name(tmp_path: Path) -> None:
+    """With or without folder and ending; near names are offered; another team's note is theirs to retire."""
+    notes = NoteFiles(tmp_path / "memory")
+    notes.create("retries", note_text("# How often we retry\n\nFive.", {"kind": "correction"}))
+    notes.put("memory/shared/pay/limits.md", "# Limits\n")
+    listed = answer_notes(notes, "list", "")
+    assert [line.text for line in listed.parts[0].lines] == [
+        "retries · How often we retry",
+        "shared/pay/limits · Limits",
+    ]
+    for typed in ("retries", "retries.md", "memory/retries.md"):
+        assert find_note(notes, typed).text.endswith("Five.\n")
+    with pytest.raises(InputError, match=r"no note 'retires'. Did you mean retries\?"):
+        find_note(notes, "retires")
+    with pytest.raises(InputError, match="note of another team"):
+        retire_note(notes, "shared/pay/limits")
+    assert retire_note(notes, "retries").startswith("memory/retries.md is memory/retired/")
+    with pytest.raises(InputError, match="There is no note"):
+        find_note(notes, "retries")

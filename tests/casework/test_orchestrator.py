@@ -8,12 +8,12 @@ import pytest
 
 from blocks.cards.draft_actions import click_of
 from bot.casework.decisions import DraftClick
-from bot.domain.doubts import question_edited
+from bot.domain.alerts import Severity
 from bot.domain.events import MessageType
 from bot.domain.jobs import ContinueThread, MessageEdited, QuestionAsked
 from bot.domain.returns import InvestigatorReturn, Verdict
-from bot.domain.severity import Severity
 from bot.domain.threads import HumanContext, PendingReason, PostIntent, Resolution, ThreadStatus
+from bot.domain.waits import question_edited
 from bot.errors import Conflict, Unavailable
 from bot.ports import Person
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, an_event

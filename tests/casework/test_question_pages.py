@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from bot.domain.alerts import Severity
 from bot.domain.events import MessageType
 from bot.domain.paging import MAX_RINGS
-from bot.domain.severity import Severity
 from bot.domain.threads import ThreadState, ThreadStatus
 from bot.errors import ProviderError, Unavailable
 from tests.builders import THREAD_ID, an_event

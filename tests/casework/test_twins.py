@@ -10,9 +10,8 @@ import pytest
 from blocks.cards.draft_actions import click_of
 from blocks.cards.draft_card import CardFacts, card_blocks
 from bot.casework.decisions import DraftClick
-from bot.domain.alerts import AlertState, ThreadAlert
+from bot.domain.alerts import AlertState, Severity, ThreadAlert
 from bot.domain.events import MessageType
-from bot.domain.severity import Severity
 from bot.domain.threads import Resolution, ThreadState, ThreadStatus
 from bot.errors import Conflict, InputError, ProviderError
 from tests.builders import QUESTION_TS, an_event

@@ -9,7 +9,7 @@ import pytest
 
 PROGRAM = """
 import sys
-import bot.cli.investigate.why, bot.cli.reports.metrics, bot.cli.reports.status
+import bot.cli.why, bot.cli.reports, bot.cli.reports
 print(sorted({"slack_sdk", "anthropic", "mcp"} & set(sys.modules)))
 import bot.app, demo.run
 print(sorted({"anthropic", "mcp", "httpx2"} & set(sys.modules)))

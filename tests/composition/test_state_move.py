@@ -23,21 +23,20 @@ from bot.adapters.storage.files.file_engine import FileEngine, FileStore, journa
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.retention import last_touched
-from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.adapters.storage.queued_jobs import decode_job
+from bot.adapters.storage.files.spool_queue import SpoolQueue, decode_job
 from bot.composition import state_move
 from bot.composition.state_move import STAYS, Moved, Side, move, rewrite
 from bot.composition.storage_engine import open_engine
 from bot.config.environment import Environment
-from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.events import names_of_record
 from bot.domain.jobs import JobKind, queue_order
 from bot.domain.threads import PendingReason, ThreadStatus
+from bot.domain.waits import Doubt, DoubtCode
 from bot.errors import ConfigError, InputError, StoreError
 from bot.ports import Engine, Store
 from bot.ports.collections import EVENTS, HOME, MOVED, SESSIONS, THREADS, Collection, SingleDocument, inbox_of
 from bot.ports.migrations import SCHEMA_KEY, SCHEMA_VERSION, NewerSchema, refuse_newer
-from bot.ports.replicas import Role
+from bot.ports.system import Role
 from bot.ports.threads import Threads
 from tests.builders import an_event, in_status, some_work
 from tests.fakes import FakeClock

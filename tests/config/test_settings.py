@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.composition.model_access import stall_limit_s, uses_models
+from bot.composition.investigators import stall_limit_s, uses_models
 from bot.config.environment import read_environment, require_signing_secret, require_tokens
 from bot.config.home import find_config
 from bot.config.model_settings import PriceSettings
 from bot.config.settings import Settings, load_classifier, load_settings
 from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
-from bot.intake.classifier.rules import Rules
+from bot.intake.classifier.classification import Rules
 from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]

@@ -11,11 +11,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.budget import Allowance
-from bot.composition.model_access import thread_allowance
+from bot.agent.specialist import Allowance
+from bot.composition.investigators import thread_allowance
 from bot.config.settings import Settings, load_settings
-from bot.config.strict_yaml import merged_blocks
 from bot.config.team_settings import TeamMatters
+from bot.config.written_keys import merged_blocks
 from bot.errors import ConfigError
 from tests.tables import each_row
 

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from bot.adapters.code_host import HOSTS, LEAST_PAUSE_S, CodeHostApi
 from bot.domain.citations.links import CodeRepository, code_repository
-from bot.domain.fixes.fixes import FixStatus, NewPullRequest
+from bot.domain.fixes import FixStatus, NewPullRequest
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from tests.code_host import TOKEN, CodeHost, Fault
 from tests.endless_host import endless_host

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from blocks.cards.draft_card import CardFacts, card_blocks
-from bot.casework.escalate.long_run import EscalationFolder
-from bot.domain.doubts import wrote_in_thread
+from bot.casework.long_run import EscalationFolder
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
+from bot.domain.waits import wrote_in_thread
 from bot.ports.migrations import sealed
 from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, a_return, in_status

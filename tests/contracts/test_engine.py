@@ -18,7 +18,7 @@ from bot.config.environment import Environment
 from bot.errors import ConfigError
 from bot.ports import Engine
 from bot.ports.collections import BRIEFS, DECISIONS, EVENTS, HOME, REPLIES, THREADS
-from bot.ports.replicas import Role
+from bot.ports.system import Role
 from tests.postgres import new_database, until_somebody_waits
 
 if TYPE_CHECKING:

@@ -13,12 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.adapters.storage.queued_jobs import decode_job
+from bot.adapters.storage.files.spool_queue import SpoolQueue, decode_job
 from bot.domain.jobs import DEADLY_DEATHS, MAX_ATTEMPTS, SUSPECT_DEATHS, Job, JobKind, QuestionAsked
 from bot.errors import StoreError
 from bot.ports import JobQueue
-from bot.runtime.team_queues import TeamQueues
+from bot.runtime.worker_pool import TeamQueues
 from tests.builders import THREAD_ID, an_event, some_work
 from tests.fakes import FakeClock, MemoryJobQueue
 from tests.postgres import fall_silent, new_namespace, shared_database

@@ -11,9 +11,9 @@ import pytest
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.composition.state_move import JOBS
-from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.threads import PendingReason, ThreadStatus
+from bot.domain.waits import Doubt, DoubtCode
 from bot.ports import Documents
 from bot.ports.collections import BRIEFS, SESSIONS, THREADS, Collection, SingleDocument
 from bot.ports.migrations import (

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from bot.errors import Unavailable
-from bot.ports.replicas import Rate, SharedPace
+from bot.ports.system import Rate, SharedPace
 from handlers.transport.rate_limits import CARD, LINE, REPLY, RateLimiter
 from tests.postgres import new_namespace, shared_database
 

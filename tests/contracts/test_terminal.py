@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.process.terminals import SessionTerminal, choose_terminal
+from bot.adapters.terminals import SessionTerminal, choose_terminal
 from bot.errors import ProviderError
 from bot.ports import Terminal
 from tests.fakes import MemoryTerminal

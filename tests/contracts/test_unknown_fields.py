@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from bot.adapters.storage.files.file_documents import ALL_COLLECTIONS
-from bot.adapters.storage.files.spool_queue import SpoolQueue
-from bot.adapters.storage.queued_jobs import decode_job, encode_job
+from bot.adapters.storage.files.spool_queue import SpoolQueue, decode_job, encode_job
 from bot.domain.acknowledgement import Acknowledgement
-from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.heartbeats.alerts import OpenFinding, Removal
 from bot.domain.heartbeats.beats import Delivered, Receipt, RunCheckpoint, Wake
 from bot.domain.heartbeats.session_state import (
@@ -33,6 +31,7 @@ from bot.domain.returns import Usage
 from bot.domain.suggestions import Suggestion, suggestion_id
 from bot.domain.threads import Followup, HumanContext, PendingReason, PostIntent, ThreadStatus
 from bot.domain.tiers import TaskHistory, Tier
+from bot.domain.waits import Doubt, DoubtCode
 from bot.ports import Documents
 from bot.ports.collections import (
     BRIEFS,

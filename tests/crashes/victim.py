@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn
 
 import bot.composition.process
 from bot.config.environment import Environment
-from bot.ports.replicas import Role
+from bot.ports.system import Role
 from tests.crashes.effects import EffectCounter
 from tests.crashes.moments import Moment
 from tests.crashes.operations import WatchedEngine

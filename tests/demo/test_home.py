@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bot.config.settings import load_settings
 from bot.heartbeat.session_registry import SessionMemory, SessionRegistry
-from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
+from bot.heartbeat.suggestion_desk import SuggestionDesk
 from bot.ports.collections import OVERRIDES
 from bot.ports.feature_collections import SUGGESTIONS
 from demo.home import furnish

@@ -8,8 +8,7 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.alerts import KEPT_IDS, Alert, AlertState, ThreadAlert
-from bot.domain.severity import Severity
+from bot.domain.alerts import KEPT_IDS, Alert, AlertState, Severity, ThreadAlert
 from tests.tables import each_row
 
 

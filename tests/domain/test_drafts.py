@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.drafts import (
     edit_draft,
     keep_human_text,
@@ -15,6 +14,7 @@ from bot.domain.drafts import (
 )
 from bot.domain.returns import EvidenceKind
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus, hash_draft
+from bot.domain.waits import Doubt, DoubtCode
 from tests.builders import NOW, REF, a_return, in_status
 
 MINE, NEW = "Ask Ben.", "It is 7."

@@ -12,8 +12,8 @@ from slack_sdk.models.blocks import Block
 
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.views.answers import answer_blocks
-from blocks.views.brief_view import reminder_blocks
 from blocks.views.home_view import HomeData, Notice, TeamHome, home_view
+from blocks.views.report_views import reminder_blocks
 from bot.casework.reports.answers import metrics_answer, open_answer, status_answer
 from bot.casework.reports.answers_autonomy import autonomy_answer
 from bot.casework.reports.answers_brief import brief_answer
@@ -21,8 +21,8 @@ from bot.casework.reports.autonomy_metrics import AutonomyCase, FalsePositive, T
 from bot.casework.reports.daily_brief import DailyBrief
 from bot.casework.reports.metrics_report import build_metrics
 from bot.casework.reports.status_overview import QUESTION_CHARS, DayCounts, Overview, ThreadLine
+from bot.domain.answers import all_commands
 from bot.domain.citations.links import code_links
-from bot.domain.commands.help_answers import all_commands
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import BeatResult, BeatUsage, Delivered, Envelope, Indicator, RunUsage, Wake
 from bot.domain.playbook import parse
@@ -32,9 +32,9 @@ from bot.domain.returns import Verdict
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, QuestionType, Resolution, ThreadStatus
 from bot.domain.tiers import Stamps, Tier
-from bot.heartbeat.playbooks.task_commands import TaskList
-from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus, list_answer, why_answer
 from bot.heartbeat.session_registry import Session, resolve_session
+from bot.heartbeat.session_rows import SessionRow, SessionStatus, list_answer, why_answer
+from bot.heartbeat.task_commands import TaskList
 from demo.workspace import ANA, BEN, DEMO, HELP, OPS
 from tests.builders import NOW
 from tests.casework.past import GOOD, a_round, decided, history, reply

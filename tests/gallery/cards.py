@@ -11,9 +11,8 @@ from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.reply_cards import audit_blocks
 from bot.domain.alerts import AlertState, ThreadAlert
 from bot.domain.citations.links import code_links
-from bot.domain.doubts import Doubt, DoubtCode, alert_changed, question_edited, wrote_in_thread
 from bot.domain.drafts import edit_draft, propose_draft
-from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest
+from bot.domain.fixes import Fix, FixMark, FixStatus, PullRequest
 from bot.domain.questions.autonomy_record import AutoJudgement, AutonomyMode, AutoReply
 from bot.domain.questions.rubrics import session_name
 from bot.domain.returns import (
@@ -29,6 +28,7 @@ from bot.domain.returns import (
     quoting_claims,
 )
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition, Twin
+from bot.domain.waits import Doubt, DoubtCode, alert_changed, question_edited, wrote_in_thread
 from demo.workspace import ANA, BEN, CHLOE, DEMO, ENG, HELP, OPS
 from tests.builders import NOW, a_return, a_thread, a_verdict
 from tests.gallery.scene import Chapter, Scene

@@ -7,11 +7,10 @@ from datetime import timedelta
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.cards.alert_card import playbook_modal
+from blocks.cards.alert_card import playbook_modal, reject_modal
 from blocks.cards.draft_actions import click_of, context_modal, dismiss_modal, edit_modal, note_modal, same_as_modal
 from blocks.cards.evidence_modal import evidence_modal
-from blocks.cards.playbook_cards import reject_modal
-from bot.casework.checks.shown_evidence import ShownCitation
+from bot.casework.checks.addresses import ShownCitation
 from bot.casework.checks.sources import Lines, Missing
 from bot.domain.citations.links import code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef

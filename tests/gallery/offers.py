@@ -7,15 +7,13 @@ from typing import Any
 
 from slack_sdk.models.blocks import Block
 
-from blocks.cards.alert_card import alert_blocks, retired_blocks
-from blocks.cards.playbook_cards import suggestion_blocks
+from blocks.cards.alert_card import alert_blocks, retired_blocks, suggestion_blocks
 from blocks.views.answers import answer_blocks
 from bot.domain.heartbeats.alerts import Alert, OpenFinding
 from bot.domain.suggestions import DecidedBy, Suggestion, SuggestionStatus
 from bot.domain.tiers import Tier
-from bot.heartbeat.alerts.alert_routing import digest_text
-from bot.heartbeat.sharing.pollination import UNREAD
-from bot.heartbeat.sharing.suggestion_desk import list_suggestions
+from bot.heartbeat.alert_routing import digest_text
+from bot.heartbeat.suggestion_desk import UNREAD, list_suggestions
 from demo.workspace import ANA, BEN
 from tests.builders import NOW
 from tests.gallery.scene import Chapter, Scene

@@ -16,7 +16,7 @@ from bot.casework.reports.status_overview import overview
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason
-from bot.heartbeat.schedule.session_rows import log_answer, why_answer
+from bot.heartbeat.session_rows import log_answer, why_answer
 from bot.ports.threads import Threads
 from tests.builders import NOW
 from tests.gallery.cards import RETURN, card, drafted

@@ -30,29 +30,27 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.approvers import Approvers
-from bot.casework.checks.shown_evidence import EvidenceReader
+from bot.casework.checks.addresses import EvidenceReader
 from bot.casework.reports.status_overview import count_today, overview
 from bot.domain.text.sanitize import storable
-from bot.heartbeat.alerts.pages import FindingResponses
+from bot.heartbeat.pages import FindingResponses
 from bot.heartbeat.session_registry import SessionMemory, SessionRegistry
-from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
+from bot.heartbeat.suggestion_desk import SuggestionDesk
 from bot.intake.normalise import Identity
 from bot.intake.watcher import MessageLog, Watcher
 from bot.ports.collections import OVERRIDES
 from bot.ports.feature_collections import SUGGESTIONS
 from bot.ports.threads import Threads
-from handlers.buttons.alert_buttons import AlertActions, AlertButtons
+from handlers.buttons.alert_buttons import AlertActions, AlertButtons, SuggestionButtons
 from handlers.buttons.decision_handler import say_beside
-from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, draft_evidence
-from handlers.buttons.note_buttons import NoteButtons
-from handlers.buttons.playbook_buttons import SuggestionButtons
+from handlers.buttons.draft_buttons import ClickReplies, DraftButtons, NoteButtons, draft_evidence
 from handlers.buttons.removed_buttons import RemovedButtons
 from handlers.buttons.reply_buttons import AuditButtons
-from handlers.commands.casework_commands import status_command
 from handlers.commands.dispatcher import CommandDispatcher
+from handlers.commands.topics import status_command
+from handlers.direct_messages import Shortcuts
 from handlers.home import HomeTab, HomeTeam
-from handlers.shortcuts import Shortcuts
-from handlers.transport.bolt_requests import is_well_shaped
+from handlers.transport.connection import is_well_shaped
 from handlers.transport.socket_connection import acknowledge_envelope
 from tests import payloads
 from tests.builders import a_sorter, an_event

@@ -16,7 +16,7 @@ from bot.casework.approvers import Approvers
 from bot.errors import ConfigError, InputError, StoreError
 from bot.ports import Person
 from bot.ports.collections import HOMES, SingleDocument
-from handlers.clicks import Click
+from handlers.buttons.decision_handler import Click
 from handlers.home import HomeTab, HomeTeam
 from tests.blocks.views.test_home_view import a_home, a_row
 from tests.casework.reports.test_answers import an_overview

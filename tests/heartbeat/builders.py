@@ -13,14 +13,13 @@ from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import SessionOverride
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier, includes
-from bot.heartbeat.alerts.alert_routing import AlertRouter
-from bot.heartbeat.playbooks.playbook_file import Removals
+from bot.heartbeat.alert_routing import AlertRouter
+from bot.heartbeat.playbook_file import Removals
 from bot.heartbeat.run.beat_record import BeatView
-from bot.heartbeat.run.inputs import InputCollector
+from bot.heartbeat.run.inputs import InputCollector, PeerSessions
 from bot.heartbeat.run.probes import ProbeReport, Probes
 from bot.heartbeat.session_registry import Owners, Session, SessionMemory, SessionRegistry
-from bot.heartbeat.sharing.peer_sessions import PeerSessions
-from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
+from bot.heartbeat.suggestion_desk import SuggestionDesk
 from bot.ports import Clock, Surface
 from bot.ports.collections import OVERRIDES
 from bot.ports.feature_collections import SUGGESTIONS

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.config.session_settings import SessionSettings
+from bot.config.heartbeat_settings import SessionSettings
 from bot.domain.heartbeats.beats import Delivered, Envelope
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import Job, RunBeat
 from bot.errors import ProviderError
-from bot.heartbeat.schedule.scheduler import Admission, Scheduler
+from bot.heartbeat.scheduler import Admission, Scheduler
 from bot.heartbeat.session_registry import BeatLog, Owners, Session, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bot.config.session_settings import SessionSettings
+from bot.config.heartbeat_settings import SessionSettings
 from bot.domain.heartbeats.session_state import InboxMessage
 from bot.domain.suggestions import DecidedBy, Offer, Suggestion, SuggestionStatus
+from bot.heartbeat.run.inputs import PeerSessions
 from bot.heartbeat.session_registry import SessionMemory, SessionRegistry
-from bot.heartbeat.sharing.peer_sessions import PeerSessions
-from bot.heartbeat.sharing.pollination import checks_to_share
-from bot.heartbeat.sharing.suggestion_desk import SuggestionDesk
+from bot.heartbeat.suggestion_desk import SuggestionDesk, checks_to_share
 from bot.ports.collections import OVERRIDES
 from bot.ports.feature_collections import SUGGESTIONS
 from tests.fakes import (
@@ -27,9 +26,7 @@ from tests.fakes import (
 ANA, BEN = DecidedBy("U0ANA", "ana"), DecidedBy("U0BEN", "ben")
 COMMANDS = ["df -h", "budget left", "incidents open", "builds nightly", "check {number}", "show {word}"]
 """What every session of the garden allows."""
-BASICS = (Path(__file__).parents[2] / "bot" / "heartbeat" / "playbooks" / "templates" / "worker.md").read_text(
-    encoding="utf-8"
-)
+BASICS = (Path(__file__).parents[2] / "bot" / "heartbeat" / "templates" / "worker.md").read_text(encoding="utf-8")
 
 
 def with_task(tier: str, *tasks: str) -> str:

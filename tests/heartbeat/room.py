@@ -12,12 +12,12 @@ from bot.domain.heartbeats.beats import Action, BeatReport, Envelope, Receipt, W
 from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.jobs import RunBeat
 from bot.domain.returns import Usage
-from bot.heartbeat.playbooks.playbook_file import Removals
+from bot.heartbeat.playbook_file import Removals
 from bot.heartbeat.run.beat_record import BeatRecorder, BeatView
 from bot.heartbeat.run.beat_worker import BeatWorker
 from bot.heartbeat.run.model_steps import Minds, Screened
 from bot.heartbeat.run.probes import Probes
-from bot.heartbeat.schedule.scheduler import Admission
+from bot.heartbeat.scheduler import Admission
 from bot.heartbeat.session_registry import BeatLog, Owners, SessionMemory, SessionRegistry, WakeBox
 from bot.ports.collections import OVERRIDES
 from tests.fakes import (

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import pytest
 
+from bot.domain.alerts import Severity
 from bot.domain.heartbeats.alerts import OpenFinding, Place
 from bot.domain.heartbeats.beats import Indicator, Wake
 from bot.domain.playbook import parse
 from bot.domain.playbook_entries import task_id
-from bot.domain.severity import Severity
 from bot.errors import Unavailable
 from bot.heartbeat.run.findings import report_by_code
 from tests.heartbeat.builders import AT

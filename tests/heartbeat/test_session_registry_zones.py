@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.adapters.process.clocks import local_zone
+from bot.adapters.clocks import local_zone
 from bot.heartbeat.session_registry import Owners, Session, resolve_session
 from bot.ports import Person
 from tests.fakes import FakeClock, FakeWorkspace

@@ -11,7 +11,7 @@ from typing import Any
 from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
 from bot.domain.heartbeats.allowed_commands import Argv
 from bot.domain.heartbeats.beats import Wake
-from bot.heartbeat.alerts.pages import FindingResponses
+from bot.heartbeat.pages import FindingResponses
 from bot.heartbeat.run.findings import report_by_code
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from tests.heartbeat.room import BeatRoom

@@ -8,8 +8,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from bot.domain.alerts import AlertState
-from bot.domain.severity import Severity
+from bot.domain.alerts import AlertState, Severity
 from bot.intake.alerts import read_alert
 from tests.security.hostile_text import SEEDS, text_of
 from tests.tables import each_row, read_cases

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from bot.domain.alerts import Alert
-from bot.domain.commands.instructions import InstructionKind
 from bot.domain.events import Event, thread_key
 from bot.domain.jobs import (
     AlertArrived,
@@ -18,6 +17,7 @@ from bot.domain.jobs import (
     QuestionAsked,
     Work,
 )
+from bot.domain.mention_instructions import InstructionKind
 from bot.intake.classifier.classification import classify
 from bot.intake.enqueue import requeue_lost_jobs
 from tests.builders import QUESTION_TS, a_sorter, a_thread, an_event

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.adapters.storage.files.file_engine import FileStore
+from bot.domain.alerts import Severity
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.severity import Severity
 from bot.heartbeat.session_registry import SessionMemory
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, OPS

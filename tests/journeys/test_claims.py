@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.casework.runner import claimed, judged
-from tests.cli.investigate.test_command import Terminal
+from tests.cli.test_investigate import Terminal
 from tests.gitrepo import git
 from tests.journeys.shop import RETRIES
 from tests.model_server import ModelServer, Script

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.adapters.process.terminals import choose_terminal
+from bot.adapters.terminals import choose_terminal
 from bot.config.environment import TEAMS as TEAMS_FOLDER
 from demo.headless import shown_text
 from demo.slack_server import LocalSlack

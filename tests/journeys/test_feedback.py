@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import expect
 
 from blocks import ids
-from bot.cli.investigate.why import command as why
-from bot.cli.reports.metrics import command as metrics
+from bot.cli.reports import metrics_command as metrics
+from bot.cli.why import why_command as why
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, BEN, CHLOE, DEMO, HELP, OPS

@@ -16,7 +16,7 @@ from blocks import ids
 from demo.headless import find_element, shown_text
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, DEMO, HELP, OPS
-from tests.casework.fixes.hostile_patches import HOSTILE
+from tests.casework.hostile_patches import HOSTILE
 from tests.code_host import TOKEN, CodeHost
 from tests.gitrepo import commit_files, git, make_repo
 from tests.hands import Control

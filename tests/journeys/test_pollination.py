@@ -44,7 +44,7 @@ def neighbour(folder: Path, name: str, *hourly: str, daily_is_due: bool = False)
     """Make a checkout with the playbook every session begins with, and hourly tasks more."""
     place = watched(folder, name)
     template = "master.md" if name == "master" else "worker.md"
-    text = (resources.files("bot.heartbeat.playbooks") / "templates" / template).read_text(encoding="utf-8")
+    text = (resources.files("bot.heartbeat") / "templates" / template).read_text(encoding="utf-8")
     now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
     text = text if daily_is_due else text.replace("(never)", now)
     head, title, tail = text.partition("## Daily Tasks")

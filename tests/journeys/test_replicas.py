@@ -12,7 +12,7 @@ from blocks import ids
 from bot.cli.doctor.command import CHECKS, run_checks
 from bot.cli.doctor.context import DoctorContext
 from bot.errors import Unavailable
-from bot.ports.replicas import Role
+from bot.ports.system import Role
 from demo.headless import find_element, find_replies
 from demo.slack_server import LocalSlack
 from demo.workspace import ANA, CHLOE, DEMO, HELP, OPS

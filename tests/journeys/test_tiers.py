@@ -12,7 +12,7 @@ from slack_sdk import WebClient
 from blocks import ids
 from blocks.elements import actions, button
 from blocks.text.outgoing_text import section
-from bot.adapters.storage.queued_jobs import encode_job
+from bot.adapters.storage.files.spool_queue import encode_job
 from bot.domain.events import Sender, thread_key
 from bot.domain.jobs import Job, JobKind, QuestionAsked
 from demo.headless import find_element, shown_text

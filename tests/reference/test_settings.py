@@ -11,7 +11,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.composition.model_access import CLOUD_VARIABLES
+from bot.composition.investigators import CLOUD_VARIABLES
 from bot.config.environment import VARIABLES
 from bot.config.settings import Settings, load_settings
 from bot.errors import ConfigError

@@ -19,7 +19,7 @@ PROBES = "3. `bot/heartbeat/run/inputs.py`"
             f"3. `bot/heartbeat/run/findings.py`, {PROBES}",
             "the beat passes bot/heartbeat/run/probes.py before",
         ),
-        (PROBES, f"3. `bot/cli/init/command.py`, {PROBES}", "the beat does not pass bot/cli/init/command.py"),
+        (PROBES, f"3. `bot/cli/init.py`, {PROBES}", "the beat does not pass bot/cli/init.py"),
         ("<!-- walk: beat -->", "<!-- walk: beet -->", "there is no walk 'beet'; there are question, beat"),
     ],
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.git.clones import GitNetwork, clone_path
+from bot.adapters.clones import GitNetwork, clone_path
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.reports.code_standings import CloneStanding, read_clones
 from bot.config.codebase_settings import CodebaseSettings

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from bot.errors import DatabaseAway
 from bot.ports import Clock
-from bot.ports.replicas import Replica, Role
+from bot.ports.system import Replica, Role
 from bot.release import program_version
 from bot.runtime.duties import SignsOfLife
 from tests.builders import NOW

@@ -16,23 +16,21 @@ from slack_sdk.models.blocks import Block
 
 from blocks.text.outgoing_text import section
 from bot.casework.approvers import ApproverList
+from bot.casework.investigate.quotes import settings_in
 from bot.casework.reports.metrics_report import MetricsReport
 from bot.domain.citations.citation_lines import Scan
 from bot.domain.events import Event
-from bot.domain.fixes.patch_files import forms_of
-from bot.domain.fixes.patch_limits import FileChange, FixRefused, check_changes
+from bot.domain.patches import FileChange, FixRefused, check_changes, forms_of
 from bot.domain.playbook import Playbook, parse
 from bot.domain.search.definitions import definitions_in
-from bot.domain.search.settings import settings_in
 from bot.domain.search.stack_frames import StackFrame
 from bot.domain.threads import QuestionType
 from bot.domain.tiers import Tier
 from bot.heartbeat.run.probes import OUTPUT_BYTES, ProbeResult
-from bot.intake.classifier.classification import classify, ngrams_of
-from bot.intake.classifier.rules import Rules
+from bot.intake.classifier.classification import Rules, classify, ngrams_of
 from bot.intake.classifier.scorer import Weights, shipped_weights
 from bot.ports import Documents
-from bot.ports.replicas import Replica
+from bot.ports.system import Replica
 
 PACKAGES: Final = ("bot.domain", "bot.intake", "bot.casework", "bot.heartbeat", "bot.agent", "blocks")
 SEEDS: Final = (

@@ -12,10 +12,18 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from bot.adapters.search.index_rows import FILE_BITS
+from bot.adapters.search.passage_store import FILE_BITS
 from bot.domain.search.definitions import Definition, DefinitionKind
-from bot.domain.search.ranking import Ranked, WordCounts, rank
-from bot.domain.search.tokens import question_phrases, question_words, slips, slips_allowed, trigrams
+from bot.domain.search.tokens import (
+    Ranked,
+    WordCounts,
+    question_phrases,
+    question_words,
+    rank,
+    slips,
+    slips_allowed,
+    trigrams,
+)
 
 CANDIDATES: Final = 200
 HELP: Final = 0.5

@@ -16,8 +16,7 @@ from typing import Any
 from bot.domain.notes import TITLE_CHARS, NoteCitation, StaleCitations, cites_of, paragraphs, stale_lines_notice
 from bot.domain.returns import evidence_in
 from bot.domain.search.passages import MemoryHit
-from bot.domain.search.ranking import rarity
-from bot.domain.search.tokens import question_stems, text_stems
+from bot.domain.search.tokens import question_stems, rarity, text_stems
 from bot.errors import StoreError, TriageError
 from bot.ports import Journal, NoteStore
 

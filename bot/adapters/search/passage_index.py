@@ -14,16 +14,15 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from bot.adapters.search import index_queries as queries
-from bot.adapters.search import index_rows as rows
-from bot.adapters.search.index_build import bring_up_to
-from bot.adapters.search.index_process import IndexProcess
+from bot.adapters.search import passage_store as rows
+from bot.adapters.search.index_build import IndexProcess, bring_up_to
 from bot.adapters.search.passage_store import PassageStore
 from bot.adapters.storage.files.atomic_write import Stamp
 from bot.agent.git.git_history import GitHistory
 from bot.agent.git.git_repo import GitRepo
 from bot.domain.search.definitions import Definition
 from bot.domain.search.passages import CommitHit, IndexGaps, IndexReport, Passage
-from bot.domain.search.ranking import Ranked, WordCounts
+from bot.domain.search.tokens import Ranked, WordCounts
 from bot.ports import Progress
 
 AGAIN_S = 60.0

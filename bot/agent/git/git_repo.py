@@ -15,9 +15,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bot.agent.git.git_folder import GitFolder, Stamp, folders_with_git
+from bot.agent.git.git_folder import GitFolder, Stamp, fetched_content, folders_with_git, is_pointer
 from bot.agent.git.git_process import STREAM_S, GitProcess, Patience
-from bot.agent.git.lfs import fetched_content, is_pointer
 from bot.agent.git.repositories import Located
 from bot.domain.search.files import file_lines
 from bot.errors import CodebaseUnreadable, ConfigError, NotCloned, ProviderError, TriageError

@@ -18,9 +18,8 @@ from typing import Final, NamedTuple
 
 from bot.agent.git.git_process import GitFailed, GitProcess
 from bot.agent.git.git_repo import GitRepo
-from bot.config.network_variables import NETWORK_VARIABLES
-from bot.domain.fixes.patch_files import forms_of
-from bot.domain.fixes.patch_limits import FileChange
+from bot.config.environment import NETWORK_VARIABLES
+from bot.domain.patches import FileChange, forms_of
 from bot.errors import InputError, ProviderError, StoreError, Unavailable
 
 AUTHOR: Final = ("user.name=triage", "user.email=triage@bot.invalid")

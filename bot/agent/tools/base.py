@@ -13,7 +13,7 @@ from bot.agent.git.git_repo import EntryKind, GitRepo, TreeEntry
 from bot.agent.ledger import Ledger
 from bot.domain.search.files import file_lines, is_secret_file
 from bot.domain.secrets import redact_lines
-from bot.domain.text.did_you_mean import spelled_alike
+from bot.domain.text.humanize import spelled_alike
 from bot.errors import TriageError
 
 MAX_PATH_CHARS: Final = 1_000

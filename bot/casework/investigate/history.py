@@ -14,8 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bot.agent.git.git_history import Commit, GitHistory
-from bot.casework.investigate.findings import NONE, Answer, Finding, Search
-from bot.casework.investigate.subjects import Subject
+from bot.casework.investigate.findings import NONE, Answer, Finding, Search, Subject
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.search.definitions import definition_end
 from bot.domain.search.passages import CommitHit, is_quotable

@@ -17,7 +17,7 @@ from pydantic.types import StrictInt
 from bot.agent.git.repositories import Repositories
 from bot.agent.ledger import Ledger
 from bot.agent.model_run import OnProgress
-from bot.agent.prompts.prompt_sections import PromptSection
+from bot.agent.prompts import PromptSection
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Tool
 from bot.casework.checks.addresses import print_evidence

@@ -1,6 +1,11 @@
 """Answers with what a question names: its definition, and the lines that use it.
 
 Reads the index and the files of one commit.
+
+Finds the value that a question asks for: a default, a limit, a port.
+
+Reads the files of the passages closest to the question. What is given a value there is ranked by its own words and by
+the text beside it.
 """
 
 from __future__ import annotations
@@ -11,15 +16,15 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from bot.agent.git.git_history import GitHistory
-from bot.casework.investigate.findings import NONE, Answer, Finding, Search, naming_all, of_lines
-from bot.casework.investigate.quotes import Excerpt
-from bot.casework.investigate.subjects import Subject
+from bot.casework.investigate import quotes
+from bot.casework.investigate.findings import NONE, Answer, Finding, Search, Subject, naming_all, of_lines
+from bot.casework.investigate.quotes import Excerpt, Setting
 from bot.domain.citations.citation_lines import Scan
 from bot.domain.search import questions
-from bot.domain.search.definitions import Definition
+from bot.domain.search.definitions import Definition, DefinitionKind
 from bot.domain.search.files import is_prose, path_weight
 from bot.domain.search.passages import is_import
-from bot.domain.search.questions import DEFINITION_WORDS, USE_WORDS, VALUE_WORDS
+from bot.domain.search.questions import DEFINITION_WORDS, NUMBER, USE_WORDS, VALUE, VALUE_WORDS
 from bot.domain.search.tokens import shared_stems
 
 MAX_DEFINITIONS: Final = 3
@@ -172,3 +177,77 @@ def _of_file(name: str, path: str, lines: Sequence[str], defining: set[int]) -> 
         found = None if number in defining or is_import(line) or _LISTED.fullmatch(line) else word.search(line)
         if found and not scan.is_comment_at(number, found.start()):
             yield _Use(path, number, line[found.end() :].lstrip().startswith("("))
+
+
+LOOKED_AT: Final = 10
+MIN_WEIGHT: Final = 0.5
+"""A file that counts less, such as a test, is not asked what it gives a value to."""
+
+SETS_NUMBER: Final = 0.2
+"""What a number counts beside these shares where one is asked for."""
+
+MAX_ASSIGNMENT_CHARS: Final = 80
+
+
+def value_answer(search: Search) -> Answer:
+    """Return where what the question asks the value of gets one; NONE where it asks for none, or none fits.
+
+    Code that sets no number is no answer where one is asked for.
+    """
+    question = search.question
+    words = question.told(without=VALUE_WORDS)
+    if not question.wants(VALUE) or not words:
+        return NONE
+    subject = search.subject
+    is_type = bool(subject.definitions) and subject.definitions[0].kind is DefinitionKind.TYPE
+    if is_type and not question.others(subject.used, without=DEFINITION_WORDS | VALUE_WORDS):
+        return NONE
+    ranked, wants_number = [], question.wants(NUMBER)
+    for place, one in enumerate(_settings(words, search)):
+        lines = search.quotes.lines(one.path)
+        share = search.share(" ".join((one.path, one.scope, one.name, *lines[one.start - 1 : one.end])))
+        is_number = wants_number and _sets_number(lines[one.line - 1 : one.line])
+        is_told = not wants_number or is_prose(one.path) or _sets_number(lines[one.line - 1 : one.end])
+        if is_told and share >= search.enough_of_code and subject.holds(one.path):
+            is_inside = not subject.is_plain and any(
+                each.path == one.path and each.line <= one.line <= each.end for each in subject.definitions
+            )
+            worth = search.share(one.name) + share + SETS_NUMBER * is_number + is_inside
+            ranked.append((-worth, place, one))
+    findings = (_as_value(one, search) for _, _, one in sorted(ranked))
+    return next((Answer([one]) for one in findings if one), NONE)
+
+
+def _sets_number(lines: Sequence[str]) -> bool:
+    """Whether something gets a number as its value there."""
+    return quotes.SETS_NUMBER.search("\n".join(lines)) is not None
+
+
+def _settings(words: Sequence[str], search: Search) -> Iterator[Setting]:
+    """Yield what is given a value in the definition that is named, in the closest passages, then by its own name."""
+    told = [(one.path, one.line, one.end) for one in search.subject.definitions[:MAX_DEFINITIONS]]
+    named = [
+        (one.path, one.line, one.line)
+        for name in search.index.names_holding(words)
+        for one in search.index.definitions(name)[:MAX_DEFINITIONS]
+    ]
+    found = [
+        (passage.path, passage.start, passage.end)
+        for text in (" ".join((*words, "default")), " ".join(words))
+        for passage in search.index.search(text, limit=LOOKED_AT)
+    ]
+    seen = set()
+    for path, start, end in (*told, *found, *named):
+        if path_weight(path, search.question.text) >= MIN_WEIGHT:
+            for one in search.quotes.settings(path):
+                if start <= one.line <= end and one not in seen:
+                    seen.add(one)
+                    yield one
+
+
+def _as_value(one: Setting, search: Search) -> Finding | None:
+    line = search.quotes.lines(one.path)[one.line - 1].strip().rstrip(",;{")
+    what = line if len(line) <= MAX_ASSIGNMENT_CHARS and "`" not in line else one.name
+    lead = "The value is told in" if is_prose(one.path) else f"`{what}` is set in"  # prose may not repeat the name
+    excerpt = search.quotes.around_setting(one)
+    return of_lines(f"{lead} `{one.path}:{one.line}`.", excerpt) if excerpt else None

@@ -19,8 +19,7 @@ from typing import Any, Final, TextIO
 from bot.agent.git.git_repo import GitRepo
 from bot.agent.model_messages import Unreadable, objects, read_answer
 from bot.agent.model_run import OnProgress, RunFailed, RunTimedOut
-from bot.agent.prompts import prompt
-from bot.agent.prompts.prompt_sections import delimit
+from bot.agent.prompts import delimit, prompt
 from bot.casework.checks.sources import Sources
 from bot.casework.investigate.assignment import Assignment, Investigation
 from bot.casework.investigate.model_investigator import InvestigatorAnswer, return_of, sections_of

@@ -33,7 +33,7 @@ from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadSta
 from bot.errors import Conflict, ProviderError, StoreError, TriageError, Unavailable
 from bot.ports import AuditChat, Store
 from bot.ports.collections import Collection, SingleDocument
-from bot.ports.replicas import Replicas
+from bot.ports.system import Replicas
 
 log = logging.getLogger(__name__)
 

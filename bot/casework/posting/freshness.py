@@ -12,11 +12,11 @@ from typing import Final
 from bot.agent.git.repositories import Repositories
 from bot.casework.checks.sources import stands_at_head
 from bot.casework.thread_service import ThreadService
-from bot.domain.doubts import Doubt, DoubtCode, question_edited, wrote_in_thread
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.secrets import find_secrets
 from bot.domain.text.sanitize import check_whole, has_visible
 from bot.domain.threads import ThreadState
+from bot.domain.waits import Doubt, DoubtCode, question_edited, wrote_in_thread
 from bot.errors import CodebaseUnreadable, ConfigError, InputError, ProviderError
 from bot.ports import ChatMessage
 

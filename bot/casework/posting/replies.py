@@ -17,14 +17,14 @@ from datetime import timedelta
 from typing import Any, Final, NoReturn
 
 from bot.casework.posting.freshness import StillStands, find_changes
-from bot.casework.posting.reply_log import is_logged, logged_claim, reply_record
+from bot.casework.posting.reply_proof import is_logged, logged_claim, reply_record
 from bot.casework.thread_service import ThreadService
-from bot.domain.doubts import Doubt, DoubtCode
 from bot.domain.drafts import claimed_as_seen, replied
 from bot.domain.questions.autonomy_record import AutoJudgement
 from bot.domain.questions.twins import with_draft_of
 from bot.domain.text.humanize import utc_text
 from bot.domain.threads import ThreadState, hash_draft, reply_mark
+from bot.domain.waits import Doubt, DoubtCode
 from bot.errors import ConfigError, Conflict, InputError, ProviderError, StoreError, TriageError, Unconfirmed
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT, may_still_arrive

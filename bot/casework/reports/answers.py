@@ -17,15 +17,15 @@ from bot.casework.reports.status_overview import (
     sessions_in_words,
     unreadable_words,
 )
+from bot.domain.alerts import SIGNS, WORDS, Severity
 from bot.domain.answers import Answer, Line, Linked, Part, Table, lines_of, sentence
-from bot.domain.severity import SIGNS, WORDS, Severity
 from bot.domain.text.humanize import counted, time_ago
 from bot.release import program_version
 
 if TYPE_CHECKING:  # each command needs one of these
     from bot.casework.approvers import ApproverList
     from bot.casework.reports.metrics_report import MetricsReport
-    from bot.ports.replicas import Replica
+    from bot.ports.system import Replica
 
 MAX_NAMED: Final = 8
 MAX_PEOPLE: Final = 50

@@ -12,8 +12,8 @@ from typing import Final
 from bot.casework.reports.answers import draft_line
 from bot.casework.reports.daily_brief import MAX_LINES, BriefKind, DailyBrief, brief_cost_line, period
 from bot.casework.reports.status_overview import FindingLine, ThreadLine, count_findings
+from bot.domain.alerts import SIGNS, WORDS
 from bot.domain.answers import Answer, Line, Part, lines_of
-from bot.domain.severity import SIGNS, WORDS
 from bot.domain.text.humanize import counted, duration, utc_text
 from bot.domain.threads import Resolution
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from bot.casework.reports.journal_history import PastThreads
+from bot.casework.reports.journal_history import PastThreads, ThreadFacts
 from bot.casework.reports.measures import Window, read_feedback
-from bot.casework.reports.thread_facts import ThreadFacts
 from bot.domain.hours import ActiveHours
 from bot.domain.questions.autonomy import (
     AS_DRAFTED,

@@ -16,10 +16,10 @@ from bot.casework.reports.status_overview import overview
 from bot.casework.reports.timeline import render_timeline, render_unanswered
 from bot.domain.answers import Answer, Part
 from bot.domain.citations.links import LinkTo
-from bot.domain.text.names import Names
+from bot.domain.text.humanize import Names
 from bot.domain.threads import ThreadState, check_thread_id
 from bot.errors import InputError
-from bot.intake.classifier.rules import Rules
+from bot.intake.classifier.classification import Rules
 from bot.ports import Store
 from bot.ports.collections import CLASSIFIED, REPLIES
 from bot.ports.threads import Threads

@@ -16,12 +16,11 @@ from typing import Any, Final
 from bot.casework.pause import read_pause
 from bot.casework.reports.code_standings import clone_lines, read_index_standing
 from bot.casework.reports.measures import known_cost, measure_total, recent_records, time_of
-from bot.domain.alerts import AlertState
+from bot.domain.alerts import SIGNS, AlertState, Severity
 from bot.domain.citations.links import sibling_message_link
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.paging import Paging
 from bot.domain.questions.approval_basis import basis_of_thread, standing_words
-from bot.domain.severity import SIGNS, Severity
 from bot.domain.text.humanize import counted, time_ago
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
@@ -29,7 +28,7 @@ from bot.domain.waits import WaitFor
 from bot.intake.presence import describe_presence, read_presence
 from bot.ports import Documents, Store
 from bot.ports.collections import CLASSIFIED, EVENTS, REPLIES, SESSIONS, SPEND, THREADS, Collection
-from bot.ports.replicas import Replica, Replicas
+from bot.ports.system import Replica, Replicas
 
 TEXT_CHARS: Final = 120
 

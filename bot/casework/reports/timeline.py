@@ -18,17 +18,15 @@ from bot.casework.reports.status_overview import unreadable_words
 from bot.domain.alerts import ThreadAlert
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.events import Event
-from bot.domain.fixes.patch_files import fenced_diff, patch_summary
 from bot.domain.paging import Paging
+from bot.domain.patches import fenced_diff, patch_summary
 from bot.domain.questions.feedback import Feedback
 from bot.domain.returns import CODE_CHECKS, Check, ValidatorReturn, Verdict, assumed_words
 from bot.domain.secrets import redact
-from bot.domain.text.humanize import counted, duration
-from bot.domain.text.names import Names
+from bot.domain.text.humanize import Names, counted, duration
 from bot.domain.text.sanitize import one_line
 from bot.domain.threads import Resolution, Round, ThreadState
-from bot.intake.classifier.classification import explain
-from bot.intake.classifier.rules import Rules
+from bot.intake.classifier.classification import Rules, explain
 
 WIDTH: Final = 80
 MAX_STEPS: Final = 12

@@ -24,14 +24,12 @@ from bot.adapters.search.note_index import WordNoteIndex
 from bot.adapters.search.passage_index import SqlitePassageIndex
 from bot.agent.codebases import Codebase, CodebaseLinks, Codebases
 from bot.agent.model_run import SpendLimitReached
-from bot.casework.backtest.known_answers import FixHistory, known_places, standing_of
-from bot.casework.backtest.past_code import PastCode
-from bot.casework.backtest.past_threads import OwnRecord, PastQuestion
-from bot.casework.backtest.results import Cite, PastDraft
 from bot.casework.checks.sources import stale_citations
 from bot.casework.investigate.assignment import ThreadMessage
+from bot.casework.known_answers import Cite, FixHistory, PastDraft, known_places, standing_of
+from bot.casework.past_threads import OwnRecord, PastCode, PastQuestion
 from bot.cli.arguments import Scope
-from bot.cli.investigate.local_investigation import open_any_sources, question_runner, without_model
+from bot.cli.local_investigation import open_any_sources, question_runner, without_model
 from bot.composition.codebases import TeamCode
 from bot.composition.investigators import CaseworkModels, InvestigationInputs
 from bot.composition.storage_engine import open_store

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from bot.adapters.git.clones import Clone, GitNetwork, clone_path
-from bot.adapters.search.index_rows import is_oversized
+from bot.adapters.clones import Clone, GitNetwork, clone_path
+from bot.adapters.search.passage_store import is_oversized
+from bot.agent.git.git_folder import MAX_POINTER_BYTES, is_pointer
 from bot.agent.git.git_repo import EntryKind, GitRepo
-from bot.agent.git.lfs import MAX_POINTER_BYTES, is_pointer
 from bot.casework.reports.code_standings import CodebaseStanding, read_clones, read_index_standing
 from bot.cli.doctor.context import PATIENCE_S, DoctorContext, HealthCheck, well, wrong
 from bot.composition.codebases import checkout_path

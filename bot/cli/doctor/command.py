@@ -20,7 +20,7 @@ import click
 
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import environment_at
-from bot.cli.doctor import code_checks, machine_checks, service_checks, slack_checks
+from bot.cli.doctor import code_checks, machine_checks, service_checks
 from bot.cli.doctor.context import (
     CONFIG,
     DATABASE,
@@ -32,7 +32,7 @@ from bot.cli.doctor.context import (
     SkippedCheck,
     wrong,
 )
-from bot.cli.doctor.state_checks import (
+from bot.cli.doctor.machine_checks import (
     classifier_check,
     connection_check,
     journal_check,
@@ -156,11 +156,11 @@ CHECKS: Mapping[str, Check] = {
     CONFIG: machine_checks.config,
     "modes": machine_checks.modes,
     "lock": machine_checks.lock,
-    TOKENS: slack_checks.check_tokens,
-    "scopes": slack_checks.scopes,
-    "clock": slack_checks.clock,
-    "ops channel": slack_checks.ops_channel,
-    "chats": slack_checks.watched_chats,
+    TOKENS: service_checks.check_tokens,
+    "scopes": service_checks.scopes,
+    "clock": service_checks.clock,
+    "ops channel": service_checks.ops_channel,
+    "chats": service_checks.watched_chats,
     DATABASE: service_checks.database,
     "replicas": service_checks.replicas,
     BOT: lambda context: process_check(context.store(), context.now),

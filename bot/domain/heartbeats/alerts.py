@@ -16,9 +16,9 @@ from typing import Final, Self
 
 from pydantic import AwareDatetime
 
+from bot.domain.alerts import Severity, highest
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.heartbeats.beats import Finding
-from bot.domain.severity import Severity, highest
 from bot.domain.tiers import Tier
 
 _TIME: Final = re.compile(

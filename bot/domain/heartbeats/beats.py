@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints, model_validator
 
+from bot.domain.alerts import Severity
 from bot.domain.frozen_value import FrozenValue
 from bot.domain.returns import Usage
-from bot.domain.severity import Severity
 from bot.domain.tiers import Tier
 
 MAX_PREVIEW_CHARS = 200

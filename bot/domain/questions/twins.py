@@ -12,10 +12,9 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
+from bot.domain.alerts import Severity
 from bot.domain.paging import Paging
-from bot.domain.search.report_parts import readable_text
-from bot.domain.search.stack_frames import frames_in
-from bot.domain.severity import Severity
+from bot.domain.search.stack_frames import frames_in, readable_text
 from bot.domain.text.linear_patterns import LinearPattern
 from bot.domain.threads import PostIntent, ThreadState, Twin, hash_draft
 

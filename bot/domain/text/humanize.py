@@ -1,10 +1,13 @@
-"""Times, lengths of time and distances in time, in words for people. Pure.
+"""Words for people: times and lengths of time, names in place of ids, and what somebody may have meant. Pure.
 
-The terminal shows a time as it stands; Slack shows the same moment in the reader's zone.
+The terminal shows a time as it stands; Slack shows the same moment in the reader's zone. Of the words that somebody may
+have meant those come first that begin alike, then those spelled alike.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -85,3 +88,66 @@ def utc_text(at: datetime) -> str:
     '2026-11-21 03:12 UTC'
     """
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+_MENTION: Final = re.compile(r"<(?:[@#]|!subteam\^)([A-Z0-9]{2,25})(?:\|[^<>|\n]{0,80})?>")
+
+
+class Names:
+    """Names by id, as they were last learned; an id without one stays an id."""
+
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
+        self._names = names or {}
+
+    def name(self, slack_id: str) -> str:
+        """Return `@name` of a person, `#name` of a channel, or the id.
+
+        >>> Names({"U0ANA": "ana", "C0HELP": "help"}).name("U0ANA"), Names().name("U0ANA")
+        ('@ana', 'U0ANA')
+        """
+        known = self._names.get(slack_id)
+        return f"{'#' if slack_id[:1] in 'CG' else '@'}{known}" if known else slack_id
+
+    def text(self, text: str) -> str:
+        """Return text whose mentions are names.
+
+        >>> Names({"U0ANA": "ana", "C0HELP": "help"}).text("<@U0ANA> in <#C0HELP|x> asked <@U9>")
+        '@ana in #help asked U9'
+        """
+        return _MENTION.sub(lambda found: self.name(found[1]), text)
+
+
+MOST: Final = 3
+READ_CHARS: Final = 60
+"""Nobody means a known word by a longer one, and comparing costs the square of the length."""
+
+
+ALIKE: Final = 0.6
+"""The share of letters, 0 to 1, that two words have in common where one may be a slip for the other."""
+
+
+def near_ones(word: str, known: Iterable[str], *, most: int = MOST, cutoff: float = ALIKE) -> tuple[str, ...]:
+    """Return the known words near to one, the nearest first; case does not matter, and "" is near to none.
+
+    >>> near_ones("Paus", ["pause", "resume"]), near_ones("approvers", ["approve-list"]), near_ones("xyz", ["pause"])
+    (('pause',), ('approve-list',), ())
+    """
+    said = word.casefold()[:READ_CHARS]
+    if not said:
+        return ()
+    by_fold = {one.casefold(): one for one in known}
+    begins = [one for fold, one in by_fold.items() if len(said) > 1 and fold.startswith(said)]
+    alike = [by_fold[fold] for fold in spelled_alike(said, by_fold, most=most, cutoff=cutoff)]
+    stems = [one for fold, one in by_fold.items() if len(said) > 4 and fold.startswith(said[:5])]
+    return tuple(dict.fromkeys([*begins, *alike, *stems]))[:most]
+
+
+def spelled_alike(word: str, known: Iterable[str], *, most: int = MOST, cutoff: float = ALIKE) -> list[str]:
+    """Return the known texts that share at least `cutoff` (0 to 1) of their letters with one, the nearest first.
+
+    >>> spelled_alike("src/shp.py", ["src/shop.py", "README.md"])
+    ['src/shop.py']
+    """
+    import difflib  # here: a command that is typed right starts without it
+
+    return difflib.get_close_matches(word, list(known), n=most, cutoff=cutoff)

@@ -40,7 +40,7 @@ from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import TaskHistory, Tier, TierMove, add_measured, includes
 from bot.errors import StoreError, TriageError, failure_kind
-from bot.heartbeat.alerts.alert_routing import DeliveryResult
+from bot.heartbeat.alert_routing import DeliveryResult
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult
 from bot.heartbeat.session_registry import BeatLog, Session, SessionMemory
 from bot.ports import RunFolders

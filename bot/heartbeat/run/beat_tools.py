@@ -23,7 +23,7 @@ from bot.domain.playbook_entries import MAX_TEXT_CHARS, PlaybookEntry, PlaybookS
 from bot.domain.secrets import redact
 from bot.domain.tiers import Tier
 from bot.errors import ConfigError, InputError, StoreError
-from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.run.beat_record import BeatView, PlaybookEdit, news_in
 from bot.heartbeat.run.probes import Probes
 

@@ -32,8 +32,8 @@ from bot.domain.playbook import Playbook
 from bot.domain.text.humanize import counted
 from bot.domain.tiers import PERIODS, Tier, includes
 from bot.errors import InputError, ProviderError, StoreError, TriageError
-from bot.heartbeat.alerts.alert_routing import AlertRouter
-from bot.heartbeat.playbooks.playbook_file import playbook_of
+from bot.heartbeat.alert_routing import AlertRouter
+from bot.heartbeat.playbook_file import playbook_of
 from bot.heartbeat.run.beat_record import Beat, BeatRecorder, BeatStart, BeatView, counted_edits
 from bot.heartbeat.run.findings import (
     Judgement,
@@ -44,11 +44,10 @@ from bot.heartbeat.run.findings import (
     judged,
     needs_full_run,
 )
-from bot.heartbeat.run.inputs import InputCollector
+from bot.heartbeat.run.inputs import InputCollector, PeerSessions
 from bot.heartbeat.run.model_steps import Minds
-from bot.heartbeat.schedule.scheduler import NO_TASKS, Scheduler
+from bot.heartbeat.scheduler import NO_TASKS, Scheduler
 from bot.heartbeat.session_registry import PLAYBOOK, Session, SessionRegistry
-from bot.heartbeat.sharing.peer_sessions import PeerSessions
 from bot.ports import Clock
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from bot.agent.git.git_process import HARDENING
-from bot.config.network_variables import NETWORK_VARIABLES
+from bot.config.environment import NETWORK_VARIABLES
 from bot.domain.heartbeats.allowed_commands import Argv
 
 MEMORY_MIB: Final = 2048

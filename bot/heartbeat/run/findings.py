@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.domain.ack import read_ack
+from bot.domain.alerts import Severity, highest
 from bot.domain.heartbeats.alerts import (
     ASSIGNMENTS,
     FLAGS,
@@ -29,7 +30,6 @@ from bot.domain.heartbeats.beats import BeatReport, BeatResult, BeatStep, Findin
 from bot.domain.heartbeats.session_state import MessageKind
 from bot.domain.playbook import Playbook
 from bot.domain.playbook_entries import PlaybookEntry, is_marked_urgent, task_id, unmarked
-from bot.domain.severity import Severity, highest
 from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Tier, includes

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel
 
 from bot.agent.model_run import RunFailed, RunLimits, RunStopped
-from bot.agent.prompts.prompt_sections import PromptSection
+from bot.agent.prompts import PromptSection
 from bot.agent.specialist import Specialist
 from bot.agent.tools.base import Arguments, Tool
 from bot.domain.ack import without_thoughts

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.search import index_rows
+from bot.adapters.search import passage_store
 from bot.adapters.search.passage_index import AGAIN_S, SqlitePassageIndex
 from bot.agent.git.git_history import Commit, GitHistory
 from bot.agent.git.git_repo import GitRepo
@@ -117,7 +117,7 @@ def test_credentials_are_looked_for_once_when_a_file_is_indexed(code: Path, monk
     """A question costs the same whatever the files hold, and shows none."""
     commit_files(code, {"src/zeppelin.py": f'def moor():\n    return "{TOKEN}"\n'})
     index = index_of(code)
-    monkeypatch.delattr(index_rows, "redact_lines")
+    monkeypatch.delattr(passage_store, "redact_lines")
     (found,) = index.search("how does the zeppelin moor?")
     assert TOKEN not in found.text
     assert "[redacted" in found.text

@@ -18,10 +18,10 @@ from blocks.cards.alert_card import (
 )
 from blocks.text.outgoing_text import local_time
 from blocks.text.splitting import SECTION_CHARS
+from bot.domain.alerts import Severity
 from bot.domain.heartbeats.alerts import Alert, OpenFinding, Removal, finding_digest
-from bot.domain.severity import Severity
 from bot.errors import InputError
-from bot.heartbeat.alerts.alert_routing import digest_text
+from bot.heartbeat.alert_routing import digest_text
 from tests.tables import each_row
 
 AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)

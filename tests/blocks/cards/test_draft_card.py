@@ -15,8 +15,8 @@ from blocks import ids
 from blocks.cards.draft_actions import click_of
 from blocks.cards.draft_card import CardFacts, card_blocks, card_text, draft_fits
 from blocks.cards.incoming_alert import hand_over_click
+from bot.domain.alerts import Severity
 from bot.domain.citations.links import code_links
-from bot.domain.doubts import Doubt, DoubtCode, wrote_in_thread
 from bot.domain.drafts import edit_draft, propose_draft
 from bot.domain.paging import Paging
 from bot.domain.returns import (
@@ -31,8 +31,8 @@ from bot.domain.returns import (
     Verdict,
     quoting_claims,
 )
-from bot.domain.severity import Severity
 from bot.domain.threads import Followup, PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
+from bot.domain.waits import Doubt, DoubtCode, wrote_in_thread
 from tests.blocks.limits import actions, as_slack_takes_it, shown
 from tests.builders import NOW, REF, a_return, a_verdict, in_status
 from tests.tables import each_row

@@ -10,7 +10,7 @@ import pytest
 from slack_sdk.models.views import View
 
 from blocks.cards.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal
-from bot.casework.checks.shown_evidence import ShownCitation
+from bot.casework.checks.addresses import ShownCitation
 from bot.casework.checks.sources import Found, Lines, Missing
 from bot.domain.citations.links import code_links
 from bot.domain.returns import EvidenceKind, EvidenceRef

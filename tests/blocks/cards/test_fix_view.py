@@ -7,16 +7,16 @@ from typing import Any
 from blocks import ids
 from blocks.cards.draft_card import CardFacts, card_blocks
 from blocks.cards.fix_view import diff_fits, diff_modal
-from bot.domain.fixes.fixes import Fix, FixMark, FixStatus, PullRequest, hash_patch
-from bot.domain.fixes.patch_limits import FixCode, PatchRefusal
+from bot.domain.fixes import Fix, FixMark, FixStatus, PullRequest, hash_patch
+from bot.domain.patches import FixCode, PatchRefusal
 from bot.domain.returns import ProposedPatch
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from tests.blocks.cards.test_draft_card import FEW
 from tests.blocks.cards.test_evidence_modal import LINK_TO
 from tests.blocks.limits import as_slack_takes_it, shown, view_as_slack_takes_it
 from tests.builders import THREAD_ID, a_return, in_status
-from tests.casework.fixes.test_fix_opening import a_fix
-from tests.domain.fixes.test_patch_files import a_patch
+from tests.casework.test_fix_opening import a_fix
+from tests.domain.test_patches import a_patch
 from tests.tables import each_row
 
 REQUEST = PullRequest(number=7, url="https://git.example/acme/shop/pull/7")

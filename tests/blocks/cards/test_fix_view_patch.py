@@ -10,7 +10,7 @@ from tests.blocks.cards.test_draft_card import FEW
 from tests.blocks.cards.test_evidence_modal import LINK_TO, seen
 from tests.blocks.limits import as_slack_takes_it, shown, view_as_slack_takes_it
 from tests.builders import a_return, in_status
-from tests.domain.fixes.test_patch_files import a_patch
+from tests.domain.test_patches import a_patch
 from tests.tables import each_row
 
 

@@ -16,7 +16,7 @@ from blocks.cards.incoming_alert import (
     owner_line,
     suspect_lines,
 )
-from bot.casework.hand_overs import Choice
+from bot.casework.alerts import Choice
 from bot.domain.alerts import ThreadAlert
 from bot.domain.returns import CodeOwner, SuspectChange
 from bot.domain.threads import HandOver

@@ -7,8 +7,8 @@ from typing import Any
 
 from blocks.cards.alert_card import NOTIFICATION_CHARS, escalation_blocks, notice_text, ring_blocks
 from blocks.cards.draft_card import CardFacts, card_blocks
+from bot.domain.alerts import Severity
 from bot.domain.paging import Paging
-from bot.domain.severity import Severity
 from bot.domain.threads import ThreadState
 from tests.blocks.limits import as_slack_takes_it
 from tests.builders import NOW, a_thread

@@ -24,8 +24,8 @@ from blocks.views.home_view import HomeData, Notice, TeamHome, home_view
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
 from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus, Twin
-from bot.heartbeat.schedule.session_rows import SessionRow, SessionStatus
 from bot.heartbeat.session_registry import resolve_session
+from bot.heartbeat.session_rows import SessionRow, SessionStatus
 from tests.blocks.cards.test_draft_card import FEW, HOSTILE
 from tests.blocks.limits import as_slack_takes_it, view_as_slack_takes_it
 from tests.builders import NOW, in_status

@@ -15,7 +15,9 @@ from bot.agent.ledger import Ledger
 from bot.agent.model_run import RunFailed, SpendLimitReached
 from bot.agent.prompts import prompt
 from bot.agent.run_records import RunRecorder
-from bot.casework.checks.model_validator import ModelValidator, ValidatorAnswer
+from bot.agent.tools.base import Tool, ToolProblem
+from bot.casework.checks.model_validator import ModelValidator, OpenAddress, ValidatorAnswer, address_tool, was_opened
+from bot.casework.checks.sources import Sources
 from bot.casework.checks.validation import CodeValidator, Validation
 from bot.casework.investigate.assignment import Investigation
 from bot.domain.returns import (
@@ -32,7 +34,7 @@ from bot.domain.threads import ThreadState, ThreadStatus
 from tests.builders import a_return, in_status
 from tests.casework.runner import COST, MODEL, ScriptedRunner, a_specialist, judged, reading
 from tests.fakes import FakeClock
-from tests.gitrepo import make_repo
+from tests.gitrepo import commit_files, make_repo, write_files
 from tests.tables import each_row
 
 CODE = {"app/retry.py": "import time\n\nLIMIT = 5\n"}
@@ -285,3 +287,62 @@ def test_it_is_told_of_images_that_only_the_investigator_saw(tmp_path: Path) -> 
     first, second = (request.prompt for request in court.runner.requests)
     assert "2 images beside the question; the investigator saw 1" in first
     assert "images" not in second
+
+
+TOKEN = "ghp_" + "aB3dE5" * 6
+
+
+class Judge:
+    """A draft's citations, their sources, and the tool of whoever judges them."""
+
+    def __init__(self, folder: Path) -> None:
+        code = make_repo(folder / "code", {"a.py": "A = 1\n", "deploy/.env": "A=1\n"})
+        self.sha = commit_files(code, {"a.py": f"A = 2\nKEY = '{TOKEN}'\n"}, "Raise A")
+        write_files(folder / "memory", {"limits.md": "# Limits\nFive.\n"})
+        done = Ledger().record_query("logs__query", "up", "one\ntwo\nthree")
+        self.sources = Sources(GitRepo(code), done, NoteFiles(folder / "memory"))
+        self.refs = (
+            EvidenceRef(kind=EvidenceKind.FILE, ref="a.py:1", commit=self.sha),
+            EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=self.sha[:8], commit=self.sha),
+            EvidenceRef(kind=EvidenceKind.LOG_QUERY, ref="1:2-3"),
+            EvidenceRef(kind=EvidenceKind.MEMORY, ref="limits.md:2"),
+        )
+        self.ledger = Ledger()
+        self.tool: Tool = address_tool(self.refs, self.sources, self.ledger)
+
+    def __call__(self, address: str) -> str:
+        return self.tool.call(OpenAddress(address=address))
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Judge:
+    """Has opened nothing yet."""
+    return Judge(tmp_path)
+
+
+@each_row("index, line", [(0, "1| A = 2"), (1, "1| Raise A"), (2, "2| two"), (3, "2| Five.")])
+def test_each_citation_can_be_opened(tmp_path: Path, index: int, line: str) -> None:
+    """As it is written in the draft; after that, and not before, the ledger shows it."""
+    judge = Judge(tmp_path)
+    ref = judge.refs[index]
+    assert was_opened(ref, judge.sources, judge.ledger) is False
+    assert line in judge(ref.ref).split("\n")
+    assert was_opened(ref, judge.sources, judge.ledger) is True
+
+
+def test_addresses_beside_the_citations_can_be_opened(judge: Judge) -> None:
+    """Other lines, other results, other commits: to break a draft is to look elsewhere."""
+    assert "2| KEY = '[redacted: GitHub token]'" in judge("a.py:1-2")
+    assert "1| one" in judge("1:1")
+    assert "1| # Limits" in judge("`memory/limits.md:1`")
+    assert "> -A = 1" in judge(judge.sha)
+    assert TOKEN not in judge(judge.sha)
+
+
+@each_row("address", ["a.py", "b.py:1", "a.py:1-99", "deploy/.env:1", "2:1", "f" * 40, "memory/none.md:1", "x" * 400])
+def test_what_is_not_there_is_a_problem_told_to_the_model(tmp_path: Path, address: str) -> None:
+    """And nothing is noted as opened."""
+    judge = Judge(tmp_path)
+    with pytest.raises(ToolProblem):
+        judge(address)
+    assert judge.ledger.reads == []

@@ -18,7 +18,7 @@ from bot.domain.returns import InvestigatorReturn
 from bot.domain.threads import Resolution, ThreadStatus
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
 from bot.ports.collections import AUTO_REPLIES, Collection
-from bot.ports.replicas import Replica
+from bot.ports.system import Replica
 from bot.ports.threads import Threads
 from tests.builders import QUESTION_TS, THREAD_ID, a_return, an_event
 from tests.casework.four_weeks import AT_WORK, live_four_weeks

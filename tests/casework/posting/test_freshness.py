@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.posting.freshness import find_changes, quotes_at_head
-from bot.domain.doubts import Doubt, wrote_in_thread
 from bot.domain.returns import EvidenceKind, EvidenceRef
+from bot.domain.waits import Doubt, wrote_in_thread
 from bot.errors import ProviderError
 from bot.ports import ChatMessage
 from tests.builders import NOW, QUESTION_TS, REF, a_return, a_thread

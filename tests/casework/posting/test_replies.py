@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.casework.posting.replies import SLOW_IN_FLIGHT, Replies
-from bot.casework.posting.reply_log import reply_record
+from bot.casework.posting.reply_proof import reply_record
 from bot.casework.recovery import CrashRecovery
 from bot.domain.returns import Usage, Verdict
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, ThreadStatus, hash_draft, reply_mark

@@ -11,7 +11,7 @@ import pytest
 from blocks.cards.evidence_modal import proof_modal
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.approvers import Approvers
-from bot.casework.checks.shown_evidence import EvidenceReader
+from bot.casework.checks.addresses import EvidenceReader
 from bot.casework.checks.sources import Lines
 from bot.casework.posting.reply_proof import GONE, ProofAccess, ProofReader, ReadProof, proof_of, proof_words
 from bot.domain.returns import Check, Claim, ClaimKind, EvidenceKind, EvidenceRef

@@ -6,13 +6,12 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from blocks.text.tables import without_tables
-from blocks.views.answers import answer_blocks
+from blocks.views.answers import answer_blocks, without_tables
 from bot.casework.reports.answers import status_answer
 from bot.casework.reports.status_overview import FindingLine, Overview, ThreadLine
-from bot.domain.severity import Severity
+from bot.domain.alerts import Severity
 from bot.domain.threads import PendingReason, ThreadStatus
-from bot.ports.replicas import Replica
+from bot.ports.system import Replica
 from tests.blocks.cards.test_draft_card import HOSTILE
 from tests.blocks.limits import shown
 from tests.builders import NOW

@@ -12,7 +12,7 @@ from blocks.views.answers import answer_blocks
 from bot.casework.reports.answers_brief import brief_answer
 from bot.casework.reports.daily_brief import MAX_LINES, BriefKind, DailyBrief
 from bot.casework.reports.status_overview import FindingLine, ThreadLine
-from bot.domain.severity import Severity
+from bot.domain.alerts import Severity
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from tests.builders import NOW
 from tests.tables import each_row

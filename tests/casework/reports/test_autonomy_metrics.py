@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from bot.casework.reports.autonomy_metrics import TypeRecord, type_records, week_records
+from bot.casework.reports.journal_history import facts_of
 from bot.casework.reports.measures import Window
-from bot.casework.reports.thread_facts import facts_of
+from bot.domain.alerts import Severity
 from bot.domain.questions.autonomy import WeekRecord
 from bot.domain.returns import ProposedPatch
-from bot.domain.severity import Severity
 from bot.domain.threads import QuestionType, Resolution
 from tests.builders import NOW, a_verdict
 from tests.casework.past import BACKED, GOOD, a_round, decided, thread

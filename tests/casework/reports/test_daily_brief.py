@@ -10,9 +10,8 @@ import pytest
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.casework.reports.daily_brief import BriefKind, DailyBrief, brief_line, build_brief
-from bot.casework.reports.report_schedules import BriefSchedule
-from bot.config.casework_settings import BriefSettings
+from bot.casework.reports.daily_brief import BriefKind, BriefSchedule, DailyBrief, brief_line, build_brief
+from bot.config.codebase_settings import BriefSettings
 from bot.domain.hours import ActiveHours
 from bot.domain.threads import Followup, PendingReason, Resolution, ThreadStatus
 from bot.errors import ProviderError, StoreError, Unavailable, Unconfirmed

@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.casework.reports.acceptance import measure_criteria
-from bot.casework.reports.journal_history import JournalHistory
+from bot.casework.reports.journal_history import JournalHistory, LongRun
 from bot.casework.reports.measures import Measure
-from bot.casework.reports.metrics_report import build_metrics, tally
-from bot.casework.reports.thread_facts import LongRun
+from bot.casework.reports.metrics_report import build_metrics, measure_criteria, tally
 from bot.domain.returns import Verdict
 from bot.domain.threads import Resolution, ThreadStatus, Transition
 from tests.builders import NOW

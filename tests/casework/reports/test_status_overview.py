@@ -24,9 +24,8 @@ from bot.casework.reports.status_overview import (
     sessions_in_words,
     thread_line,
 )
-from bot.domain.alerts import Alert, AlertState, ThreadAlert
+from bot.domain.alerts import Alert, AlertState, Severity, ThreadAlert
 from bot.domain.heartbeats.alerts import OpenFinding, Removal
-from bot.domain.severity import Severity
 from bot.domain.text.humanize import time_ago
 from bot.domain.threads import PendingReason, ThreadStatus, Twin
 from bot.domain.waits import Wait, WaitFor

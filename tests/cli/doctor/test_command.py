@@ -16,7 +16,7 @@ from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.pause import Pause
 from bot.cli.doctor.command import BOT, CHECKS, render, run_checks
 from bot.cli.doctor.context import DoctorContext, HealthCheck, SkippedCheck
-from bot.cli.doctor.state_checks import connection_check, journal_check, pause_check, process_check
+from bot.cli.doctor.machine_checks import connection_check, journal_check, pause_check, process_check
 from bot.config.environment import read_environment
 from bot.errors import ProviderError
 from bot.ports.collections import PAUSE, PRESENCE, SingleDocument

@@ -18,10 +18,10 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.casework.reports.code_standings import IndexStanding
-from bot.cli.doctor import code_checks, machine_checks, service_checks, slack_checks
+from bot.cli.doctor import code_checks, machine_checks, service_checks
 from bot.cli.doctor.command import run_checks
 from bot.cli.doctor.context import DoctorContext, HealthCheck
-from bot.cli.doctor.state_checks import records_check
+from bot.cli.doctor.machine_checks import records_check
 from bot.config.environment import read_environment
 from bot.ports.collections import HOME, INDEX, PRESENCE, SingleDocument
 from tests.builders import NOW
@@ -56,53 +56,53 @@ def patient(
 def test_tokens_are_those_of_the_workspace(tmp_path: Path, slack: SlackStub) -> None:
     """While no bot runs the app's token is tried too, for nothing else would."""
     slack.will("auth.test", Answer({"user": "triage", "team": "Acme"}))
-    assert slack_checks.check_tokens(patient(tmp_path, slack.url)) == HealthCheck(
+    assert service_checks.check_tokens(patient(tmp_path, slack.url)) == HealthCheck(
         ok=True, says="triage in Acme; Socket Mode is on"
     )
     slack.will("apps.connections.open", refusal("not_allowed_token_type"))
-    found = run_checks(patient(tmp_path, slack.url), {"tokens": slack_checks.check_tokens}, limit_s=300)["tokens"]
+    found = run_checks(patient(tmp_path, slack.url), {"tokens": service_checks.check_tokens}, limit_s=300)["tokens"]
     assert (found.ok, "are swapped" in found.says) == (False, True)
 
 
 def test_missing_scopes_are_named(tmp_path: Path, slack: SlackStub) -> None:
     """As granted, not as asked for; a server that names none is not held to it."""
     slack.will("auth.test", Answer(x_oauth_scopes=",".join(MANIFEST)))
-    assert slack_checks.scopes(patient(tmp_path, slack.url)).ok
+    assert service_checks.scopes(patient(tmp_path, slack.url)).ok
     slack.will("auth.test", Answer(X_OAuth_Scopes=",".join(s for s in MANIFEST if s != "files:write") + ",pins:read"))
-    found = slack_checks.scopes(patient(tmp_path, slack.url))
+    found = service_checks.scopes(patient(tmp_path, slack.url))
     assert (found.ok, found.says) == (False, "not granted: files:write")
     assert "Reinstall" in found.fix
     slack.will("auth.test", Answer(x_oauth_scopes=",".join(s for s in MANIFEST if s != "reactions:write")))
-    assert "askers see no reaction" in slack_checks.scopes(patient(tmp_path, slack.url)).says
-    assert slack_checks.scopes(patient(tmp_path, slack.url, acknowledge="none")).ok
+    assert "askers see no reaction" in service_checks.scopes(patient(tmp_path, slack.url)).says
+    assert service_checks.scopes(patient(tmp_path, slack.url, acknowledge="none")).ok
     slack.will("auth.test", Answer(x_oauth_scopes=",".join(s for s in MANIFEST if s != "files:read")))
-    assert slack_checks.scopes(patient(tmp_path, slack.url)).says.endswith("; without files:read no image is read")
+    assert service_checks.scopes(patient(tmp_path, slack.url)).says.endswith("; without files:read no image is read")
     slack.will("auth.test", Answer())
-    assert slack_checks.scopes(patient(tmp_path, slack.url)).says == "not compared: Slack did not list them"
+    assert service_checks.scopes(patient(tmp_path, slack.url)).says == "not compared: Slack did not list them"
 
 
 def test_a_clock_that_is_off_is_told_by_how_much(tmp_path: Path, slack: SlackStub) -> None:
     """Against the header of a real answer, and by hand."""
-    assert slack_checks.clock(patient(tmp_path, slack.url)).ok
+    assert service_checks.clock(patient(tmp_path, slack.url)).ok
     date = "Fri, 20 Nov 2026 09:00:00 GMT"
-    assert slack_checks.skew(date, NOW + timedelta(seconds=59)).ok
-    assert slack_checks.skew(date, NOW + timedelta(minutes=3)).says == "180 s ahead of Slack's"
-    assert slack_checks.skew(date, NOW - timedelta(minutes=3)).says == "180 s behind Slack's"
-    assert "has no time" in slack_checks.skew("soon", NOW).says
+    assert service_checks.skew(date, NOW + timedelta(seconds=59)).ok
+    assert service_checks.skew(date, NOW + timedelta(minutes=3)).says == "180 s ahead of Slack's"
+    assert service_checks.skew(date, NOW - timedelta(minutes=3)).says == "180 s behind Slack's"
+    assert "has no time" in service_checks.skew("soon", NOW).says
 
 
 def test_a_chat_without_the_bot_is_named(tmp_path: Path, slack: SlackStub) -> None:
     """Also one that is not there, and one that is archived."""
     slack.will("conversations.info", Answer({"channel": {"is_member": True}}))
     one = [{"chat_id": "C0123HELP", "name": "help"}]
-    assert slack_checks.watched_chats(patient(tmp_path, slack.url, watched_chats=one)).ok
+    assert service_checks.watched_chats(patient(tmp_path, slack.url, watched_chats=one)).ok
     for answer, words in (
         (Answer({"channel": {"is_member": False}}), "the bot is not in C0123HELP (help)"),
         (Answer({"channel": {"is_member": True, "is_archived": True}}), "C0123HELP (help) is archived"),
         (refusal("channel_not_found"), "C0123HELP (help): Slack could not look at the channel: channel_not_found"),
     ):
         slack.will("conversations.info", answer)
-        found = slack_checks.watched_chats(patient(tmp_path, slack.url, watched_chats=one))
+        found = service_checks.watched_chats(patient(tmp_path, slack.url, watched_chats=one))
         assert not found.ok
         assert found.says.startswith(words)
         assert "/invite" in found.fix

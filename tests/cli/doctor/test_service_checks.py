@@ -15,7 +15,7 @@ from bot.cli.doctor import service_checks
 from bot.cli.doctor.command import CHECKS, render, run_checks
 from bot.cli.doctor.context import DATABASE
 from bot.config.environment import read_environment
-from bot.ports.replicas import Replica
+from bot.ports.system import Replica
 from tests.cli.doctor.test_command import patient
 from tests.postgres import driver, new_database
 

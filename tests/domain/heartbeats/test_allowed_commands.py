@@ -134,7 +134,7 @@ def test_a_template_without_holes_matches_itself_only(words: list[str]) -> None:
 @each_row("name", ["worker.md", "master.md"])
 def test_every_command_of_the_templates_is_allowed_by_default(name: str) -> None:
     """A playbook made from a template is probed without a word in triage.yml."""
-    text = (Path(bot.heartbeat.__file__).parent / "playbooks" / "templates" / name).read_text()
+    text = (Path(bot.heartbeat.__file__).parent / "templates" / name).read_text()
     commands = [shlex.split(command) for line in text.splitlines() for command in re.findall(r"^- .*`(.+)`$", line)]
     assert len(commands) == 14
     assert [command for command in commands if not any(fits(t, command) for t in DEFAULT_COMMANDS)] == []

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.search.tokens import extra_words, question_phrases, question_stems, question_words, shared_stems
+from bot.domain.search.tokens import (
+    WordCounts,
+    extra_words,
+    likelihood,
+    question_phrases,
+    question_stems,
+    question_words,
+    rank,
+    rescaling,
+    shared_stems,
+)
 
 
 def test_a_name_in_text_without_blanks_is_a_word_of_its_own() -> None:
@@ -28,3 +39,58 @@ def test_code_is_looked_for_however_common_its_words_are() -> None:
     assert {"many", "true"} <= set(question_words("what does `many=True` do?"))
     assert "many" not in question_words("how many of them are true?")
     assert "404" in question_words("where are 404s handled?")
+
+
+CART = WordCounts(1_000, {"cart": 20, "host": 3})
+
+
+def best(scores: dict[int, float], paths: dict[int, str], held: dict[str, set[int]] | None = None) -> list[int]:
+    """Return the passages in the order of their rank; by default each holds every word."""
+    held = {word: set(scores) for word in CART.found} if held is None else held
+    looked_at = {one: paths[one] for one in scores}
+    return [one.passage for one in rank(scores, held, CART, looked_at, question="cart", limit=8)]
+
+
+@given(st.lists(st.tuples(st.floats(1, 50), st.sampled_from(("src/a.py", "src/b.py", "tests/c.py"))), max_size=20))
+def test_scores_never_rise_and_a_file_that_is_gone_is_not_found(found: list[tuple[float, str]]) -> None:
+    """However many passages lie in one file."""
+    scores = {at: score for at, (score, _) in enumerate(found)}
+    paths = {at: path for at, (_, path) in enumerate(found) if path != "src/b.py"}
+    held = {word: set(scores) for word in CART.found}
+    ranked = rank(scores, held, CART, paths, question="cart", limit=8)
+    assert len(ranked) == min(8, len(paths))
+    assert [one.score for one in ranked] == sorted((one.score for one in ranked), reverse=True)
+
+
+def test_code_comes_before_tests() -> None:
+    """Unless the test is much better."""
+    paths = {1: "tests/test_a.py", 2: "src/a.py"}
+    assert best({1: 10.0, 2: 9.0}, paths) == [2, 1]
+    assert best({1: 40.0, 2: 9.0}, paths) == [1, 2]
+
+
+def test_what_holds_more_of_the_question_comes_first_and_what_holds_little_of_it_is_left_out() -> None:
+    """A little may be enough where it says much."""
+    paths = {1: "a.py", 2: "b.py"}
+    assert best({1: 10.0, 2: 9.0}, paths, {"cart": {1, 2}, "host": {2}}) == [2, 1]
+    assert best({1: 1.0, 2: 1.0}, paths, {"cart": {1}, "host": {2}}) == [2]
+    assert best({1: 20.0}, paths, {"cart": {1}, "host": set()}) == [1]
+
+
+def test_an_index_that_knows_a_rare_word_is_likelier_than_one_full_of_a_common_word() -> None:
+    """And one that knows nothing of a question is the least likely."""
+    rare = WordCounts(1_000, {"cart": 20, "host": 0})
+    common = WordCounts(1_000, {"cart": 0, "host": 400})
+    neither = WordCounts(1_000, {"cart": 0, "host": 0})
+    whole = WordCounts(3_000, {"cart": 20, "host": 400})
+    told = [likelihood(own, whole, 3) for own in (rare, common, neither)]
+    assert told[2] == 0
+    assert told == sorted(told, reverse=True)
+
+
+def test_scores_are_lowered_where_a_word_is_rare_in_one_index_alone() -> None:
+    """What is as rare everywhere keeps its score."""
+    stray = WordCounts(1_000, {"cart": 1})
+    assert rescaling(stray, stray) == pytest.approx(1)
+    assert rescaling(stray, WordCounts(2_000, {"cart": 501})) < 0.5
+    assert rescaling(WordCounts(10, {"cart": 0}), stray) == 0

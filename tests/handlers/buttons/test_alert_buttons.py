@@ -15,10 +15,11 @@ from bot.casework.approvers import Approvers
 from bot.domain.heartbeats.alerts import Alert, OpenFinding, Place, finding_digest
 from bot.domain.heartbeats.beats import Delivered, Wake
 from bot.errors import InputError, ProviderError, Unconfirmed
-from bot.heartbeat.alerts.pages import FindingResponses
+from bot.heartbeat.pages import FindingResponses
 from bot.heartbeat.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
-from handlers.buttons.alert_buttons import NOT_YOURS, AlertActions, AlertButtons
+from handlers.buttons.alert_buttons import NOT_YOUR_ALERT as NOT_YOURS
+from handlers.buttons.alert_buttons import AlertActions, AlertButtons
 from handlers.buttons.decision_handler import say_beside
 from tests.fakes import FakeClock, FakeWorkspace, MemoryStore, in_memory
 from tests.heartbeat.builders import AT, OWNERS, alert_router

@@ -14,15 +14,14 @@ from slack_sdk.errors import SlackApiError
 
 from blocks import ids
 from bot.casework.approvers import UNKNOWN, Approvers
-from bot.casework.checks.shown_evidence import ShownCitation
+from bot.casework.checks.addresses import ShownCitation
 from bot.casework.checks.sources import Missing
 from bot.casework.decisions import DraftClick
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from bot.errors import ProviderError, Unconfirmed
 from bot.ports import Person
 from bot.ports.chat import IN_FLIGHT
-from handlers.buttons.draft_buttons import NOT_YOURS, ClickReplies, DraftButtons, draft_evidence
-from handlers.buttons.note_buttons import NoteButtons
+from handlers.buttons.draft_buttons import NOT_YOURS, ClickReplies, DraftButtons, NoteButtons, draft_evidence
 from tests.builders import THREAD_ID, a_return
 from tests.casework.office import ANN, BEN, Office
 from tests.payloads import payload

@@ -11,7 +11,7 @@ import pytest
 from slack_sdk import WebClient
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.checks.shown_evidence import EvidenceReader
+from bot.casework.checks.addresses import EvidenceReader
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import InputError

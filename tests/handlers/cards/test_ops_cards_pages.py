@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.domain.severity import Severity
+from bot.domain.alerts import Severity
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports import PageRing
 from handlers.cards.ops_cards import PagePosts

@@ -12,21 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from slack_sdk.webhook import WebhookResponse
 
-from blocks.views.brief_view import draft_lines
+from blocks.views.report_views import draft_lines
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
 from bot.casework.reports.status_overview import ThreadLine
 from bot.domain.answers import Answer, sentence
-from bot.domain.commands.command_specs import manual
+from bot.domain.command_specs import manual
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import InputError, ProviderError, StoreError, TriageError
 from bot.ports import Person
 from bot.ports.threads import Threads
 from handlers.answers import TableAnswers
-from handlers.commands.casework_commands import CaseworkCommands, status_command
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher, TypedCommand
+from handlers.commands.topics import CaseworkCommands, status_command
 from tests.blocks.limits import texts
 from tests.builders import NOW, in_status
 from tests.fakes import FakeClock, FakeWorkspace

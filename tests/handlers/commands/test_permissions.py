@@ -16,23 +16,23 @@ from bot.adapters.storage.files.file_engine import FileStore, NoteFiles
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
 from bot.domain.answers import sentence
-from bot.domain.commands.command_specs import NOTHING, Who, manual
+from bot.domain.command_specs import NOTHING, Who, manual
 from bot.domain.heartbeats.beats import BeatResult, Envelope, Indicator, Wake
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
-from bot.heartbeat.playbooks.playbook_file import Removals
-from bot.heartbeat.playbooks.task_commands import TaskCommands
-from bot.heartbeat.schedule.session_controls import SessionControls
+from bot.heartbeat.playbook_file import Removals
+from bot.heartbeat.session_controls import SessionControls
+from bot.heartbeat.task_commands import TaskCommands
 from bot.ports import Person
 from bot.ports.collections import AUTONOMY, SingleDocument
 from bot.ports.threads import Threads
-from handlers.commands.casework_commands import (
+from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
+from handlers.commands.topics import (
     CaseworkCommands,
+    SessionCommand,
     metrics_command,
     notes_command,
     status_command,
 )
-from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
-from handlers.commands.session_command import SessionCommand
 from tests.blocks.limits import texts
 from tests.builders import in_status
 from tests.casework.four_weeks import AT_WORK, live_four_weeks

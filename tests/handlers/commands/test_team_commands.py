@@ -9,7 +9,7 @@ from typing import Any
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS
 from bot.casework.approvers import Approvers
 from bot.domain.answers import Answer, Part, lines_of
-from bot.domain.commands.command_specs import commands
+from bot.domain.command_specs import commands
 from bot.intake.normalise import Identity
 from bot.ports import Person
 from handlers.commands.dispatcher import ONLY_APPROVERS, CommandDispatcher, DeferredAnswer, TypedCommand

@@ -9,12 +9,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.adapters.process.clocks import SystemClock
+from bot.adapters.clocks import SystemClock
 from bot.errors import StoreError
 from bot.intake.presence import Presence, connection_state
 from handlers.transport.http_app import Signatures
-from handlers.transport.http_connection import HttpConnection
-from handlers.transport.http_server import HttpServer
+from handlers.transport.http_connection import HttpConnection, HttpServer
 from tests.fakes import FakeClock, MemorySingle
 from tests.handlers.listening import listening
 from tests.handlers.signed import SECRET, as_json, send, sign

@@ -18,12 +18,12 @@ import requests
 from slack_bolt import App
 
 from blocks import ids
-from bot.adapters.process.clocks import SystemClock
+from bot.adapters.clocks import SystemClock
 from bot.errors import ConfigError, StoreError
 from bot.intake.normalise import Identity
-from handlers.transport import http_server
+from handlers.transport import http_connection
 from handlers.transport.http_app import MAX_BODY, HttpApp, Signatures
-from handlers.transport.http_server import REQUEST_S, STOP_LIMIT_S, HttpServer
+from handlers.transport.http_connection import REQUEST_S, STOP_LIMIT_S, HttpServer
 from tests.handlers.listening import listening
 from tests.handlers.signed import SECRET, as_form, as_json, send, sign
 from tests.handlers.slack_stub import SlackStub
@@ -359,7 +359,7 @@ def test_of_too_many_unfinished_requests_the_oldest_gives_way(
     slack: SlackStub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So there is always room for Slack's, and files for the rest of the process."""
-    monkeypatch.setattr(http_server, "MAX_UNFINISHED", 3)
+    monkeypatch.setattr(http_connection, "MAX_UNFINISHED", 3)
     edge = Edge(slack.url)
     edge.open()
     with connected(edge, *[LARGE] * 4) as [first, *others]:
@@ -371,7 +371,7 @@ def test_of_too_many_unfinished_requests_the_oldest_gives_way(
 
 def test_unfinished_requests_hold_a_bounded_number_of_bytes(slack: SlackStub, monkeypatch: pytest.MonkeyPatch) -> None:
     """However large each of them is."""
-    monkeypatch.setattr(http_server, "MAX_UNFINISHED_BYTES", 1_000_000)
+    monkeypatch.setattr(http_connection, "MAX_UNFINISHED_BYTES", 1_000_000)
     edge = Edge(slack.url)
     edge.open()
     with connected(edge, *[LARGE + b"{" * 400_000] * 3) as [first, *others]:

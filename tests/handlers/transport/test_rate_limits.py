@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ports.replicas import Rate
+from bot.ports.system import Rate
 from handlers.transport.rate_limits import MAX_KEPT, RateLimit, RateLimiter
 
 

@@ -17,10 +17,10 @@ from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, Spent
 from bot.domain.jobs import RunBeat
 from bot.domain.tiers import Tier
 from bot.errors import ProviderError, StoreError, Unavailable
-from bot.heartbeat.alerts.pages import FindingResponses
+from bot.heartbeat.pages import FindingResponses
 from bot.heartbeat.run.beat_record import BeatView
-from bot.heartbeat.schedule.session_rows import rows
 from bot.heartbeat.session_registry import Owners
+from bot.heartbeat.session_rows import rows
 from tests.fakes import FakeWorkspace
 from tests.heartbeat.builders import AT
 from tests.heartbeat.room import COST, QUIET, BeatRoom, Scripted, report, screened

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from bot.domain.alerts import Severity
 from bot.domain.heartbeats.alerts import FLAGS, MESSAGE, RECEIPTS, OpenFinding
 from bot.domain.heartbeats.beats import BeatReport, BeatResult, Finding, Receipt, Reported
 from bot.domain.playbook_entries import task_id
-from bot.domain.severity import Severity
 from bot.heartbeat.run.beat_record import BeatView
 from bot.heartbeat.run.findings import Judgement, boxes, judge_report, seen_by_code, still_standing
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult

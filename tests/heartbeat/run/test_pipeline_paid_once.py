@@ -12,7 +12,7 @@ from bot.domain.heartbeats.session_state import InboxMessage, MessageKind
 from bot.domain.jobs import RunBeat
 from bot.domain.playbook import add, parse
 from bot.domain.tiers import Tier
-from bot.heartbeat.playbooks.playbook_file import PlaybookFile
+from bot.heartbeat.playbook_file import PlaybookFile
 from bot.heartbeat.run.beat_record import BeatView
 from tests.fakes import Crash, Faults
 from tests.heartbeat.builders import AT

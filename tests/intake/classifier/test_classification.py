@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.events import Classification, Event, MessageType
-from bot.intake.classifier import own_words
-from bot.intake.classifier.classification import asks_question, classify
-from bot.intake.classifier.rules import Rules
+from bot.intake.classifier import scorer
+from bot.intake.classifier.classification import Rules, asks_question, classify
 from tests.tables import each_row, read_cases
 
 BOT = "U0TRIAGE"
@@ -259,9 +258,9 @@ def test_every_pictograph_of_unicode_is_an_emoji_and_no_letter_is() -> None:
     pictographs = regex.compile(r"\p{Extended_Pictographic}")
     for char in map(chr, itertools.chain(range(0xA0, 0xD800), range(0xE000, 0x20000))):
         if pictographs.match(char):
-            assert own_words.is_only_emoji(own_words.visible_text(char)), hex(ord(char))
-        elif char.isalnum() or char in own_words.MARKS:
-            assert not own_words.is_only_emoji(char) or regex.match(r"[\p{So}\p{No}]", char), hex(ord(char))
+            assert scorer.is_only_emoji(scorer.visible_text(char)), hex(ord(char))
+        elif char.isalnum() or char in scorer.MARKS:
+            assert not scorer.is_only_emoji(char) or regex.match(r"[\p{So}\p{No}]", char), hex(ord(char))
 
 
 @each_row("said", CORPUS["smalltalk"])

@@ -8,8 +8,7 @@ import pytest
 
 from bot.domain.events import Event
 from bot.domain.languages.packs import LANGUAGES
-from bot.intake.classifier.classification import asks_question, classify, explain
-from bot.intake.classifier.rules import Rules
+from bot.intake.classifier.classification import Rules, asks_question, classify, explain
 from bot.intake.classifier.scorer import SHIPPED, Weights, read_weights, shipped_weights
 from tests.tables import each_row
 from training.evaluation import accuracy

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final, LiteralString, TypeAlias
 
 from bot.adapters.storage.files.file_documents import OF_PROCESS
-from bot.adapters.storage.journal_lines import JournalLines, record_in
+from bot.adapters.storage.files.ndjson_journal import JournalLines, record_in
 from bot.adapters.storage.postgres.database import Database
 from bot.domain.notes import RETIRED, KeptNote, StoredNote, check_note_path
 from bot.errors import Conflict, StoreError

@@ -20,6 +20,7 @@ from bot.adapters.storage.files.atomic_write import create_folder, probe_folder
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import HEAD
 from bot.adapters.storage.files.retention import UNFINISHED, last_touched
+from bot.adapters.storage.files.spool_queue import new_job
 from bot.adapters.storage.postgres.database import LOCK, Database
 from bot.adapters.storage.postgres.postgres_documents import (
     DocumentNotes,
@@ -30,7 +31,6 @@ from bot.adapters.storage.postgres.postgres_documents import (
 )
 from bot.adapters.storage.postgres.postgres_leases import PostgresLeases, PostgresPace, PostgresReplicas
 from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue, lock_of, values_of
-from bot.adapters.storage.queued_jobs import new_job
 from bot.config.home import DEFAULT_TEAM
 from bot.errors import ConfigError, StoreError, refused
 from bot.ports import Clock, JobCounts

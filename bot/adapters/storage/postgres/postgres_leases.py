@@ -17,7 +17,7 @@ from psycopg.rows import class_row
 from bot.adapters.storage.postgres.database import Connection, Database, Fence, connect_first, missing, translated
 from bot.errors import ConfigError, StoreError
 from bot.ports import Clock
-from bot.ports.replicas import Rate, Replica, Role
+from bot.ports.system import Rate, Replica, Role
 
 log = logging.getLogger(__name__)
 

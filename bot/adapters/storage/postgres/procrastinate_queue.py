@@ -24,8 +24,8 @@ from typing import Any, Final
 from procrastinate.sql import queries
 from psycopg import sql
 
+from bot.adapters.storage.files.spool_queue import QueuedJobs, decode_job, encode_job
 from bot.adapters.storage.postgres.database import Connection, Database, Violated, translated
-from bot.adapters.storage.queued_jobs import QueuedJobs, decode_job, encode_job
 from bot.domain.jobs import Job, JobKind
 from bot.errors import ConfigError, StoreError
 from bot.ports import Clock, any_job

@@ -31,7 +31,7 @@ from bot.adapters.storage.postgres.postgres_documents import PostgresDocuments
 from bot.adapters.storage.postgres.postgres_documents import PostgresJournal
 from bot.adapters.storage.postgres.procrastinate_queue import ProcrastinateQueue
 from bot.ports.collections import SingleDocument
-from bot.adapters.process.clocks import SystemClock
+from bot.adapters.clocks import SystemClock
 url, namespace, who = sys.argv[1:]
 database = Database(url, max_connections=2)
 documents = PostgresDocuments(database, namespace)
@@ -50,7 +50,7 @@ WORK: Final = (
     HEAD
     + """
 from threading import Condition
-from bot.runtime.team_queues import TeamQueues
+from bot.runtime.worker_pool import TeamQueues
 changed = Condition()
 queues = TeamQueues(changed, wait_s=0.2)
 queues.add("team", ProcrastinateQueue(

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import Unavailable
-from bot.ports.replicas import SILENT, Rate, Role
+from bot.ports.system import SILENT, Rate, Role
 from handlers.transport.rate_limits import LINE, POST_BURST, RateLimit, RateLimiter
 from tests import fork_server
 from tests.handlers.slack_stub import Answer, a_poster, refusal, slack_stub

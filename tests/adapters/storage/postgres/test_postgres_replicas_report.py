@@ -9,7 +9,7 @@ import pytest
 
 from bot.errors import ConfigError, DatabaseAway
 from bot.ports.migrations import NewerSchema
-from bot.ports.replicas import Role
+from bot.ports.system import Role
 from tests.postgres import driver, new_database
 from tests.tables import each_row
 

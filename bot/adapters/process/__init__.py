@@ -1,1 +1,0 @@
-"""Clocks, tmux and detached processes."""

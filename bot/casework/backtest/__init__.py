@@ -1,1 +1,0 @@
-"""What the bot would have done on past conversations, and whether it would have been right."""

@@ -1,1 +1,0 @@
-"""Tier 2: long investigations outside the bot."""

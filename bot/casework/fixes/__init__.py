@@ -1,1 +1,0 @@
-"""Carries a proposed patch to a draft pull request."""

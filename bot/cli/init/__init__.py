@@ -1,1 +1,0 @@
-"""`triage init`: a few questions, then triage.yml and .env."""

@@ -1,1 +1,0 @@
-"""`triage investigate`, and what became of one question: `triage why` and `triage verify`."""

@@ -1,1 +1,0 @@
-"""What happened and how things stand, at the terminal."""

@@ -1,1 +1,0 @@
-"""The stored files and notes: shown, put, retired, moved."""

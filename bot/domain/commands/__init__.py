@@ -1,1 +1,0 @@
-"""What people may type, and how it is read."""

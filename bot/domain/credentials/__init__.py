@@ -1,1 +1,0 @@
-"""What credentials look like, in text and in file names."""

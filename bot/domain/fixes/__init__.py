@@ -1,1 +1,0 @@
-"""Fixes: a proposed patch on its way to a draft pull request."""

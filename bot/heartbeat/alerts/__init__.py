@@ -1,1 +1,0 @@
-"""From findings to messages, and what people answer."""

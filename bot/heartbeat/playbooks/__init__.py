@@ -1,1 +1,0 @@
-"""HEARTBEAT.md files and the commands in them."""

@@ -1,1 +1,0 @@
-"""Whose beat is due, and whether it may run."""

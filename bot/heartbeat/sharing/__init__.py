@@ -1,1 +1,0 @@
-"""Cross-pollination between sessions."""
