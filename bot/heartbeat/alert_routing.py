@@ -168,7 +168,7 @@ class AlertRouter:
         for finding in quiet:
             if finding.places and not finding.is_listed:
                 self.show(session, finding)
-        self.show_unshown(session)
+        self._show_unshown(session)
         says_ok, shows = False, session.beat.visibility
         if outcome.ok_text and route.to and shows.show_ok and not said and (shows.show_alerts or not seen):
             alert = self._calm(session, outcome)
@@ -282,10 +282,19 @@ class AlertRouter:
                 said.append(alert.text)
         return said, problem
 
-    def show_unshown(self, session: Session) -> None:
+    def show_clicks(self, session: Session) -> None:
+        """Show clicks that cards do not say yet; a card with findings that a beat closed is left to the beats.
+
+        A line below the card says how these ended, and two who look for it at once would both post it.
+        """
+        self._show_unshown(session, clicks_only=True)
+
+    def _show_unshown(self, session: Session, *, clicks_only: bool = False) -> None:
         """Show what cards do not say yet; while their surface is away, that is left to the next time."""
-        known = self._store.load(session.id).findings.values()
-        for one_of_card in {each.places: each for each in known if each.is_unshown and each.places}.values():
+        unshown = [each for each in self._store.load(session.id).findings.values() if each.is_unshown and each.places]
+        ended = {each.places for each in unshown if each.resolved_at is not None or each.removed is not None}
+        left = ended if clicks_only else set()
+        for one_of_card in {each.places: each for each in unshown if each.places not in left}.values():
             if isinstance(self.show(session, one_of_card), Unavailable):
                 return
 

@@ -135,7 +135,7 @@ class Rings:
         now = self._clock.now()
         for session in self._sessions.all():
             with _logged(session):
-                self._alerts.show_unshown(session)
+                self._alerts.show_clicks(session)
                 for key in self._waiting(session, now):
                     for step in (self._ring, self._escalate):  # an owner who cannot be reached is a reason to escalate
                         with _logged(session):

@@ -85,7 +85,6 @@ def test_a_bug_in_a_tool_ends_the_run_with_what_it_cost() -> None:
     "queries, ran",
     [
         (["same", "same", "same"], 2),
-        (["Retry limit", "limit  retry", "RETRY, limit"], 2),
         (["a", "b", "a", "b"], 3),
         (["a", "b", "c", "a", "b", "c"], 5),
     ],

@@ -131,6 +131,21 @@ def test_a_click_that_its_card_does_not_show_yet_is_shown_at_the_next_tick(night
     assert len(night.slack.updated) == len(shown)
 
 
+def test_how_a_finding_ended_is_left_to_the_beats(night: Night) -> None:
+    """A beat says below its card how it ended; a tick that did so too could say it twice."""
+    night.beat(DOWN)
+    night.slack.refuses = Unavailable("Slack is away")
+    night.beat()
+    night.slack.refuses = None
+    before = len(night.slack.updated)
+    night.after(2)
+    assert len(night.slack.updated) == before
+    night.beat()
+    assert [alert.finding.resolved_at is not None for _, alert in night.slack.updated[before:] if alert.finding] == [
+        True
+    ]
+
+
 def test_a_page_that_could_not_be_said_when_it_was_found_is_said_without_another_beat(night: Night) -> None:
     """Slack was away for a moment, and the next beat may be hours away; that one says nothing twice."""
     night.slack.refuses = Unavailable("Slack is away")

@@ -190,7 +190,7 @@ def test_a_pause_outlives_a_kill_and_loses_no_question(
             control.wait_for(lambda ts=ts: "paused by" in json.dumps(_cards(control, ts)), "a card that says so")
             assert find_element(_cards(control, ts)[0], ids.APPROVE) is None
         assert "/triage resume" in _answer(control, "heartbeat run shop", "No check of shop")
-        _answer(control, "resume now", "nothing was changed")
+        _answer(control, "resume now", "Nothing was changed")
         _answer(control, "RESUME", "is running again")
         for ts in (first, second):
             _draft(control, ts)

@@ -17,7 +17,7 @@ from tests.journeys.shop import RETRIES, SESSIONS
 from tests.tables import each_row
 
 AT_TRIAGE = f"<@{DEMO.bot_id}>"
-UNASKED = "session cookies are signed and verified somewhere, nobody remembers how"
+UNASKED = "session cookies are signed and verified in the gateway, I think"
 
 
 def told(office: Office, user: str, text: str, *, channel: str = HELP.channel_id) -> str:

@@ -180,7 +180,7 @@ def test_a_thread_closed_in_an_earlier_month_is_explained(old: Reopened) -> None
     assert "actionable: is a question (confidence 0.72, rules 7-bad30212" in said
     assert "the reply was not helpful" in old.why("How long may a connect")
     sent = old.terminal("metrics", "--autonomy", "--team", "payments")
-    assert "sent 2026-11-25 18:06 UTC: Where are session cookies signed?" in sent
+    assert "2026-11-25 18:06 UTC · Where are session cookies signed?" in sent
 
 
 def test_notes_are_met_by_the_next_question(old: Reopened) -> None:

@@ -79,7 +79,7 @@ def test_a_message_that_the_rules_left_alone_is_worked_on_when_somebody_insists(
     office: Office, control: Control
 ) -> None:
     """No question mark, no card; insisted on, one card in its own thread, however often it is asked for."""
-    ts = office.ask("the session lifetime in the gateway looks short to me")
+    ts = office.ask("I think the session lifetime in the gateway was set last year")
     sent = [entry["detail"] for entry in control.log() if entry["kind"] == "events_api"]
     body = next(body for body in sent if body["event"].get("ts") == ts)
     assert office.cards(ts) == []

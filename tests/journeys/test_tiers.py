@@ -117,7 +117,7 @@ def test_an_order_that_an_earlier_release_queued_is_answered_as_a_question(
         watched.bot.stop()
 
 
-def test_a_button_of_a_removed_feature_says_what_to_type_and_goes(watched: Watched) -> None:
+def test_a_button_of_a_removed_feature_says_so_and_goes(watched: Watched) -> None:
     """On a card that an earlier release posted; whoever clicks, nothing is changed."""
     buttons = [button("Accept", ids.ACCEPT_PROPOSAL, "00112233aabbccdd|shop")]
     client = WebClient(token=DEMO.bot_token, base_url=watched.slack.api_url)
@@ -128,7 +128,7 @@ def test_a_button_of_a_removed_feature_says_what_to_type_and_goes(watched: Watch
         return next(m for m in watched.control.messages(OPS.channel_id) if m["ts"] == ts)
 
     watched.click(card(), ids.ACCEPT_PROPOSAL, user=CHLOE.user_id)
-    watched.told(CHLOE.user_id, "/triage tiers &lt;session&gt; add")
+    watched.told(CHLOE.user_id, "`/triage help` lists what it does now")
     watched.control.wait_for(lambda: find_element(card(), ids.ACCEPT_PROPOSAL) is None, "the button to go")
     assert "Proposal for HEARTBEAT.md of shop" in shown_text(card())
     assert watched.text == PLAYBOOK

@@ -20,7 +20,7 @@ import click
 
 from bot.cli.arguments import Scope, scoped
 from bot.cli.data_directory import environment_at
-from bot.cli.doctor import code_checks, machine_checks, service_checks
+from bot.cli.doctor import code_checks, departures, machine_checks, service_checks
 from bot.cli.doctor.context import (
     CONFIG,
     DATABASE,
@@ -171,6 +171,7 @@ CHECKS: Mapping[str, Check] = {
     "pause": lambda context: pause_check(context.store()),
     "model": service_checks.model,
     "prices": service_checks.prices,
+    "leaves": departures.leaves,
     "git": code_checks.git,
     "clones": code_checks.clones,
     "tmux": machine_checks.tmux,

@@ -143,10 +143,10 @@ def test_open_findings_stand_first_with_who_has_them() -> None:
     assert "*4 open findings (1 page)*" in said
     assert "<!channel>" not in said
     for line in (
-        f"🚨 Page *shop* not acknowledged · since {at} · Prod is ",
-        f"🟠 Act *shop* <@U1ANN> · acknowledged · since {at} · a",
-        f"🟠 Act *shop* <@U2BEN> · investigating · since {at} · b",
-        f"🔵 Know *shop* snoozed until {at} · since {at} · c",
+        f"🚨 Page *shop* · not acknowledged · since {at} · Prod is ",
+        f"🟠 Act *shop* · <@U1ANN> · acknowledged · since {at} · a",
+        f"🟠 Act *shop* · <@U2BEN> · investigating · since {at} · b",
+        f"🔵 Know *shop* · snoozed until {at} · since {at} · c",
     ):
         assert line in said
     assert said.index("open findings") < said.index("waits for a decision")

@@ -18,7 +18,7 @@ from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.casework.reports.code_standings import IndexStanding
-from bot.cli.doctor import code_checks, machine_checks, service_checks
+from bot.cli.doctor import code_checks, departures, machine_checks, service_checks
 from bot.cli.doctor.command import run_checks
 from bot.cli.doctor.context import DoctorContext, HealthCheck
 from bot.cli.doctor.machine_checks import records_check
@@ -51,6 +51,19 @@ def patient(
     (home / "triage.yml").write_text(yaml.safe_dump({"codebase": str(home / "code"), "ops_channel": "C0OPS", **more}))
     given = read_environment({**TOKENS, "SLACK_API_URL": url, **(environ or {})})
     return DoctorContext(home=home, config=home / "triage.yml", environment=given, now=NOW)
+
+
+def test_every_receiver_of_data_is_named(tmp_path: Path) -> None:
+    """By its host; what listens on this machine is said to be here."""
+    context = patient(
+        tmp_path,
+        environ={"ANTHROPIC_API_KEY": "local"},
+        base_url="http://127.0.0.1:8000",
+        mcp_servers={"logs": {"url": "https://mcp.example.com/x"}},
+    )
+    assert (
+        departures.leaves(context).says == "Slack: this machine; models: this machine; MCP server logs: mcp.example.com"
+    )
 
 
 def test_tokens_are_those_of_the_workspace(tmp_path: Path, slack: SlackStub) -> None:
