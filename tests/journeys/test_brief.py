@@ -85,6 +85,7 @@ def test_a_page_that_is_open_leads_the_brief(slack: LocalSlack, control: Control
         clock.advance(timedelta(hours=3).total_seconds())
         [said] = told(office)
     assert (
-        f"🚨 Page *shop* · <@{ANA.user_id}> · acknowledged · since <!date^{int(found_at.timestamp()) // 60 * 60}^" in said
+        f"🚨 Page *shop* · <@{ANA.user_id}> · acknowledged · since <!date^{int(found_at.timestamp()) // 60 * 60}^"
+        in said
     )
     assert "Prod is down" in said
