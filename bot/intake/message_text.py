@@ -174,7 +174,7 @@ def lines_of(content: object, depth: int = 0) -> list[str]:
     """Return what a text, an attachment, a block or a list of blocks shows, a line or a paragraph each."""
     if _is_number(content) or (isinstance(content, str) and content.strip()):
         return [str(content)]
-    if depth > _MAX_DEPTH:
+    if not content or depth > _MAX_DEPTH:
         return []
     if isinstance(content, list):
         return [line for each in _items(content) for line in lines_of(each, depth + 1)]
