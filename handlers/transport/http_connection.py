@@ -3,7 +3,8 @@
 What Slack sent before the start, or while nothing could be stored, is noted as missed before anything new is heard:
 Slack gives a request up after its third repetition, some 6 min. A connection carries one request, which has to arrive
 whole within `REQUEST_S`, however it is dripped. Where too many are unfinished the oldest gives way, and where they hold
-too many bytes the largest: one of Slack's takes milliseconds.
+too many bytes the largest: one of Slack's takes milliseconds. None gives way before it had the time for that, since
+hundreds that connect at once would push out the one between them whose request is on its way.
 Source: docs/decisions/http-server.md; uvicorn 0.54, protocols/http/h11_impl.py (read).
 """
 
@@ -14,7 +15,8 @@ import logging
 import resource
 import socket
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -33,22 +35,29 @@ REQUEST_S: Final = 10.0
 """Slack itself waits 3 s for an answer."""
 
 MAX_UNFINISHED: Final = 128
+MOST_TIMES: Final = 4  # as many for a moment, while none is older than `GRACE_S`
+GRACE_S: Final = 0.5
 MAX_UNFINISHED_BYTES: Final = 32 * MAX_BODY
 THREADS: Final = 16
 STOP_LIMIT_S: Final = 5
 
 
 class Unfinished:
-    """Connections whose request has not arrived whole, the oldest first, and how many bytes each has sent."""
+    """Connections whose request has not arrived whole, the oldest first, how many bytes each has sent, and since when.
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    `now` returns seconds that only grow.
+    """
+
+    def __init__(self, most: int, now: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._now = most, now
         self._sent: dict[asyncio.Transport, int] = {}
+        self._since: dict[asyncio.Transport, float] = {}
 
     def note(self, connection: asyncio.Transport, size: int) -> None:
         """Count what a connection has sent; where all together are too many, or too much, one gives way."""
         self._sent[connection] = self._sent.get(connection, 0) + size
-        if len(self._sent) > self._most:
+        self._since.setdefault(connection, self._now())
+        while self._are_too_many():
             self.cut(next(iter(self._sent)))
         if sum(self._sent.values()) > MAX_UNFINISHED_BYTES:
             self.cut(max(self._sent, key=lambda one: self._sent[one]))
@@ -60,7 +69,14 @@ class Unfinished:
 
     def forget(self, connection: asyncio.Transport) -> bool:
         """Count a connection no more; False if it was finished already."""
+        self._since.pop(connection, None)
         return self._sent.pop(connection, None) is not None
+
+    def _are_too_many(self) -> bool:
+        count = len(self._sent)
+        if count <= self._most:
+            return False
+        return count > MOST_TIMES * self._most or self._now() - next(iter(self._since.values())) > GRACE_S
 
 
 class OneRequest(H11Protocol):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import requests
@@ -23,7 +24,7 @@ from bot.errors import ConfigError, StoreError
 from bot.intake.normalise import Identity
 from handlers.transport import http_connection
 from handlers.transport.http_app import MAX_BODY, HttpApp, Signatures
-from handlers.transport.http_connection import REQUEST_S, STOP_LIMIT_S, HttpServer
+from handlers.transport.http_connection import GRACE_S, REQUEST_S, STOP_LIMIT_S, HttpServer, Unfinished
 from tests.handlers.listening import listening
 from tests.handlers.signed import SECRET, as_form, as_json, send, sign
 from tests.handlers.slack_stub import SlackStub
@@ -360,6 +361,7 @@ def test_of_too_many_unfinished_requests_the_oldest_gives_way(
 ) -> None:
     """So there is always room for Slack's, and files for the rest of the process."""
     monkeypatch.setattr(http_connection, "MAX_UNFINISHED", 3)
+    monkeypatch.setattr(http_connection, "GRACE_S", 0.0)
     edge = Edge(slack.url)
     edge.open()
     with connected(edge, *[LARGE] * 4) as [first, *others]:
@@ -367,6 +369,20 @@ def test_of_too_many_unfinished_requests_the_oldest_gives_way(
         assert not select.select(others, [], [], 0)[0]
         assert edge.deliver(*as_json(payload("message"))).status_code == 200
     edge.server.close()
+
+
+def test_many_that_connect_at_once_push_nobody_out_before_a_request_can_arrive() -> None:
+    """A moment later the oldest give way; however many come in that moment, they are bounded."""
+    now, lines = [0.0], [Mock() for _ in range(60)]
+    unfinished = Unfinished(10, lambda: now[0])
+    for line in lines[:40]:
+        unfinished.note(line, 0)
+    assert not lines[0].abort.called
+    unfinished.note(lines[40], 0)
+    assert [line.abort.called for line in lines[:2]] == [True, False]
+    now[0] = GRACE_S + 0.1
+    unfinished.note(lines[41], 0)
+    assert [line.abort.called for line in lines[:42]] == [True] * 32 + [False] * 10
 
 
 def test_unfinished_requests_hold_a_bounded_number_of_bytes(slack: SlackStub, monkeypatch: pytest.MonkeyPatch) -> None:
