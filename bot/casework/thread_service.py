@@ -150,8 +150,8 @@ class CardUpdates:
                 self._service.shown.evolve(thread_id, digest="")
                 self._messenger.show_card(state, progress=line)
                 self._show_newer(state)
-            except TriageError:
-                log.warning("progress not shown", extra={"action": "progress_unshown", "thread_id": thread_id})
+            except TriageError as error:
+                log.info("progress not shown: %s", error, extra={"action": "progress_unshown", "thread_id": thread_id})
 
     def _show_newer(self, shown: ThreadState) -> None:
         """Show the thread again if somebody changed it while it was being shown: an older state may have come last."""
