@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar, get_type_hints
 
 from bot.casework.decisions import DraftClick
-from bot.casework.notes import NoteSource
 from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
 from bot.domain.heartbeats.session_state import SESSION_ID
+from bot.domain.notes import NoteSource
 from bot.domain.suggestions import SUGGESTION_ID
 from bot.domain.threads import PROOF_MARK, THREAD_ID, ThreadState, reply_id_of
 from bot.errors import InputError

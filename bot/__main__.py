@@ -37,9 +37,9 @@ _SHARED = {
     "resume": "bot.cli.control:resume_command",
     "notes": "bot.cli.control:notes_command",
     "approve-list": "bot.cli.reports:approve_list_command",
-    "heartbeat": "bot.cli.control:heartbeat",
-    "tiers": "bot.cli.control:tiers",
-    "pollinate": "bot.cli.control:pollinate",
+    "heartbeat": "bot.cli.sessions:heartbeat",
+    "tiers": "bot.cli.sessions:tiers",
+    "pollinate": "bot.cli.sessions:pollinate",
 }
 """Where each command stands that Slack has too, in the order of its manual, which says what it does."""
 

@@ -99,7 +99,7 @@ def reading(home: Path) -> Iterator[Store]:
 
 def names_at(home: Path) -> Names:
     """Return what people and channels are called, as far as the bot has learned it."""
-    from handlers.transport.workspace import NameBook
+    from handlers.transport.name_book import NameBook
 
     return NameBook(store_at(home).documents).names()
 

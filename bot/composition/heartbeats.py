@@ -7,7 +7,6 @@ Builds what `heartbeat`, `tiers` and `pollinate` work on, for the bot and for a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from collections.abc import Collection as Items
 from functools import partial
 
@@ -19,15 +18,12 @@ from bot.agent.specialist import Allowance, ModelAccess, Specialist
 from bot.casework.approvers import Approvers
 from bot.composition.investigators import stall_limit_s
 from bot.composition.process import Process
+from bot.composition.sessions import Sessions
 from bot.composition.team_core import TeamCore
-from bot.config.heartbeat_settings import SessionSettings
-from bot.domain.answers import Answer
-from bot.domain.command_specs import CommandLine
 from bot.domain.heartbeats.alerts import OpenFinding
-from bot.domain.heartbeats.beats import BeatReport, Wake
+from bot.domain.heartbeats.beats import BeatReport
 from bot.heartbeat.alert_routing import AlertRouter
 from bot.heartbeat.pages import FindingResponses, PageThreads, Rings
-from bot.heartbeat.playbook_file import Removals
 from bot.heartbeat.run.beat_record import BeatRecorder, BeatView
 from bot.heartbeat.run.beat_tools import BeatTools
 from bot.heartbeat.run.beat_worker import BeatWorker
@@ -46,72 +42,15 @@ from bot.heartbeat.run.model_steps import (
 )
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.scheduler import Admission, Scheduler
-from bot.heartbeat.session_controls import SessionControls, SessionFaults
-from bot.heartbeat.session_registry import Asker, BeatLog, Owners, Session, SessionMemory, SessionRegistry, WakeBox
-from bot.heartbeat.suggestion_desk import SuggestionDesk
-from bot.heartbeat.task_commands import TaskCommands
-from bot.ports import Clock, Store, Surface, collections
-from bot.ports.collections import OnDamage, SingleDocument
-from bot.ports.feature_collections import SUGGESTIONS
+from bot.heartbeat.session_controls import SessionFaults
+from bot.heartbeat.session_registry import Owners, Session
+from bot.ports import Surface
 from bot.runtime.duties import SessionDuties
 from handlers.answers import ephemeral
 from handlers.buttons.alert_buttons import AlertActions, AlertButtons, SuggestionButtons
 from handlers.buttons.decision_handler import say_beside
 from handlers.cards.ops_cards import SlackAlerts, SuggestionCards
 from handlers.commands.topics import SessionCommand
-
-Answering = Callable[[CommandLine, Asker], Answer]
-"""Answers every verb of one command; raises InputError where it cannot be done or they may not, StoreError."""
-
-
-class Sessions:
-    """The sessions, what is remembered of them, whose they are, the log of their beats, and what they suggest."""
-
-    def __init__(
-        self,
-        storage: Store,
-        sessions: Mapping[str, SessionSettings],
-        owners: Owners,
-        clock: Clock,
-        *,
-        on_damage: OnDamage,
-        known_secrets: frozenset[str],
-    ) -> None:
-        documents = storage.documents
-        self.owners, self._clock, self._secrets = owners, clock, known_secrets
-        self.overrides = collections.Collection(documents, collections.OVERRIDES, on_damage=on_damage)
-        self.registry = SessionRegistry(sessions, self.overrides)
-        self.store = SessionMemory(storage, on_damage=on_damage)
-        self.log = BeatLog(storage.journal(collections.HEARTBEATS))
-        self.wakes = WakeBox(documents)
-        self.removals = Removals(SingleDocument(documents, collections.REMOVED_CHECKS, on_damage=on_damage))
-        self._task_lists = SingleDocument(documents, collections.TASK_LISTS, on_damage=on_damage)
-        self.suggestions = SuggestionDesk(
-            sessions=self.registry,
-            states=self.store,
-            suggestions=collections.Collection(documents, SUGGESTIONS, on_damage=on_damage),
-            decisions=storage.decisions,
-            clock=clock,
-            known_secrets=known_secrets,
-        )
-
-    def answering(self, wake: Callable[[str, Wake], str], cancel: Callable[[str], bool]) -> dict[str, Answering]:
-        """Return what answers `heartbeat`, `tiers` and `pollinate`; `wake` and `cancel` as in SessionControls."""
-        controls = SessionControls(
-            sessions=self.registry,
-            store=self.store,
-            zones=self.owners,
-            record=self.log,
-            overrides=self.overrides,
-            wakes=self.wakes,
-            wake=wake,
-            cancel=cancel,
-            clock=self._clock,
-            known_secrets=self._secrets,
-        )
-        tasks = TaskCommands(self.registry, self.store, self._clock, self._task_lists, self.removals)
-        return {"heartbeat": controls.answer, "tiers": tasks.answer, "pollinate": self.suggestions.answer}
-
 
 BEAT_LIMIT_S = 600.0
 ANSWER_TOKENS = 8_000

@@ -45,6 +45,7 @@ from handlers.routes import bolt_app
 from handlers.team_router import TeamRouter
 from handlers.transport.attachments import SlackAttachments
 from handlers.transport.connection import Connection, OnGap
+from handlers.transport.name_book import NameBook
 from handlers.transport.poster import Poster
 from handlers.transport.rate_limits import POSTS_PER_SECOND, RateLimiter
 from handlers.transport.slack_clients import (
@@ -57,7 +58,7 @@ from handlers.transport.slack_clients import (
     translate_slack_errors,
 )
 from handlers.transport.socket_connection import CONNECT_TIMEOUT_S, SocketConnection, socket_client
-from handlers.transport.workspace import NameBook, SlackWorkspace
+from handlers.transport.workspace import SlackWorkspace
 
 REPLACEABLE: Final = (
     "paused.json",

@@ -53,7 +53,8 @@ from handlers.commands.topics import CaseworkCommands, metrics_command, notes_co
 from handlers.direct_messages import SessionQuestions, Shortcuts
 from handlers.home import HomeTab, HomeTeam
 from handlers.team_router import TeamListeners, TeamRouter
-from handlers.transport.workspace import NameBook, SlackHistory
+from handlers.transport.name_book import NameBook
+from handlers.transport.workspace import SlackHistory
 
 
 class TeamEdge:

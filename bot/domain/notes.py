@@ -56,6 +56,15 @@ TITLE_CHARS: Final = 120
 _HEADING: Final = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoteSource:
+    """What a note is made from: a thread, or a message of a chat."""
+
+    thread_id: str | None = None
+    chat_id: str = ""
+    message_id: str = ""
+
+
 class _Value(KeepsUnknownFields):
     model_config = ConfigDict(frozen=True, extra="ignore")
 

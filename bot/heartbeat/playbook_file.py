@@ -29,7 +29,9 @@ from bot.agent.git.git_folder import GitFolder, Stamp, folders_with_git
 from bot.agent.git.git_process import GitProcess
 from bot.domain.heartbeats.alerts import Removal
 from bot.domain.heartbeats.allowed_commands import Argv
+from bot.domain.heartbeats.session_state import SessionState
 from bot.domain.playbook import Playbook, parse, remove
+from bot.domain.tiers import Stamps, Tier
 from bot.errors import StoreError, TriageError, refused
 from bot.heartbeat.session_registry import PLAYBOOK, Session
 from bot.ports.collections import SingleDocument
@@ -244,3 +246,8 @@ class Removals:
             mine = {key.partition("/")[2]: entry for key, entry in kept if key.startswith(f"{session_id}/")}
             return {check: Removal.model_validate(entry, extra="allow") for check, entry in mine.items()}
         return {}
+
+
+def stamps_of(playbook: Playbook, state: SessionState) -> Stamps:
+    """Return when each tier last succeeded: from the file, or from the state where the file keeps no times."""
+    return playbook.stamps or Stamps(**{tier: state.stamps.get(tier) for tier in Tier})

@@ -21,8 +21,7 @@ from bot.domain.text.humanize import duration, near_ones, time_ago
 from bot.domain.text.sanitize import one_line
 from bot.domain.tiers import Stamps, Tier, due_at, due_tier, includes
 from bot.errors import InputError, StoreError
-from bot.heartbeat.playbook_file import Removals, playbook_of
-from bot.heartbeat.run.inputs import stamps_of
+from bot.heartbeat.playbook_file import Removals, playbook_of, stamps_of
 from bot.heartbeat.session_registry import (
     NO_SESSIONS,
     PLAYBOOK,

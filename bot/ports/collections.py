@@ -64,7 +64,7 @@ AUTONOMY: Final = "autonomy"
 """Whether automatic replies are armed, and by whom (bot/domain/questions/autonomy.py)."""
 
 PEOPLE: Final = "people"
-"""What people and channels are called, by Slack id (handlers/transport/workspace.py)."""
+"""What people and channels are called, by Slack id (handlers/transport/name_book.py)."""
 
 HOMES: Final = "homes"
 """Which replica showed somebody App Home last (handlers/home.py)."""

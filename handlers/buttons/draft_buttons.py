@@ -26,8 +26,9 @@ from bot.casework.approvers import Approvers
 from bot.casework.checks.addresses import EvidenceReader
 from bot.casework.decisions import Decisions, DraftClick, OnCard, check_context
 from bot.casework.fix_service import Fixes
-from bot.casework.notes import Notes, NoteSource
+from bot.casework.notes import Notes
 from bot.domain.citations.links import LinkTo
+from bot.domain.notes import NoteSource
 from bot.domain.text.sanitize import check_whole
 from bot.domain.threads import check_thread_id
 from bot.errors import InputError, ProviderError, StoreError, TriageError, Unconfirmed

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.casework.approvers import Approvers
-from bot.casework.notes import answer_notes
 from bot.casework.pause import PauseSwitch, answer_pause, answer_resume
 from bot.casework.posting.auto_replies import ArmingService
 from bot.casework.reports.answers import approvers_answer, metrics_answer, open_answer, status_answer
 from bot.casework.reports.answers_autonomy import autonomy_answer
 from bot.casework.reports.answers_brief import brief_answer
+from bot.casework.reports.answers_notes import answer_notes
 from bot.casework.reports.daily_brief import WINDOW, build_brief
 from bot.casework.reports.metrics_report import MetricsReport
 from bot.casework.reports.status_overview import overview

@@ -8,69 +8,24 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
 from bot.config.team_settings import WatchedChat
 from bot.domain.events import is_direct
-from bot.domain.text.humanize import Names
-from bot.domain.text.sanitize import one_line, storable
+from bot.domain.text.sanitize import storable
 from bot.domain.threads import PROOF_MARK, REPLY_MARK
-from bot.errors import ProviderError, StoreError
+from bot.errors import ProviderError
 from bot.intake.message_text import image_ids, read_message
 from bot.intake.normalise import WRITTEN
 from bot.ports import Channel, ChatMessage, Message, Person
-from bot.ports.collections import PEOPLE, SingleDocument
-from bot.ports.storage import Documents
+from handlers.transport.name_book import NameBook
 from handlers.transport.slack_clients import translate_slack_errors
 
 log = logging.getLogger(__name__)
-
-MAX_NAMES: Final = 2_000
-MAX_NAME_CHARS: Final = 40
-_NAMES: Final = "names"
-
-
-class NameBook:
-    """The names that are stored: at most `MAX_NAMES`; the one that was learned first gives way."""
-
-    def __init__(self, documents: Documents) -> None:
-        self._stored = SingleDocument(documents, PEOPLE)
-        self._known: dict[str, str] | None = None
-
-    def names(self) -> Names:
-        """Return what is stored; no names where it cannot be read."""
-        try:
-            return Names(_names_in(self._stored.read()))
-        except StoreError:
-            return Names()
-
-    def learn(self, slack_id: str, name: object) -> None:
-        """Store a name if it is new; a disk that refuses is logged, for names are only for reading."""
-        short = one_line(name, MAX_NAME_CHARS) if isinstance(name, str) else ""
-        try:
-            if self._known is None:
-                self._known = _names_in(self._stored.read())
-            if not short or short == slack_id or self._known.get(slack_id) == short:
-                return
-            self._stored.change(lambda now: _with_name(now, slack_id, short))
-            self._known = _names_in(self._stored.read())
-        except StoreError as error:
-            log.info("a name was not stored: %s", error, extra={"action": "name_unstored"})
-
-
-def _names_in(stored: Mapping[str, Any]) -> dict[str, str]:
-    names = stored.get(_NAMES)
-    return {key: str(name) for key, name in names.items()} if isinstance(names, dict) else {}
-
-
-def _with_name(stored: Mapping[str, Any], slack_id: str, name: str) -> dict[str, Any]:
-    names = {**_names_in(stored), slack_id: name}
-    return {**stored, _NAMES: dict(list(names.items())[-MAX_NAMES:])}
-
 
 PAGE = 200
 

@@ -12,8 +12,9 @@ import pytest
 from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.sources import stale_citations
-from bot.casework.notes import NoteSource, Proved, address_prover, answer_notes, find_note, retire_note
-from bot.domain.notes import MAX_NOTE_CHARS, NoteCitation, note_text, read_cites
+from bot.casework.notes import Proved, address_prover
+from bot.casework.reports.answers_notes import answer_notes, find_note, retire_note
+from bot.domain.notes import MAX_NOTE_CHARS, NoteCitation, NoteSource, note_text, read_cites
 from bot.domain.returns import TriageFile
 from bot.errors import Conflict, InputError, StoreError
 from tests.builders import REF, THREAD_ID, a_return

@@ -18,7 +18,7 @@ from bot.domain.paging import Paging
 from bot.domain.returns import Check, Verdict
 from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
 from bot.ports.threads import Threads
-from handlers.transport.workspace import NameBook
+from handlers.transport.name_book import NameBook
 from tests.builders import NOW, QUESTION_TS, THREAD_ID, a_return, a_verdict, an_event, in_status
 from tests.gitrepo import git, make_repo
 

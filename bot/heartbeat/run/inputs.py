@@ -26,9 +26,9 @@ from bot.domain.playbook import Playbook
 from bot.domain.playbook_entries import PlaybookEntry, task_id
 from bot.domain.suggestions import SUGGESTION_ID, DecidedBy, SuggestionStatus
 from bot.domain.text.sanitize import one_line
-from bot.domain.tiers import Stamps, Tier, TierMove, due_tier, includes, suggested_moves
+from bot.domain.tiers import TierMove, due_tier, includes, suggested_moves
 from bot.errors import InputError, StoreError
-from bot.heartbeat.playbook_file import Removals, playbook_of
+from bot.heartbeat.playbook_file import Removals, playbook_of, stamps_of
 from bot.heartbeat.run.beat_record import Beat, BeatStart, BeatView, PeerData, PlaybookEdit
 from bot.heartbeat.run.probes import ProbeReport, ProbeResult, Probes
 from bot.heartbeat.session_registry import Session, SessionMemory
@@ -207,11 +207,6 @@ class InputCollector:
             return _carried_over(now, playbook).comparing(named).evolve(had_playbook=True, playbook_gone_told=False)
 
         return self._store.save(session.id, change)
-
-
-def stamps_of(playbook: Playbook, state: SessionState) -> Stamps:
-    """Return when each tier last succeeded: from the file, or from the state where the file keeps no times."""
-    return playbook.stamps or Stamps(**{tier: state.stamps.get(tier) for tier in Tier})
 
 
 def _moves(state: SessionState, playbook: Playbook) -> tuple[TierMove, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from blocks import ids
-from bot.casework.notes import NoteSource
+from bot.domain.notes import NoteSource
 from bot.domain.returns import TriageFile
 from handlers.buttons.draft_buttons import NOT_YOURS_TO_SAVE as NOT_YOURS
 from handlers.buttons.draft_buttons import NoteButtons

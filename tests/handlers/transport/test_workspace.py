@@ -8,8 +8,9 @@ import pytest
 
 from bot.errors import ProviderError, StoreError
 from bot.ports.collections import PEOPLE
+from handlers.transport.name_book import MAX_NAMES, NameBook
 from handlers.transport.slack_clients import repeatable_client
-from handlers.transport.workspace import CACHE_S, MAX_CACHED, MAX_NAMES, NameBook, SlackWorkspace
+from handlers.transport.workspace import CACHE_S, MAX_CACHED, SlackWorkspace
 from tests.fakes import FakeMonotonic, MemoryDocuments
 from tests.handlers.slack_stub import Answer, SlackStub, refusal, slack_stub
 from tests.tables import each_row

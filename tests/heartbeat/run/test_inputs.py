@@ -13,9 +13,9 @@ from bot.domain.heartbeats.beats import Wake
 from bot.domain.heartbeats.session_state import InboxMessage, MessageKind, SessionState, SpentToday
 from bot.domain.playbook import parse
 from bot.domain.tiers import Tier
+from bot.heartbeat.playbook_file import stamps_of
 from bot.heartbeat.run.beat_record import BeatStart, BeatView
 from bot.heartbeat.run.findings import is_unchanged
-from bot.heartbeat.run.inputs import stamps_of
 from bot.heartbeat.run.probes import Probes
 from bot.heartbeat.session_registry import SessionMemory
 from tests.fakes import MemoryStore
