@@ -22,10 +22,9 @@ from bot.domain.returns import Usage
 from bot.ports.collections import HOME
 from tests import fork_server
 from tests.casework.runner import answered
-from tests.gitrepo import commit_files, make_repo
+from tests.gitrepo import make_repo
 from tests.journeys.shop import SESSIONS, SHOP
 from tests.model_server import ModelServer, load_script
-from tests.model_server.script import Part, Role, Script, Turn, single
 
 SCRIPTS = Path(__file__).parents[1] / "model_server" / "scripts"
 KEY = "sk-scripted-0123456789abcdef"
@@ -124,16 +123,6 @@ def test_json_of_a_failed_run_names_the_limit_of_time() -> None:
     assert "timeout_kind" not in json.loads(failure_json(SESSIONS, RunFailed("away", usage=Usage())))
 
 
-def test_a_failure_with_json_is_one_object_too(terminal: Terminal) -> None:
-    """On stdout; the reason for people stays on stderr."""
-    terminal.with_models("http://127.0.0.1:1")
-    terminal.config.write_text(terminal.config.read_text() + "investigator: {hard_cap_runtime_min: 0.005}\n")
-    done = terminal.ask(SESSIONS, "--json")
-    assert done.returncode == 1
-    assert json.loads(done.stdout)["error"]
-    assert "triage: " in done.stderr
-
-
 def test_json_is_one_object(terminal: Terminal, server: ModelServer) -> None:
     """With the returns as they are on disk."""
     terminal.with_models(server.url)
@@ -142,31 +131,6 @@ def test_json_is_one_object(terminal: Terminal, server: ModelServer) -> None:
     assert facts["validator_return"]["verdict"] == "pass"
     assert facts["investigator_return"]["evidence_refs"][0]["commit"]
     assert facts["usage"]["cost_usd"] > 0
-
-
-def test_a_failure_names_the_folder_where_its_reason_stands(terminal: Terminal) -> None:
-    """The provider's own words are there and not on the screen."""
-    refused = Turn(status=400, error="invalid_request_error", message="messages.1: too many images")
-    with ModelServer(single(refused)) as server:
-        terminal.with_models(server.url)
-        done = terminal.ask(SESSIONS)
-    assert done.returncode == 1
-    (folder,) = (terminal.home / "runs").iterdir()
-    assert f"record: {folder}" in done.stderr
-    assert "too many images" in (folder / "run.log").read_text()
-    assert "too many images" not in done.stderr + done.stdout
-
-
-def test_a_validator_that_fails_leaves_no_traceback_before_the_draft(terminal: Terminal) -> None:
-    """The draft is shown with what happened and where it is on record."""
-    script = load_script(SCRIPTS / "pass.yml")
-    broken = Role(match=script.roles["validator"].match, parts=(Part(turns=(Turn(status=400, error="x"),)),))
-    with ModelServer(Script(roles={**script.roles, "validator": broken})) as server:
-        terminal.with_models(server.url)
-        done = terminal.ask(SESSIONS)
-    assert "Traceback" not in done.stderr + done.stdout
-    assert "the model provider refused" in done.stdout
-    assert "-v1 (no verdict" in done.stdout
 
 
 @pytest.mark.parametrize("question", [" ", "\u200b\u2060"])
@@ -251,16 +215,6 @@ def test_a_folder_without_a_request_is_refused(terminal: Terminal) -> None:
     done = terminal.triage("--escalation", str(terminal.home / "escalations" / "none"))
     assert done.returncode == 1
     assert "holds no request" in done.stderr
-
-
-def test_what_the_search_could_not_read_is_said(tmp_path: Path) -> None:
-    """On the screen and in the JSON; the draft comes all the same."""
-    terminal = Terminal(tmp_path)
-    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
-    commit_files(terminal.codebase, {"docs/guide.md": pointer})
-    words = "1 file whose text is in Git LFS only, docs/guide.md"
-    assert f"Not searched: {words}" in terminal.ask(SESSIONS).stdout
-    assert json.loads(terminal.ask(SESSIONS, "--json").stdout)["investigator_return"]["not_searched"] == words
 
 
 def test_one_of_several_codebases_that_git_cannot_read_is_named_and_left_out(tmp_path: Path) -> None:

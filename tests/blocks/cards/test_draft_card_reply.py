@@ -19,13 +19,10 @@ from blocks.text.splitting import MESSAGE_BLOCK_CHARS, SECTION_CHARS, chars_of
 from bot.casework.posting.freshness import MAX_REPLY_CHARS
 from tests.blocks.limits import as_slack_takes_it, texts
 from tests.blocks.text.test_outgoing_text import MARKDOWN
-from tests.tables import each_row
 
 WIDE_TABLE = f"|{'w' * 900}|b|\n|-|-|\n" + "|a|b|\n" * 340
-THIN_ROWS = f"|{'w' * 90}|b|\n|-|-|\n" + "||x|\n" * 2_300
 DEEP_QUOTE = "> " * 20 + "a\n" + "b\n" * 5_900
 DEEP_LIST = "- a\n" + "".join(f"{'  ' * depth}- a\n" for depth in range(1, 19)) + "b\n" * 5_000
-ALL_EMPHASIS = "***~~a\n" + "&\n" * 5_900 + "~~***"
 LONGEST = st.builds(
     lambda before, unit, after: (
         (before + unit * (MAX_REPLY_CHARS // len(unit)))[: MAX_REPLY_CHARS - len(after)] + after
@@ -39,12 +36,6 @@ LONGEST = st.builds(
 def sections(draft: str) -> list[str]:
     """Return the text of each section, after every check that Slack would make of each message."""
     return [text for message in reply_messages(draft) for text in texts(as_slack_takes_it(message))]
-
-
-@each_row("draft", [ALL_EMPHASIS, "&" * MAX_REPLY_CHARS])
-def test_the_longest_replies_fit_into_a_few_messages(draft: str) -> None:
-    """Each within Slack's limit, also with the line above it that its preview has."""
-    check_messages(draft)
 
 
 @pytest.mark.full
@@ -81,12 +72,6 @@ def test_an_ordinary_reply_is_one_message() -> None:
     assert 1 < len(found) <= MAX_MESSAGES
     said = "".join(text for message in found for text in texts([block.to_dict() for block in message]))
     assert [n for n in range(30) if f"paragraph {n} " not in said] == []
-
-
-@each_row("draft", [WIDE_TABLE, THIN_ROWS])
-def test_a_table_is_not_cut_for_its_padding(draft: str) -> None:
-    """A wide column is not made up with blanks in every row."""
-    assert CUT_NOTE not in sections(draft)
 
 
 def test_what_does_not_fit_is_said_not_dropped_in_silence() -> None:

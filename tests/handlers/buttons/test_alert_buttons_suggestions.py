@@ -20,7 +20,6 @@ from tests.handlers.buttons.test_draft_buttons import RecordedClient
 from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.clockwork import Clockwork
 from tests.payloads import payload
-from tests.tables import each_row
 
 APPROVER, OWNER, OTHER = "U2", "U0ANN", "U0EVE"
 
@@ -86,16 +85,6 @@ def test_approvers_and_the_owner_accept(edge: Edge, by: str) -> None:
     assert [one.status for one in edge.cards.shown] == [SuggestionStatus.ACCEPTED]
     edge.press(ids.ACCEPT_SUGGESTION, CLEAN)
     assert "already" in edge.told[-1]
-
-
-@each_row("value", [None, "", "shop-00", "../../x", "shop-123456"])
-def test_a_value_that_is_none_of_ours_decides_nothing(edge: Edge, value: object) -> None:
-    """And the one who clicked hears so."""
-    edge.told.clear()
-    edge.press(ids.ACCEPT_SUGGESTION, value)
-    edge.submit(ids.REJECT_VIEW, value, "no")
-    assert (len(edge.told), list(edge.acks[-1]["errors"])) == (1, [ids.REASON])
-    assert edge.cards.shown == []
 
 
 def test_nobody_else_opens_or_decides(edge: Edge) -> None:

@@ -8,16 +8,14 @@ from typing import Any
 import pytest
 
 from bot.casework.approvers import Approvers
-from bot.domain.suggestions import SuggestionStatus
 from bot.heartbeat.suggestion_desk import UNREAD
-from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
+from handlers.commands.dispatcher import CommandDispatcher
 from handlers.commands.topics import SessionCommand
 from tests.blocks.limits import texts
 from tests.fakes import FakeWorkspace
 from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.garden import BASICS, Garden, with_task
 from tests.payloads import payload
-from tests.tables import each_row
 
 APPROVER, OWNER, OTHER = "U2", "U0ANA", "U0EVE"
 DISK = "Disk usage <!channel>"
@@ -72,18 +70,6 @@ def test_a_reason_is_everything_after_the_id(garden: Garden) -> None:
     assert "is rejected: hourly, for api" in answer(garden, f"reject {one.id} too noisy <!here>")
     assert garden.suggestions.get(one.id).decision_reason == "too noisy <!here>"
     assert "<!here>" not in answer(garden, "list")
-
-
-@each_row("verb", ["run", "accept {}", "reject {}"])
-@each_row("by, team", [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
-def test_who_may_not_changes_nothing_and_reads_nothing(garden: Garden, verb: str, by: str, team: str) -> None:
-    """An owner of another team is a stranger."""
-    garden.desk.run()
-    (one,) = garden.suggestions.all()
-    refusal = "Only approvers" if team == "T1" else NO_MEMBER
-    assert refusal in answer(garden, verb.format(one.id), by, team)
-    assert PLAIN not in answer(garden, "list", by, team)
-    assert garden.suggestions.get(one.id).status is SuggestionStatus.OPEN
 
 
 def test_what_is_mistyped_names_the_near(garden: Garden) -> None:
