@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,7 @@ from bot.cli.data_directory import settings_at
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.ports.threads import Threads
 from tests.builders import in_status
-from tests.cli.typed import typed
 from tests.gitrepo import make_repo
-from tests.tables import each_row
 
 PAY, PLAT = "T1.C0PAY.1795165200.000100", "T1.C0PLAT.1795165200.000200"
 
@@ -129,22 +126,3 @@ def test_doctor_checks_every_team_and_the_process_once(home: Path, capsys: pytes
     for team in ("payments", "platform"):
         assert {f"{team}: ops channel", f"{team}: sessions", f"{team}: disk"} <= set(names)
     assert "ops channel" not in names
-
-
-@each_row(
-    "words",
-    [["search", "hello"], ["investigate", "hello?"], ["heartbeat", "assign", "shop", "look"]],
-)
-def test_a_data_directory_is_its_owner_s_alone_whatever_makes_it(tmp_path: Path, words: list[str]) -> None:
-    """Questions, transcripts and the index lie there; most of them rely on the mode of this folder."""
-    code, home = make_repo(tmp_path / "code", {"README.md": "# Hello\n\nhello world\n"}), tmp_path / "new" / "home"
-    sessions = {"shop": {"cwd": str(code), "owner": "U0ANA1234"}}
-    config = {"codebase": str(code), "ops_channel": "C0OPS1234", "watched_chats": [{"chat_id": "C0HELP123"}]}
-    (tmp_path / "triage.yml").write_text(yaml.safe_dump({**config, "sessions": sessions}))
-    before = os.umask(0o022)
-    try:
-        said = typed(words, tmp_path, {"PATH": os.environ["PATH"], "TRIAGE_HOME": str(home)})
-    finally:
-        os.umask(before)
-    assert said.returncode in (0, 1), said
-    assert home.stat().st_mode & 0o777 == 0o700

@@ -148,3 +148,18 @@ def test_how_findings_ended_is_said_until_their_cards_say_so() -> None:
     assert len({str(closing_blocks(one)[0].block_id) for one in (alert(gone), alert(removed), both)}) == 3
     for said in (FINDING, gone.evolve(is_unshown=False), FINDING.evolve(fixed_by="U0BEN", is_unshown=True)):
         assert closing_blocks(alert(said)) == []
+
+
+@each_row(
+    "text, bold, below",
+    [
+        ("- **Disk** of `db` is full\n- `df`: 99 %", "*Act: Disk of `db` is full*", "• `df`: 99 %"),
+        ("```\nTraceback\n```", "*Act: A finding*", "```\nTraceback\n```"),
+        ("word " * 100, "*Act: word word", "word " * 30),
+    ],
+)
+def test_the_first_line_is_the_heading_whatever_it_is_made_of(text: str, bold: str, below: str) -> None:
+    """Nothing of the text is lost."""
+    first = alert_blocks(alert(text=text))[0].to_dict()["text"]["text"]
+    assert first.startswith(f"🟠 {bold}")
+    assert below.strip() in first

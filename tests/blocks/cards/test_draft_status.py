@@ -142,3 +142,12 @@ def test_what_the_second_model_noted_stands_beside_a_pass() -> None:
     assert "it says a little that nobody asked" in text
     assert "Mind &lt;!channel&gt; &amp; the unit." in text
     assert "Second model noted" not in text_of(waiting(validator_return=a_verdict(validator_model="claude")))
+
+
+def test_a_draft_nobody_could_judge_is_shown_but_not_offered() -> None:
+    """More attention, not less; and no Approve."""
+    state = waiting(PendingReason.FAILED, validator_return=None)
+    shown = text_of(state)
+    assert "Nobody could check this draft, so it is not offered" in shown
+    assert "The limit is 5" in shown
+    assert "triage_approve" not in shown

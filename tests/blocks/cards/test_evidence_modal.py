@@ -110,3 +110,14 @@ def test_more_citations_than_slack_takes_are_counted() -> None:
     left = MAX_CITATIONS + 2 - shown.count("✗ refuted")
     assert left > 2
     assert f"{left} more are not shown here. `triage verify" in shown
+
+
+def test_a_commit_shows_message_author_and_date() -> None:
+    """With its page on the code host."""
+    sha = "b" * 40
+    found = some_lines("Retry <!here> less", path=None, place=None, commit=sha, about="Eve & Co, 2026-01-05")
+    citation = a_citation(found, kind=EvidenceKind.GIT_COMMIT, ref=sha, commit=None)
+    shown = seen(evidence_modal(THREAD_ID, [citation], LINK_TO))
+    assert f"<https://github.com/acme/shop/commit/{sha}|commit {sha[:12]}>" in shown
+    assert "Retry &lt;!here&gt; less" in shown
+    assert "Eve &amp; Co, 2026-01-05" in shown

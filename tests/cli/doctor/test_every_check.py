@@ -101,14 +101,6 @@ def test_the_codebase_must_be_a_checkout(tmp_path: Path) -> None:
     assert not found.ok
 
 
-def test_programs_that_are_missing_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """tmux is a comfort, git is needed by all."""
-    given = patient(tmp_path)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert machine_checks.tmux(given).ok
-    assert code_checks.git(given).fix == "apt-get install git"
-
-
 def test_a_model_without_a_price_is_named_with_what_to_write(tmp_path: Path) -> None:
     """It counts at the dearest known price, so a limit is met early and a first look by it spares nothing."""
     (tmp_path / "shop").mkdir()
@@ -210,11 +202,6 @@ def test_a_model_is_asked_for_without_paying(tmp_path: Path, status: int, ok: bo
     found = service_checks.model(given)
     assert (found.ok, words in found.says) == (ok, True)
     assert "secret" not in found.says + found.fix
-
-
-def test_without_a_key_the_bot_is_offline_on_purpose(tmp_path: Path) -> None:
-    """Which is no fault."""
-    assert service_checks.model(patient(tmp_path)).says.startswith("offline")
 
 
 def test_a_check_that_hangs_costs_its_line_and_no_more(tmp_path: Path) -> None:

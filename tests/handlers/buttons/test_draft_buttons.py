@@ -13,7 +13,7 @@ import pytest
 from slack_sdk.errors import SlackApiError
 
 from blocks import ids
-from bot.casework.approvers import UNKNOWN, Approvers
+from bot.casework.approvers import Approvers
 from bot.casework.checks.addresses import ShownCitation
 from bot.casework.checks.sources import Missing
 from bot.casework.decisions import DraftClick
@@ -554,25 +554,6 @@ class TestPermission:
         edge.choose(ids.encode_option(ids.SHOW_EVIDENCE, edge.office.click()), by=CARL)
         assert edge.client.opened == []
         assert edge.last_word == NOT_YOURS
-
-    def test_slack_that_cannot_say_refuses_the_click_and_the_submit(self, tmp_path: Path) -> None:
-        """Fail closed, at both; the draft waits as it was."""
-        edge = Edge(Office(tmp_path).asked())
-        click, before = edge.office.click(), edge.office.state
-        edge.office.workspace.down = True
-        edge.press(ids.APPROVE, ids.CLICK.encode(click))
-        assert edge.last_word == UNKNOWN
-        edge.choose(ids.encode_option(ids.REINVESTIGATE, click))
-        assert edge.last_word == UNKNOWN
-        for name, block in (
-            (ids.EDIT_VIEW, ids.REPLY),
-            (ids.DISMISS_VIEW, ids.REASON),
-            (ids.CONTEXT_VIEW, ids.CONTEXT),
-        ):
-            ack = edge.submit(name, click, **{block: {"type": "plain_text_input", "value": "mine"}})
-            assert ack.answers == [{}]
-            assert edge.last_word == given_back_as("mine", UNKNOWN)
-        assert edge.office.state == before
 
     def test_permission_withdrawn_while_the_dialogue_was_open_counts(self, tmp_path: Path) -> None:
         """The submit asks the chat again; nothing is posted."""

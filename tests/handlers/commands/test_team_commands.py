@@ -189,3 +189,10 @@ def test_other_workspaces_get_nothing() -> None:
     office.workspace.people["UBEN"] = Person(user_id="UBEN", name="b", team_id="T2", team_ids=frozenset({"T2"}))
     office.type("status", workspace="T2")
     assert office.done == ["payments: status", "platform: status"]
+
+
+def test_the_ops_channel_proves_who_is_in_it() -> None:
+    """Somebody who was invited a moment ago is answered at once."""
+    office = Office()
+    office.type("status", by="UDORA", channel="Cpaymentsops")
+    assert office.done == ["payments: status"]
