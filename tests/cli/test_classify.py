@@ -198,3 +198,14 @@ def test_why_names_the_rule_or_the_weightiest_ngrams() -> None:
     assert (scored["rule"], len(scored["ngrams"])) == ("question", 5)
     assert scored["probability"] >= scored["threshold"]
     assert set(scored["ngrams"][0]) == {"ngram", "weight"}
+
+
+def test_nothing_is_loaded_that_a_pipe_does_not_need() -> None:
+    """Importing the bot takes as long as classifying thousands of messages."""
+    code = (
+        "import sys; from bot.__main__ import main; main(['classify']);"
+        "print(sorted({'bot.composition', 'slack_sdk', 'anthropic'} & set(sys.modules)))"
+    )
+    line = json.dumps(event("is prod down?")).encode() + b"\nis prod down?"
+    done = subprocess.run([sys.executable, "-c", code], input=line, capture_output=True, check=True)
+    assert done.stdout.splitlines()[-1] == b"[]"

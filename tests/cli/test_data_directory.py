@@ -126,3 +126,10 @@ def test_doctor_checks_every_team_and_the_process_once(home: Path, capsys: pytes
     for team in ("payments", "platform"):
         assert {f"{team}: ops channel", f"{team}: sessions", f"{team}: disk"} <= set(names)
     assert "ops channel" not in names
+
+
+def test_verify_without_a_thread_goes_through_every_team(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each under its name."""
+    main(["verify"])
+    said = capsys.readouterr().out
+    assert said.index("Team payments") < said.index(PAY) < said.index("Team platform") < said.index(PLAT)

@@ -203,3 +203,12 @@ def test_an_address_is_a_codebase_of_its_name(place: Path) -> None:
     assert {name: one.url for name, one in settings.codebases.items()} == {
         "infra_2": "git@git.example.com:acme/Infra_2.git"
     }
+
+
+def test_a_wrong_token_of_the_environment_is_not_repeated(place: Path) -> None:
+    """Only named."""
+    done = init(
+        place, "--no-input", "--codebase", "code", "--ops-channel", "C0123OPS", SLACK_BOT_TOKEN="hunter2hunter2"
+    )
+    assert "SLACK_BOT_TOKEN is no whole xoxb-" in done.stderr
+    assert "hunter2" not in done.stderr + done.stdout

@@ -22,7 +22,7 @@ from bot.domain.returns import Usage
 from bot.ports.collections import HOME
 from tests import fork_server
 from tests.casework.runner import answered
-from tests.gitrepo import make_repo
+from tests.gitrepo import commit_files, make_repo
 from tests.journeys.shop import SESSIONS, SHOP
 from tests.model_server import ModelServer, load_script
 
@@ -215,3 +215,13 @@ def test_one_of_several_codebases_that_git_cannot_read_is_named_and_left_out(tmp
     assert "Traceback" not in done.stderr
     terminal.config.write_text(f"codebase: {broken}\nops_channel: C0OPS\n")
     assert terminal.ask(SESSIONS).returncode == 1
+
+
+def test_what_the_search_could_not_read_is_said(tmp_path: Path) -> None:
+    """On the screen and in the JSON; the draft comes all the same."""
+    terminal = Terminal(tmp_path)
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
+    commit_files(terminal.codebase, {"docs/guide.md": pointer})
+    words = "1 file whose text is in Git LFS only, docs/guide.md"
+    assert f"Not searched: {words}" in terminal.ask(SESSIONS).stdout
+    assert json.loads(terminal.ask(SESSIONS, "--json").stdout)["investigator_return"]["not_searched"] == words

@@ -173,3 +173,17 @@ def test_a_thread_whose_file_is_damaged_is_not_called_unanswered(
     out = capsys.readouterr().out
     assert f"state/{thread_id}.json cannot be read; leave it" in " ".join(out.split())
     assert "It has no thread" not in out
+
+
+def test_long_words_are_cut_and_many_steps_too(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever people and models wrote, one screen is enough."""
+    long = "x" * 3_000 + " y" * 2_000
+    step = Transition(at=NOW, from_=ThreadStatus.INVESTIGATING, to=ThreadStatus.INVESTIGATING, why=long)
+    faults = tuple(Check(name=f"ref[{n}].quote", ok=False, reason=long) for n in range(20))
+    rounds = tuple(Round(round=n, investigator_return=a_return(), checks=faults) for n in (1, 2))
+    open_one = in_status(ThreadStatus.INVESTIGATING, question=long, status_history=(step,) * 200, rounds=rounds)
+    Threads(FileDocuments(home)).put(open_one)
+    assert main(["why", THREAD_ID]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 64

@@ -16,11 +16,14 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.run_records import RunRecorder
 from bot.casework.investigate.assignment import Assignment, Investigation
+from bot.casework.reports.past_thread import name_pattern
 from bot.domain.returns import EvidenceKind, EvidenceRef, Usage
 from bot.domain.threads import PendingReason, QuestionType, Resolution, ThreadStatus
+from bot.errors import InputError
 from bot.ports.threads import Threads
 from tests.builders import NOW, THREAD_ID, a_return, in_status
 from tests.gitrepo import commit_files, make_repo
+from tests.tables import each_row
 
 LINK = "https://acme.slack.com/archives/C1/p1795165209000200?thread_ts=1795165200.000100&cid=C1"
 
@@ -145,3 +148,29 @@ def test_a_thread_that_cites_nothing_proves_nothing(archive: Archive) -> None:
     """So the command does not succeed."""
     archive.keep()
     assert main(["verify", THREAD_ID]) == 1
+
+
+@pytest.mark.parametrize("lines", [[], ["--lines"]])
+def test_no_citation_can_write_another_one_s_line(
+    archive: Archive, capsys: pytest.CaptureFixture[str], lines: list[str]
+) -> None:
+    """Nor anything a terminal obeys: names, claims, commits and quotes are a model's words."""
+    forged = "x\n  ✓ file         app/retry.py:3  abcdef01  the quote is verbatim\x1b[2J\u202e"
+    archive.keep(
+        archive.ref(EvidenceKind.EXTERNAL_DOC, ref=forged, supports_claim=forged),
+        archive.ref(EvidenceKind.LOG_QUERY, ref=forged),
+        archive.ref(commit=forged),
+        archive.ref(EvidenceKind.MEMORY, ref=forged, quote=forged),
+    )
+    assert main(["verify", THREAD_ID, *lines]) == 1
+    out = capsys.readouterr().out
+    assert [line for line in out.split("\n") if line.startswith("  ✓")] == []
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+
+
+@each_row("link", ["https://acme.slack.com/archives/C*/p1795165200000100", "https://x.io/a?thread_ts=*"])
+def test_a_link_holds_no_pattern(link: str) -> None:
+    """Only ids and digits reach the file system."""
+    with pytest.raises(InputError):
+        name_pattern(link)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -68,3 +69,10 @@ def test_a_modal_is_submitted_with_several_lines(control: Control, card: dict[st
     assert control.modals.submit(ANA.user_id, values) == {}
     assert control.modals.current() is None
     control.wait_for(lambda: _replies(control, card) == ["one\ntwo"], "the reply", channel=OPS.channel_id)
+
+
+def test_two_people_click_at_once(control: Control, card: dict[str, Any]) -> None:
+    """One client serves several threads, as the journeys about races need."""
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda user: _click(control, card, "approve", user), [ANA.user_id, BEN.user_id]))
+    control.wait_for(lambda: len(_replies(control, card)) == 2, "both answers", channel=OPS.channel_id)

@@ -237,3 +237,12 @@ def test_with_several_teams_everybody_sees_their_own(page: Page) -> None:
     assert QUESTION not in other
     assert "Team default" not in other
     assert "belong to no team" in nobody
+
+
+def test_who_is_no_approver_any_more_loses_the_drafts(page: Page) -> None:
+    """At the next look, without opening it again."""
+    page.open()
+    page.workspace.groups["C0OPS"] = frozenset()
+    page.approvers.refresh()
+    page.tab.tick()
+    assert QUESTION not in json.dumps(page.published()[-1])

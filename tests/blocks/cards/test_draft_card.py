@@ -479,3 +479,30 @@ def test_what_a_draft_may_not_answer_stands_on_its_card() -> None:
     state = state.evolve(investigator_return=ret)
     assert "the draft may not answer it*\n• “and for refunds?”" in shown(card(state))
     assert "for refunds" not in shown(card(state.with_draft("Six.")))
+
+
+def test_a_long_link_is_whole_or_absent() -> None:
+    """A link cut in two would be read as text."""
+    ref = REF.model_copy(update={"ref": "deep/" * 60 + "a.py:1-9"})
+    ret = a_return(evidence_refs=(ref,))
+    state = in_status(
+        ThreadStatus.PENDING_USER,
+        PendingReason.APPROVAL,
+        investigator_return=ret,
+        rounds=(Round(round=1, investigator_return=ret),),
+    )
+    seen = shown(card(state, REMOTE))
+    assert seen.count("<https://github.com") == seen.count("#L1-L9|")
+
+
+@each_row(
+    "draft, other, refused",
+    [
+        ("word " * 900, "ж" * 12_000, None),
+        ("&" * 12_000, "a\n" * 2_000, "msg_blocks_too_long"),
+        ("x", "<🧵" * 3_000, None),
+    ],
+)
+def test_long_contents_make_no_card_too_long(draft: str, other: str, refused: str | None) -> None:
+    """Question, draft, claims, quotes, objections and doubts together stay under the limit."""
+    check_length(draft, other, refused)

@@ -19,6 +19,7 @@ from blocks.text.splitting import MESSAGE_BLOCK_CHARS, SECTION_CHARS, chars_of
 from bot.casework.posting.freshness import MAX_REPLY_CHARS
 from tests.blocks.limits import as_slack_takes_it, texts
 from tests.blocks.text.test_outgoing_text import MARKDOWN
+from tests.tables import each_row
 
 WIDE_TABLE = f"|{'w' * 900}|b|\n|-|-|\n" + "|a|b|\n" * 340
 DEEP_QUOTE = "> " * 20 + "a\n" + "b\n" * 5_900
@@ -81,3 +82,12 @@ def test_what_does_not_fit_is_said_not_dropped_in_silence() -> None:
     assert [*texts(as_slack_takes_it(found[-1]))][-1] == CUT_NOTE
     assert CUT_NOTE not in sections("word " * 2_400)
     assert reply_sections(DEEP_QUOTE)[-1].to_dict()["text"]["text"] == CUT_NOTE
+
+
+ALL_EMPHASIS = "***~~a\n" + "&\n" * 5_900 + "~~***"
+
+
+@each_row("draft", [ALL_EMPHASIS, "&" * MAX_REPLY_CHARS])
+def test_the_longest_replies_fit_into_a_few_messages(draft: str) -> None:
+    """Each within Slack's limit, also with the line above it that its preview has."""
+    check_messages(draft)

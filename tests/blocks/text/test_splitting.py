@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -82,3 +83,9 @@ def test_a_token_longer_than_a_part_is_still_cut() -> None:
     """The limit wins: an address of 200 characters goes through a part of 50 in pieces."""
     parts = split(f"<https://x.io/{'a' * 200}>", 50)
     assert all(len(part) <= 50 for part in parts)
+
+
+def test_a_limit_that_holds_no_fence_is_refused() -> None:
+    """Under 20 characters there is nothing sensible to do."""
+    with pytest.raises(ValueError, match="leaves no room"):
+        split("text", 10)

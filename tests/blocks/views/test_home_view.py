@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block, PlainTextObject
@@ -24,7 +25,7 @@ from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus, Twin
 from bot.heartbeat.session_registry import resolve_session
 from bot.heartbeat.session_rows import SessionRow, SessionStatus
-from tests.blocks.cards.test_draft_card import FEW
+from tests.blocks.cards.test_draft_card import FEW, HOSTILE
 from tests.blocks.limits import as_slack_takes_it, view_as_slack_takes_it
 from tests.builders import NOW, in_status
 from tests.casework.reports.test_answers import an_overview
@@ -223,3 +224,19 @@ def a_twin(number: int) -> Twin:
         thread_id=f"T1.C2.1795165300.{number:06d}", chat_id="C2", message_id=f"1795165300.{number:06d}", asker="U3",
         asked_at=NOW, permalink=None, reason="same-words",
     )  # fmt: skip
+
+
+@pytest.mark.full
+@each_row("text", HOSTILE.values())
+def test_no_number_of_drafts_breaks_the_page(text: str) -> None:
+    """As many as are drawn whole, with each text."""
+    page_of_drafts(text, 10)
+
+
+def test_a_draft_too_large_for_the_page_does_not_hide_a_smaller_one() -> None:
+    """The others are shown whole all the same."""
+    large = a_draft(1, draft_pending="词 " * 40_000, question="large?")
+    small = a_draft(2, question="small?")
+    found = page(a_home(drafts=[large, small]))
+    assert clicks(found, ids.APPROVE) == [value_of(small)]
+    assert "1 more waits" in json.dumps(found)

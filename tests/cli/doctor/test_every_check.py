@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -274,3 +275,70 @@ def test_the_process_that_holds_the_lock_is_named(tmp_path: Path) -> None:
     SingleDocument(FileDocuments(tmp_path), PRESENCE).update(seen().model_dump(mode="json"))
     assert machine_checks.lock(given).ok
     lease.release()
+
+
+MANIFEST = yaml.safe_load(Path("manifest.yml").read_text())["oauth_config"]["scopes"]["bot"]
+
+
+def test_missing_scopes_are_named(tmp_path: Path, slack: SlackStub) -> None:
+    """As granted, not as asked for; a server that names none is not held to it."""
+    slack.will("auth.test", Answer(x_oauth_scopes=",".join(MANIFEST)))
+    assert service_checks.scopes(patient(tmp_path, slack.url)).ok
+    slack.will("auth.test", Answer(X_OAuth_Scopes=",".join(s for s in MANIFEST if s != "files:write") + ",pins:read"))
+    found = service_checks.scopes(patient(tmp_path, slack.url))
+    assert (found.ok, found.says) == (False, "not granted: files:write")
+    assert "Reinstall" in found.fix
+    slack.will("auth.test", Answer(x_oauth_scopes=",".join(s for s in MANIFEST if s != "reactions:write")))
+    assert "askers see no reaction" in service_checks.scopes(patient(tmp_path, slack.url)).says
+    assert service_checks.scopes(patient(tmp_path, slack.url, acknowledge="none")).ok
+    slack.will("auth.test", Answer(x_oauth_scopes=",".join(s for s in MANIFEST if s != "files:read")))
+    assert service_checks.scopes(patient(tmp_path, slack.url)).says.endswith("; without files:read no image is read")
+    slack.will("auth.test", Answer())
+    assert service_checks.scopes(patient(tmp_path, slack.url)).says == "not compared: Slack did not list them"
+
+
+def test_a_clock_that_is_off_is_told_by_how_much(tmp_path: Path, slack: SlackStub) -> None:
+    """Against the header of a real answer, and by hand."""
+    assert service_checks.clock(patient(tmp_path, slack.url)).ok
+    date = "Fri, 20 Nov 2026 09:00:00 GMT"
+    assert service_checks.skew(date, NOW + timedelta(seconds=59)).ok
+    assert service_checks.skew(date, NOW + timedelta(minutes=3)).says == "180 s ahead of Slack's"
+    assert service_checks.skew(date, NOW - timedelta(minutes=3)).says == "180 s behind Slack's"
+    assert "has no time" in service_checks.skew("soon", NOW).says
+
+
+def test_files_of_the_codebase_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    """A clone without blobs answers from what is there; the gap is said, and how to close it."""
+    given = patient(tmp_path)
+    code = given.settings().codebase
+    commit_files(code, {"lost.py": "a = 1\n"})
+    blob = git(code, "rev-parse", "HEAD:lost.py")
+    (code / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    found = code_checks.git(given)
+    assert not found.ok
+    assert "1 of its files cannot be read, such as lost.py" in found.says
+    assert f"git -C {code} fsck --full" in found.fix
+    git(code, "config", "remote.origin.promisor", "true")
+    assert f"git -C {code} fetch --refetch --no-filter origin" in code_checks.git(given).fix
+
+
+def test_a_damaged_codebase_is_named_with_what_to_type(tmp_path: Path) -> None:
+    """It has commits, and git cannot read the one that HEAD names."""
+    given = patient(tmp_path)
+    code = given.settings().codebase
+    head = git(code, "rev-parse", "HEAD")
+    (code / ".git" / "objects" / head[:2] / head[2:]).unlink()
+    found = code_checks.git(given)
+    assert not found.ok
+    assert "is damaged" in found.says
+    assert f"git -C {code} fsck --full" in found.fix
+
+
+def test_a_shallow_clone_is_named_with_what_fetches_its_history(tmp_path: Path) -> None:
+    """It can be searched; only who changed what before is not known."""
+    code = patient(tmp_path).settings().codebase
+    commit_files(code, {"a.py": "A = 2\n"})
+    git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{code}", "shallow")
+    found = code_checks.git(patient(tmp_path, codebase=str(tmp_path / "shallow")))
+    assert found.ok
+    assert "fetch --unshallow" in found.says

@@ -19,6 +19,7 @@ from bot.casework.checks.sources import Missing
 from bot.casework.decisions import DraftClick
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from bot.errors import ProviderError, Unconfirmed
+from bot.ports import Person
 from bot.ports.chat import IN_FLIGHT
 from handlers.buttons.draft_buttons import NOT_YOURS, ClickReplies, DraftButtons, NoteButtons, draft_evidence
 from tests.builders import THREAD_ID, a_return
@@ -235,6 +236,13 @@ class TestApprove:
         edge.press(ids.APPROVE, edge.value())
         assert len(edge.office.messenger.posts) == 1
 
+    @pytest.mark.parametrize("value", [None, "", "T1.C1.1.2|1", "../../x|1||0", "x" * 3_000])
+    def test_a_value_that_is_not_ours_does_nothing(self, edge: Edge, value: str | None) -> None:
+        """And the one who clicked hears why."""
+        edge.press(ids.APPROVE, value)
+        assert edge.office.messenger.posts == []
+        assert len(edge.told) == 1
+
 
 class TestDialogues:
     """Open at once; the submit is where permission counts."""
@@ -269,6 +277,12 @@ class TestDialogues:
         edge.press(ids.EDIT, value)
         assert edge.client.opened == []
         assert "closed" in edge.last_word
+
+    def test_an_expired_trigger_is_told(self, edge: Edge) -> None:
+        """The human clicks again instead of wondering."""
+        edge.client.expired = True
+        edge.press(ids.EDIT, edge.value())
+        assert "expired_trigger_id" in edge.last_word
 
 
 class TestSubmitEdit:
@@ -328,6 +342,27 @@ class TestSubmitEdit:
         edge.press(ids.APPROVE, edge.value())
         assert edge.office.messenger.posts[0].text == "It is five."
 
+    def test_an_untouched_editor_tells_nobody_the_draft_who_may_not_decide(self, edge: Edge) -> None:
+        """Only what was typed is given back, and here nothing was."""
+        edge.submit(ids.EDIT_VIEW, edge.office.click(), by=CARL, reply=words(None))
+        assert edge.last_word == NOT_YOURS
+
+    def test_who_may_not_is_refused_at_the_submit(self, edge: Edge) -> None:
+        """Opening the editor gave no right."""
+        ack = edge.submit(ids.EDIT_VIEW, edge.office.click(), by=CARL, reply=words("Mine."), only_save=POST)
+        assert ack.answers == [{}]
+        assert edge.told == [("C0OPS", CARL, given_back_as("Mine."))]
+        assert edge.office.state.draft_pending == a_return().draft_reply
+
+    def test_who_lost_the_right_meanwhile_is_refused(self, edge: Edge) -> None:
+        """The submit asks anew."""
+        edge.press(ids.EDIT, edge.value())
+        edge.office.workspace.groups["C0OPS"] = frozenset()
+        ack = edge.submit(ids.EDIT_VIEW, edge.office.click(), reply=words("Mine."), only_save=POST)
+        assert ack.answers == [{}]
+        assert edge.last_word == given_back_as("Mine.")
+        assert edge.office.messenger.posts == []
+
 
 class TestOtherSubmits:
     """Dismiss and context."""
@@ -382,6 +417,22 @@ class TestOtherSubmits:
         edge.submit(ids.CONTEXT_VIEW, edge.office.click(), context=words("we mean v2"))
         assert edge.office.state.status is ThreadStatus.INVESTIGATING
 
+    @pytest.mark.parametrize("name", [ids.DISMISS_VIEW, ids.CONTEXT_VIEW])
+    def test_who_may_not_is_refused_at_the_submit(self, edge: Edge, name: str) -> None:
+        """Nothing changes, and what was typed comes back."""
+        before = edge.office.state
+        ack = edge.submit(name, edge.office.click(), by=CARL, context=words("x"), reason=words("x"))
+        assert ack.answers == [{}]
+        assert edge.last_word == given_back_as("x")
+        assert edge.office.state == before
+
+    def test_words_that_came_too_late_are_given_back(self, edge: Edge) -> None:
+        """The dialogue is closed by then; what was typed is not lost."""
+        click = edge.office.click()
+        edge.press(ids.APPROVE, edge.value())
+        edge.submit(ids.CONTEXT_VIEW, click, context=words("a long explanation"))
+        assert "You wrote:\n```\na long explanation\n```" in edge.last_word
+
 
 class TestMenu:
     """The overflow menu."""
@@ -429,6 +480,14 @@ class TestMenu:
         assert "app/retry.py" in str(edge.client.updated[0])
         edge.choose(value.replace(THREAD_ID, "T1.C1.9.9"))
         assert "no longer stored" in str(edge.client.updated[1])
+
+    def test_who_lost_the_right_meanwhile_sees_no_evidence(self, edge: Edge) -> None:
+        """The dialogue that opened says no."""
+        edge.office.workspace.groups["C0OPS"] = frozenset()
+        edge.choose(self.option(edge, ids.SHOW_EVIDENCE))
+        [filled] = edge.client.updated
+        assert NOT_YOURS in str(filled)
+        assert "app/retry.py" not in str(filled)
 
 
 class TestAtHome:
@@ -561,6 +620,26 @@ class TestPermission:
         click = edge.office.click()
         edge.press(ids.EDIT, ids.CLICK.encode(click))
         edge.office.workspace.groups["C0OPS"] = frozenset()
+        ack = edge.submit(ids.EDIT_VIEW, click, reply={"type": "plain_text_input", "value": "mine"})
+        assert ack.answers == [{}]
+        assert edge.last_word == given_back_as("mine")
+        assert edge.office.messenger.posts == []
+
+    @pytest.mark.parametrize("name", [ids.APPROVE, ids.EDIT, ids.DISMISS, ids.ADD_CONTEXT])
+    def test_another_teams_user_of_the_same_id_may_nothing(self, tmp_path: Path, name: str) -> None:
+        """An id is only unique in its team."""
+        edge = Edge(Office(tmp_path).asked())
+        edge.press(name, ids.CLICK.encode(edge.office.click()), team="T9")
+        assert edge.last_word == NOT_YOURS
+        assert (edge.client.opened, edge.office.messenger.posts) == ([], [])
+
+    @pytest.mark.parametrize("flaw", ["is_guest", "is_external", "is_deactivated"])
+    def test_whoever_became_a_stranger_is_refused_at_the_submit(self, tmp_path: Path, flaw: str) -> None:
+        """Still in the ops channel, no longer one of us."""
+        edge = Edge(Office(tmp_path).asked())
+        click = edge.office.click()
+        edge.press(ids.EDIT, ids.CLICK.encode(click))
+        edge.office.workspace.people[BEN] = Person(user_id=BEN, name="b", **{flaw: True})  # type: ignore[arg-type]
         ack = edge.submit(ids.EDIT_VIEW, click, reply={"type": "plain_text_input", "value": "mine"})
         assert ack.answers == [{}]
         assert edge.last_word == given_back_as("mine")

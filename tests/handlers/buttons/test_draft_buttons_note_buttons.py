@@ -12,10 +12,11 @@ from bot.casework.notes import NoteSource
 from bot.domain.returns import TriageFile
 from handlers.buttons.draft_buttons import NOT_YOURS_TO_SAVE as NOT_YOURS
 from handlers.buttons.draft_buttons import NoteButtons
-from tests.builders import a_return
+from tests.builders import THREAD_ID, a_return
 from tests.casework.office import ANN, BEN, Office
 from tests.handlers.buttons.test_draft_buttons import CARL, Edge, RecordedAck, words
 from tests.payloads import payload
+from tests.tables import each_row
 
 CONTENT = "# Retries\n\nFive."
 
@@ -144,3 +145,12 @@ def test_a_refusal_is_said_in_the_dialogue_and_a_lost_race_to_the_loser(edge: No
     assert "saved this note already, as memory/one.md" in edge.last_word
     assert "```\ntwo\n```" in edge.last_word
     assert list(edge.kept) == ["one"]
+
+
+@each_row("value", ["", "x|1|", "../../etc|1|0011223344556677|0", None, "team.pay|C1|../x", f"{THREAD_ID}|x"])
+def test_a_forged_value_changes_nothing(edge: NoteEdge, value: str | None) -> None:
+    """It is met with a word, not with an error."""
+    edge.listeners.actions[ids.REMEMBER] = edge.notes.actions[ids.REMEMBER]  # type: ignore[index]
+    edge.press(ids.REMEMBER, value)
+    assert edge.client.opened == []
+    assert edge.last_word

@@ -86,6 +86,30 @@ class TestCard:
         with pytest.raises(Unavailable):
             messenger.remove_card(on_card(STATE).evolve(card_channel="C0BEFORE"))
 
+    def test_a_card_somebody_deleted_is_posted_anew(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """Nothing waits unseen."""
+        slack.will("chat.update", refusal("message_not_found"))
+        slack.will("chat.postMessage", Answer({"ts": "1800000000.000009"}))
+        assert messenger.show_card(on_card(STATE)) == ("C0OPS", "1800000000.000009")
+
+    def test_a_card_of_a_closed_thread_that_somebody_deleted_stays_away(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """There is nothing left to decide."""
+        slack.will("chat.update", refusal("message_not_found"))
+        assert messenger.show_card(on_card(in_status(ThreadStatus.CLOSED))) == ("C0OPS", CARD_TS)
+        assert slack.of("chat.postMessage") == []
+
+    @pytest.mark.parametrize("code", ["ratelimited_for_ever", "no_such_thing", "channel_not_found"])
+    def test_a_refused_update_is_an_error_and_posts_nothing(
+        self, slack: SlackStub, messenger: SlackMessenger, code: str
+    ) -> None:
+        """Only a card that is gone is replaced."""
+        slack.will("chat.update", refusal(code))
+        with pytest.raises(ProviderError, match=code):
+            messenger.show_card(on_card(STATE))
+        assert slack.of("chat.postMessage") == []
+
 
 def standing(thread_id: str = THREAD_ID) -> dict[str, Any]:
     return {"ts": CARD_TS, "blocks": [{"type": "section", "block_id": ids.card_block_id(thread_id)}]}
@@ -317,6 +341,24 @@ class TestReply:
         assert "reply_broadcast" not in call
         assert call["text"] == "The limit is *5*."
         assert blocks_of(call)[0]["block_id"] == f"{reply_mark(STATE)}:{hash_draft(TEXT)}"
+
+    @pytest.mark.parametrize("text", ["<!channel> hi", "@here look", "<!subteam^S1>", "<https://x.io|<!everyone>>"])
+    def test_no_reply_calls_the_whole_channel(self, slack: SlackStub, messenger: SlackMessenger, text: str) -> None:
+        """Neither in its blocks nor in its text."""
+        messenger.post_reply(STATE, text)
+        [call] = slack.of("chat.postMessage")
+        sent = json.dumps([blocks_of(call), call["text"]])
+        assert "<!" not in sent
+        assert "@here" not in sent
+
+    def test_a_dropped_connection_is_unconfirmed_and_not_repeated(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """One request, whatever became of it."""
+        slack.will("chat.postMessage", HangUp)
+        with pytest.raises(Unconfirmed):
+            messenger.post_reply(STATE, TEXT)
+        assert len(slack.of("chat.postMessage")) == 1
 
 
 def reply(user: str = "U0BOT", **fields: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -156,3 +157,12 @@ def test_a_ring_for_some_leaves_the_copies_of_others_their_buttons(slack: SlackS
     known = FINDING.evolve(place=DM, reference="1795231000.000007", sent_at=AT, first_at=BEGAN, copies=copies)
     surface.send(ANA, alert(known))
     assert [call["ts"] for call in slack.of("chat.update")] == ["1795231000.000007", "1795231000.000003"]
+
+
+def test_what_is_posted_is_json_that_slack_takes(slack: SlackStub, surface: SlackAlerts) -> None:
+    """Every row of buttons has an id of its own in its message."""
+    surface.send(ANA, alert())
+    blocks = slack.of("chat.postMessage")[0]["blocks"]
+    found = [block.get("block_id") for block in (json.loads(blocks) if isinstance(blocks, str) else blocks)]
+    named = [each for each in found if each]
+    assert len(named) == len(set(named)) == 2

@@ -20,7 +20,7 @@ from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import InputError, ProviderError, StoreError, TriageError
 from bot.ports.threads import Threads
 from handlers.answers import TableAnswers
-from handlers.commands.dispatcher import CommandDispatcher, TypedCommand
+from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher, TypedCommand
 from handlers.commands.topics import CaseworkCommands, status_command
 from tests.blocks.limits import texts
 from tests.builders import in_status
@@ -302,3 +302,21 @@ def test_a_table_that_slack_refuses_is_sent_as_text_and_never_tried_again(tmp_pa
         assert ["table" in each for each in kinds] == wanted
         assert all("table" not in str(said) for said in acks)
         assert ("why five?" in str(acks[-1])) == refuses
+
+
+def test_questions_are_shown_to_approvers_only(tmp_path: Path) -> None:
+    """Whoever else asks sees the counts."""
+    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.INVESTIGATING, question="why five?"))
+    assert "why five?" in said(run(tmp_path, "status"))
+    other = said(run(tmp_path, "status", by="U3"))
+    assert "why five?" not in other
+    assert "1 being investigated" in other
+
+
+@pytest.mark.parametrize("text", ["pause", "resume", "investigate why five?"])
+def test_what_changes_something_needs_an_approver(casework: Casework, text: str) -> None:
+    """Others are told who may, and nothing happens; one of another workspace with the same id is another person."""
+    assert "Only approvers" in casework.type(text, by="U3")
+    assert casework.type(text, by="U2", team="T2").startswith(NO_MEMBER)
+    assert not casework.pausing.is_paused
+    assert casework.asked == casework.shown == []

@@ -13,7 +13,7 @@ from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.heartbeats.beats import BeatResult, Delivered, Envelope, Indicator, Wake
 from bot.domain.heartbeats.session_state import Failures
 from bot.heartbeat.session_controls import MAX_CHARS, SessionControls
-from handlers.commands.dispatcher import CommandDispatcher
+from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
 from handlers.commands.topics import SessionCommand
 from tests.blocks.limits import texts
 from tests.heartbeat.builders import OWNERS
@@ -159,3 +159,14 @@ def test_what_a_beat_found_is_for_the_owner_and_approvers(works: Clockwork) -> N
     assert "■ *End* alert sent" in seen
     assert "not been checked yet" in answer(works, "heartbeat why tooling")
     assert "not been checked yet" in answer(works, "heartbeat log tooling")
+
+
+@each_row("text", ["on shop-api", "off shop-api", "every shop-api 15m", "run shop-api", "assign shop-api Look"])
+@each_row("by, team", [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
+def test_who_may_not_changes_nothing(works: Clockwork, text: str, by: str, team: str) -> None:
+    """An id alone is not enough: it is the user of this workspace who may."""
+    refusal = "Only approvers and the owner of shop-api may do that" if team == "T1" else NO_MEMBER
+    assert refusal in answer(works, f"heartbeat {text}", by, team)
+    assert works.overrides.by_id() == {}
+    assert works.jobs.waiting == {}
+    assert works.store.inbox("shop-api") == []

@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 
 from bot.casework.approvers import Approvers
+from bot.domain.suggestions import SuggestionStatus
 from bot.heartbeat.suggestion_desk import UNREAD
-from handlers.commands.dispatcher import CommandDispatcher
+from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
 from handlers.commands.topics import SessionCommand
 from tests.blocks.limits import texts
 from tests.fakes import FakeWorkspace
 from tests.heartbeat.builders import OWNERS
 from tests.heartbeat.garden import BASICS, Garden, with_task
 from tests.payloads import payload
+from tests.tables import each_row
 
 APPROVER, OWNER, OTHER = "U2", "U0ANA", "U0EVE"
 DISK = "Disk usage <!channel>"
@@ -93,3 +95,15 @@ def test_a_quarantined_line_is_shown_as_data_wherever_its_id_is(tmp_path: Path) 
     held = next(one for one in garden.suggestions.all() if one.task == DISK)
     assert "is accepted" in answer(garden, f"accept {held.id}")
     assert garden.count("api", DISK) == 1
+
+
+@each_row("verb", ["run", "accept {}", "reject {}"])
+@each_row("by, team", [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
+def test_who_may_not_changes_nothing_and_reads_nothing(garden: Garden, verb: str, by: str, team: str) -> None:
+    """An owner of another team is a stranger."""
+    garden.desk.run()
+    (one,) = garden.suggestions.all()
+    refusal = "Only approvers" if team == "T1" else NO_MEMBER
+    assert refusal in answer(garden, verb.format(one.id), by, team)
+    assert PLAIN not in answer(garden, "list", by, team)
+    assert garden.suggestions.get(one.id).status is SuggestionStatus.OPEN

@@ -10,7 +10,8 @@ import pytest
 from bot.casework.approvers import Approvers
 from bot.heartbeat.playbook_file import Removals
 from bot.heartbeat.task_commands import NO_TASKS_OF_YOURS, TaskCommands
-from handlers.commands.dispatcher import CommandDispatcher
+from bot.ports import Person
+from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher
 from handlers.commands.topics import SessionCommand
 from tests.blocks.limits import texts
 from tests.fakes import MemorySingle
@@ -164,3 +165,19 @@ def test_what_no_command_brings_back_is_shown_and_no_undo_is_promised(edge: Edge
     assert "To undo" not in said
     assert "caf?" in edge.types("shop remove 1")
     assert edge.file.read_bytes() == b"## Quick\n"
+
+
+@each_row("text", ["add hourly x", "remove 1", "move 1 daily"])
+@each_row("by, team", [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
+def test_who_may_not_changes_nothing(edge: Edge, text: str, by: str, team: str) -> None:
+    """Told why, and what they may do."""
+    edge.types("shop", by, team)
+    assert (NO_TASKS_OF_YOURS if team == "T1" else NO_MEMBER) in edge.types(f"shop {text}", by, team)
+    assert edge.text == PLAYBOOK
+
+
+def test_an_owner_who_became_a_guest_changes_nothing(edge: Edge) -> None:
+    """The right to a session ends with that to anything."""
+    edge.works.workspace.people[OWNER] = Person(user_id=OWNER, name="o", team_id="T1", is_guest=True)
+    assert NO_MEMBER in edge.types("shop add daily x", OWNER)
+    assert edge.text == PLAYBOOK

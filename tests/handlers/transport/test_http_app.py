@@ -115,3 +115,9 @@ def test_the_memory_is_bounded(guard: Signatures, clock: FakeClock, monkeypatch:
     clock.advance(REMEMBERED_S)
     assert guard.accept(BODY, headers(at=clock.now().timestamp()))
     assert len(guard._seen) == 1
+
+
+def test_bytes_that_are_no_text_are_refused_even_if_signed(guard: Signatures, clock: FakeClock) -> None:
+    """Slack sends UTF-8."""
+    body = b"\xff\xfe"
+    assert not guard.accept(body, headers(body, at=clock.now().timestamp()))

@@ -420,3 +420,14 @@ def test_a_stop_answers_what_is_under_way(edge: Edge) -> None:
         closing.result(LIMIT_S)
     with pytest.raises(requests.ConnectionError):
         edge.deliver(*as_json(payload("message")))
+
+
+def test_a_message_that_cannot_be_journaled_is_not_acknowledged(edge: Edge) -> None:
+    """503: Slack delivers it again, perhaps in the very same second."""
+    edge.watcher.full = True
+    body, kind = as_json(payload("message"))
+    signed = sign(body, time.time())
+    assert send(edge.url(), body, kind, signed).status_code == 503
+    edge.watcher.full = False
+    assert send(edge.url(), body, kind, signed).status_code == 200
+    assert len(edge.watcher.received) == 1

@@ -11,6 +11,7 @@ from slack_sdk import WebClient
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from handlers.transport.slack_clients import (
     MAX_ADVISED_S,
+    PATIENCE_S,
     RateLimitRetry,
     posting_client,
     repeatable_client,
@@ -153,3 +154,42 @@ def test_no_error_repeats_the_token(slack: SlackStub) -> None:
         read(repeatable_client("xoxb-very-secret", slack.url))
     assert "very-secret" not in str(caught.value)
     assert ".env" in str(caught.value)
+
+
+def test_a_rate_limit_that_never_ends_is_a_refusal(slack: SlackStub) -> None:
+    """After a few waits."""
+    slack.will("users.info", refused_for("0"))
+    with pytest.raises(Unavailable, match="ratelimited"):
+        read(repeatable_client("xoxb-1", slack.url))
+    assert len(slack.of("users.info")) == 4
+
+
+@pytest.mark.parametrize(("asked", "waits"), [("30", []), ("900", []), ("5", [5.0]), ("8", [8.0]), ("3", [3.0, 3.0])])
+def test_nobody_waits_for_slack_longer_than_seconds(slack: SlackStub, asked: str, waits: list[float]) -> None:
+    """In all, not each time; the error says for how long Slack wants none."""
+    slack.will("users.info", refused_for(asked))
+    waited: list[float] = []
+    with pytest.raises(Unavailable, match=f"nothing was done, try again in {asked} s") as caught:
+        read(patient(repeatable_client("xoxb-1", slack.url), waited))
+    assert waited == waits
+    assert sum(waited) <= PATIENCE_S
+    assert caught.value.retry_after_s == float(asked)
+    assert len(slack.of("users.info")) == len(waits) + 1
+
+
+def test_an_update_that_slack_refuses_for_its_rate_is_not_waited_for(slack: SlackStub) -> None:
+    """A newer state supersedes it; the caller is told when to come back."""
+    slack.will("chat.update", refused_for("2"))
+    waited: list[float] = []
+    client = patient(repeatable_client("xoxb-1", slack.url), waited)
+    with pytest.raises(Unavailable) as caught, translate_slack_errors("update the card"):
+        client.chat_update(channel="C1", ts="1.1", text="x")
+    assert (waited, caught.value.retry_after_s) == ([], 2.0)
+    assert len(slack.of("chat.update")) == 1
+
+
+def test_a_read_is_repeated_after_a_dropped_connection(slack: SlackStub) -> None:
+    """Asking twice does no harm."""
+    slack.will("users.info", HangUp, Answer({"user": {}}))
+    read(without_pauses(repeatable_client("xoxb-1", slack.url)))
+    assert len(slack.of("users.info")) == 2

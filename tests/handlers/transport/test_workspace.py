@@ -217,3 +217,9 @@ def test_a_name_is_read_by_another_process_and_written_once() -> None:
     stored = documents.get(PEOPLE, PEOPLE)
     assert stored is not None
     assert stored.version == 2
+
+
+def test_a_name_with_half_a_character_can_be_stored(slack: SlackStub, workspace: SlackWorkspace) -> None:
+    """Names become part of state and journals."""
+    slack.will("users.info", Answer({"user": {"team_id": "T1", "profile": {"display_name": "ann \ud83d"}}}))
+    assert workspace.person("U1").name.encode() == b"ann ?"
