@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from slack_bolt import App
 from uvicorn import Config, Server
@@ -42,25 +42,31 @@ THREADS: Final = 16
 STOP_LIMIT_S: Final = 5
 
 
+class Begun(NamedTuple):
+    """What has come of a request that has not arrived whole, and since when."""
+
+    since: float
+    size: int
+
+
 class Unfinished:
-    """Connections whose request has not arrived whole, the oldest first, how many bytes each has sent, and since when.
+    """Connections whose request has not arrived whole, the oldest first.
 
     `now` returns seconds that only grow.
     """
 
     def __init__(self, most: int, now: Callable[[], float] = time.monotonic) -> None:
         self._most, self._now = most, now
-        self._sent: dict[asyncio.Transport, int] = {}
-        self._since: dict[asyncio.Transport, float] = {}
+        self._begun: dict[asyncio.Transport, Begun] = {}
 
     def note(self, connection: asyncio.Transport, size: int) -> None:
         """Count what a connection has sent; where all together are too many, or too much, one gives way."""
-        self._sent[connection] = self._sent.get(connection, 0) + size
-        self._since.setdefault(connection, self._now())
+        begun = self._begun.get(connection) or Begun(since=self._now(), size=0)
+        self._begun[connection] = begun._replace(size=begun.size + size)
         while self._are_too_many():
-            self.cut(next(iter(self._sent)))
-        if sum(self._sent.values()) > MAX_UNFINISHED_BYTES:
-            self.cut(max(self._sent, key=lambda one: self._sent[one]))
+            self.cut(next(iter(self._begun)))
+        if sum(one.size for one in self._begun.values()) > MAX_UNFINISHED_BYTES:
+            self.cut(max(self._begun, key=lambda one: self._begun[one].size))
 
     def cut(self, connection: asyncio.Transport) -> None:
         """Close a connection if its request is unfinished."""
@@ -69,14 +75,14 @@ class Unfinished:
 
     def forget(self, connection: asyncio.Transport) -> bool:
         """Count a connection no more; False if it was finished already."""
-        self._since.pop(connection, None)
-        return self._sent.pop(connection, None) is not None
+        return self._begun.pop(connection, None) is not None
 
     def _are_too_many(self) -> bool:
-        count = len(self._sent)
+        count = len(self._begun)
         if count <= self._most:
             return False
-        return count > MOST_TIMES * self._most or self._now() - next(iter(self._since.values())) > GRACE_S
+        oldest = next(iter(self._begun.values()))
+        return count > MOST_TIMES * self._most or self._now() - oldest.since > GRACE_S
 
 
 class OneRequest(H11Protocol):

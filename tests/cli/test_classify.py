@@ -178,26 +178,6 @@ def test_a_reader_that_leaves_ends_it_quietly() -> None:
     assert process.returncode == 0
 
 
-def test_no_input_is_no_error() -> None:
-    """An empty stream gives no lines and a count of zero."""
-    done = subprocess.run(COMMAND, input=b"", capture_output=True, check=True)
-    assert (done.stdout, done.stderr) == (
-        b"",
-        b"0 events: 0 actionable (0%), 0 ack (0%), 0 ambient (0%); 0 bad lines\n",
-    )
-
-
-def test_nothing_is_loaded_that_a_pipe_does_not_need() -> None:
-    """Importing the bot takes as long as classifying thousands of messages."""
-    code = (
-        "import sys; from bot.__main__ import main; main(['classify']);"
-        "print(sorted({'bot.composition', 'slack_sdk', 'anthropic'} & set(sys.modules)))"
-    )
-    line = json.dumps(event("is prod down?")).encode() + b"\nis prod down?"
-    done = subprocess.run([sys.executable, "-c", code], input=line, capture_output=True, check=True)
-    assert done.stdout.splitlines()[-1] == b"[]"
-
-
 @each_row("lines, code", [("{\n\n{}\n", 1), ("{\n" + json.dumps(event()) + "\n", 0)])
 def test_input_without_one_event_is_an_error(lines: str, code: int) -> None:
     """Another file was meant; single bad lines are not."""
@@ -218,3 +198,14 @@ def test_why_names_the_rule_or_the_weightiest_ngrams() -> None:
     assert (scored["rule"], len(scored["ngrams"])) == ("question", 5)
     assert scored["probability"] >= scored["threshold"]
     assert set(scored["ngrams"][0]) == {"ngram", "weight"}
+
+
+def test_nothing_is_loaded_that_a_pipe_does_not_need() -> None:
+    """Importing the bot takes as long as classifying thousands of messages."""
+    code = (
+        "import sys; from bot.__main__ import main; main(['classify']);"
+        "print(sorted({'bot.composition', 'slack_sdk', 'anthropic'} & set(sys.modules)))"
+    )
+    line = json.dumps(event("is prod down?")).encode() + b"\nis prod down?"
+    done = subprocess.run([sys.executable, "-c", code], input=line, capture_output=True, check=True)
+    assert done.stdout.splitlines()[-1] == b"[]"

@@ -10,12 +10,12 @@ import pytest
 
 from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_engine import FileStore, NoteFiles
+from bot.adapters.storage.files.file_engine import NoteFiles
 from bot.adapters.storage.files.file_leases import FileLeases
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.casework.pause import PauseSwitch, read_pause
 from bot.domain.heartbeats.beats import BeatResult, BeatStep, Envelope, Indicator, Wake
-from bot.heartbeat.session_registry import BeatLog, SessionMemory
+from bot.heartbeat.session_registry import BeatLog
 from bot.ports.collections import HOME
 from tests.fakes import FakeClock
 
@@ -44,18 +44,6 @@ def typed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     """Run a command that succeeds and return what it printed."""
     assert main(["heartbeat", *words]) == 0
     return capsys.readouterr().out
-
-
-def test_the_list_fits_eighty_columns(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whose zone is meant, what was switched, and what to type next."""
-    typed(capsys, "every", "shop-api", "15m")
-    seen = typed(capsys, "list")
-    assert max(map(len, seen.splitlines())) <= 80
-    assert "triage.yml says 30m" in " ".join(seen.split())
-    assert "08:00-22:00 Asia/Tokyo" in " ".join(seen.split())
-    assert "tooling   off" in seen
-    assert "Next: triage heartbeat why shop-api" in seen
-    assert "\x1b" not in seen
 
 
 def test_programs_get_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,39 +85,6 @@ def test_a_wake_is_left_and_it_is_said_whether_a_bot_finds_it(home: Path, capsys
         "shop-api.on_demand",
         "tooling.on_demand",
     ]
-
-
-def test_an_assignment_is_left_for_the_bot(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """In the inbox, with a wake; each line of the answer fits."""
-    seen = typed(capsys, "assign", "shop-api", "Why 5xx", "since noon?")
-    assert "Assigned to shop-api: “Why 5xx since noon?”" in seen
-    assert "triage is not running on" in seen
-    [message] = SessionMemory(FileStore(home)).inbox("shop-api")
-    assert (message.kind, message.text) == ("assignment", "Why 5xx since noon?")
-    assert message.data["assigned_by"].startswith("terminal:")
-    assert message.from_.startswith("@")
-    assert [path.name for path in (home / "wakes").glob("[!.]*")] == ["shop-api.assignment"]
-
-
-def test_why_gathers_what_stood_beside_ok(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each on lines that fit."""
-    record = BeatLog(NdjsonJournal(home / "heartbeats.ndjson"))
-    for said in ("two PRs wait " * 8, "a branch is old", ""):
-        record.append(
-            Envelope(
-                ts=datetime.now(UTC),
-                session_id="shop-api",
-                workspace_dir="/x",
-                reason=Wake.INTERVAL,
-                result=BeatResult.OK_TOKEN,
-                indicator=Indicator.OK,
-                beside_ok=said,
-            )
-        )
-    seen = typed(capsys, "why", "shop-api")
-    assert "Said beside OK" in seen
-    assert "“a branch is old”" in seen
-    assert max(map(len, seen.splitlines())) <= 80
 
 
 def test_switches_are_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,12 +158,3 @@ def test_notes_are_listed_shown_and_retired(notes: NoteFiles, capsys: pytest.Cap
     assert main(["notes", "retire", "retries"]) == 0
     assert "no search finds it" in capsys.readouterr().out
     assert list(notes.all()) == []
-
-
-def test_what_is_not_there_is_said(notes: NoteFiles, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without notes how one is saved; of an unknown name the near one."""
-    assert main(["notes", "list"]) == 0
-    assert "There are no notes" in capsys.readouterr().out
-    notes.create("retries", "# Retries\n")
-    assert main(["notes", "show", "retires"]) == 1
-    assert "Did you mean retries?" in capsys.readouterr().err

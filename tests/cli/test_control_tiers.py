@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -68,43 +67,4 @@ def test_a_list_that_changed_is_shown_again_and_nothing_is_done(
     assert "This is not the list you saw last" in said
     assert "1    quick   Mine" in said
     typed(capsys, "shop", "remove", "1")
-    assert playbook.read_text() == PLAYBOOK
-
-
-def test_what_is_due_and_the_list_for_programs(playbook: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without stamps every tier is due."""
-    assert "Due now in shop: quick and hourly and daily." in typed(capsys, "shop", "due")
-    listed = json.loads(main_json(capsys))
-    assert [(task["number"], task["tier"], task["last_ok"]) for task in listed["tasks"]] == [
-        (1, "quick", True),
-        (2, "hourly", False),
-    ]
-    assert listed["tasks"][1]["not_allowed"] == [["df", "-h"]]
-    assert listed["tiers"]["daily"]["due"] is True
-
-
-def main_json(capsys: pytest.CaptureFixture[str]) -> str:
-    assert main(["tiers", "--json", "shop"]) == 0
-    return capsys.readouterr().out
-
-
-def test_without_a_session_the_sessions_are_listed(playbook: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With what to type next; for programs as JSON."""
-    assert "Next: triage tiers shop" in typed(capsys)
-    assert "shop" in json.loads(typed(capsys, "--json"))
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["shp"], "did you mean shop?"),
-        (["shop", "remove", "x"], "Name a task by its number. To see them: triage tiers shop"),
-        (["shop", "add", "weekly", "x"], "Name a tier; "),
-    ],
-)
-def test_what_cannot_be_done_says_what_to_type(
-    playbook: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
-) -> None:
-    """And changes nothing."""
-    assert says in typed(capsys, *words, code=1)
     assert playbook.read_text() == PLAYBOOK

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import threading
@@ -185,16 +184,6 @@ def test_whoever_reads_only_the_beginning_is_told_nothing(desk: Desk, words: str
     assert desk.run_unread(words) == (141, "")
 
 
-@each_row("closed", [">&-", "<&- >&- 2>&-"])
-def test_a_closed_stream_is_an_empty_one(tmp_path: Path, closed: str) -> None:
-    """As in a cron job or a service that closes them."""
-    words = ["sh", "-c", f'exec "$0" -m bot classify {closed}', sys.executable]
-    env = environment(tmp_path, PYTHONPATH=str(Path(__file__).parents[2]))
-    done = subprocess.run(words, cwd=tmp_path, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "Traceback" not in done.stderr
-
-
 def test_an_output_that_takes_no_more_is_named(tmp_path: Path) -> None:
     """A full disk is no error of ours: one sentence, exit code 1."""
     with Path("/dev/full").open("w") as out, tempfile.TemporaryFile("w+") as err:
@@ -227,29 +216,11 @@ def test_a_word_that_is_missing_is_exit_code_2(words: str, tmp_path: Path) -> No
     assert done.stderr.endswith(f"Next: triage {words} --help\n")
 
 
-@each_row("words", ["search x", "backtest x"])
-def test_what_needs_no_config_says_how_to_do_without(words: str, tmp_path: Path) -> None:
-    """Somebody who has only a checkout is told of --codebase."""
-    done = typed(words.split(), tmp_path, environment(tmp_path))
-    assert done.returncode == 2
-    assert "add `--codebase DIR`" in done.stderr
-
-
 def test_a_folder_in_the_place_of_triage_yml_is_named(tmp_path: Path) -> None:
     """Docker makes one of a file that it is told to mount and that is not there."""
     (tmp_path / "triage.yml").mkdir()
     done = typed(["run"], tmp_path, environment(tmp_path))
     assert (done.returncode, "triage.yml is no file" in done.stderr) == (2, True)
-
-
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With what to do; as root no mode refuses, so that a folder stands in the file's place."""
-    (tmp_path / "events-classified.ndjson").mkdir()
-    assert main(["metrics", "--sample", "3", "--home", str(tmp_path)]) == 1
-    said = capsys.readouterr()
-    assert "events-classified.ndjson" in said.err
-    assert "put the journal back from a backup" in said.err.replace("\n", " ")
-    assert said.out == ""
 
 
 @each_row("words", ["tiers shop add quick", "investigate", "heartbeat assign shop", "search"])

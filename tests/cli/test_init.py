@@ -121,26 +121,6 @@ def test_what_is_missing_or_wrong_is_said_and_nothing_written(place: Path, argv:
     assert written(place) == set()
 
 
-def test_a_wrong_token_of_the_environment_is_not_repeated(place: Path) -> None:
-    """Only named."""
-    done = init(
-        place, "--no-input", "--codebase", "code", "--ops-channel", "C0123OPS", SLACK_BOT_TOKEN="hunter2hunter2"
-    )
-    assert "SLACK_BOT_TOKEN is no whole xoxb-" in done.stderr
-    assert "hunter2" not in done.stderr + done.stdout
-
-
-def test_a_folder_that_takes_no_files_keeps_none(place: Path) -> None:
-    """One of the two names is taken by a folder in the last moment; the other file does not stay."""
-    from bot.cli.init import write_files
-    from bot.errors import InputError
-
-    (place / ".env").mkdir()
-    with pytest.raises(InputError, match="nothing written"):
-        write_files(place, {".env": "A=1\n"})
-    assert written(place) == {".env"}
-
-
 def test_an_answer_is_checked_as_it_is_typed(place: Path) -> None:
     """And asked for again, with what would be right."""
     lines = ["help", "C0123ENG, C0123ENG=eng", "C0123ENG", "", "ops", "C0123ENG", "C0123OPS", "nowhere"]
@@ -223,3 +203,12 @@ def test_an_address_is_a_codebase_of_its_name(place: Path) -> None:
     assert {name: one.url for name, one in settings.codebases.items()} == {
         "infra_2": "git@git.example.com:acme/Infra_2.git"
     }
+
+
+def test_a_wrong_token_of_the_environment_is_not_repeated(place: Path) -> None:
+    """Only named."""
+    done = init(
+        place, "--no-input", "--codebase", "code", "--ops-channel", "C0123OPS", SLACK_BOT_TOKEN="hunter2hunter2"
+    )
+    assert "SLACK_BOT_TOKEN is no whole xoxb-" in done.stderr
+    assert "hunter2" not in done.stderr + done.stdout

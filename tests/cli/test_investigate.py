@@ -25,7 +25,6 @@ from tests.casework.runner import answered
 from tests.gitrepo import commit_files, make_repo
 from tests.journeys.shop import SESSIONS, SHOP
 from tests.model_server import ModelServer, load_script
-from tests.model_server.script import Part, Role, Script, Turn, single
 
 SCRIPTS = Path(__file__).parents[1] / "model_server" / "scripts"
 KEY = "sk-scripted-0123456789abcdef"
@@ -99,14 +98,6 @@ def test_a_question_is_answered_offline(terminal: Terminal) -> None:
     assert (terminal.home / record / "trace.json").exists()
 
 
-def test_any_checkout_is_asked_without_a_config(terminal: Terminal) -> None:
-    """`--codebase` alone will do; without it and a triage.yml the error names it."""
-    done = terminal.triage(SESSIONS, "--codebase", str(terminal.codebase))
-    assert (done.returncode, "\n  ✓ shop/sessions.py:" in done.stdout) == (0, True)
-    lost = terminal.triage(SESSIONS)
-    assert (lost.returncode, "add `--codebase DIR`" in lost.stderr) == (2, True)
-
-
 def test_a_question_nothing_answers_says_what_it_needs(terminal: Terminal) -> None:
     """Exit code 1, and no talk of checks where there was nothing to check."""
     done = terminal.ask("What is the meaning of zebra quux?")
@@ -124,16 +115,6 @@ def test_json_of_a_failed_run_names_the_limit_of_time() -> None:
     assert "timeout_kind" not in json.loads(failure_json(SESSIONS, RunFailed("away", usage=Usage())))
 
 
-def test_a_failure_with_json_is_one_object_too(terminal: Terminal) -> None:
-    """On stdout; the reason for people stays on stderr."""
-    terminal.with_models("http://127.0.0.1:1")
-    terminal.config.write_text(terminal.config.read_text() + "investigator: {hard_cap_runtime_min: 0.005}\n")
-    done = terminal.ask(SESSIONS, "--json")
-    assert done.returncode == 1
-    assert json.loads(done.stdout)["error"]
-    assert "triage: " in done.stderr
-
-
 def test_json_is_one_object(terminal: Terminal, server: ModelServer) -> None:
     """With the returns as they are on disk."""
     terminal.with_models(server.url)
@@ -142,39 +123,6 @@ def test_json_is_one_object(terminal: Terminal, server: ModelServer) -> None:
     assert facts["validator_return"]["verdict"] == "pass"
     assert facts["investigator_return"]["evidence_refs"][0]["commit"]
     assert facts["usage"]["cost_usd"] > 0
-
-
-def test_a_failure_names_the_folder_where_its_reason_stands(terminal: Terminal) -> None:
-    """The provider's own words are there and not on the screen."""
-    refused = Turn(status=400, error="invalid_request_error", message="messages.1: too many images")
-    with ModelServer(single(refused)) as server:
-        terminal.with_models(server.url)
-        done = terminal.ask(SESSIONS)
-    assert done.returncode == 1
-    (folder,) = (terminal.home / "runs").iterdir()
-    assert f"record: {folder}" in done.stderr
-    assert "too many images" in (folder / "run.log").read_text()
-    assert "too many images" not in done.stderr + done.stdout
-
-
-def test_a_validator_that_fails_leaves_no_traceback_before_the_draft(terminal: Terminal) -> None:
-    """The draft is shown with what happened and where it is on record."""
-    script = load_script(SCRIPTS / "pass.yml")
-    broken = Role(match=script.roles["validator"].match, parts=(Part(turns=(Turn(status=400, error="x"),)),))
-    with ModelServer(Script(roles={**script.roles, "validator": broken})) as server:
-        terminal.with_models(server.url)
-        done = terminal.ask(SESSIONS)
-    assert "Traceback" not in done.stderr + done.stdout
-    assert "the model provider refused" in done.stdout
-    assert "-v1 (no verdict" in done.stdout
-
-
-@pytest.mark.parametrize("question", [" ", "\u200b\u2060"])
-def test_no_question_is_said(terminal: Terminal, question: str) -> None:
-    """With an example; characters that nobody sees ask nothing."""
-    done = terminal.ask(question)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert 'triage investigate "How are sessions signed?"' in done.stderr
 
 
 def test_a_long_run_leaves_an_answer_its_record_and_its_cost(terminal: Terminal, server: ModelServer) -> None:
@@ -253,16 +201,6 @@ def test_a_folder_without_a_request_is_refused(terminal: Terminal) -> None:
     assert "holds no request" in done.stderr
 
 
-def test_what_the_search_could_not_read_is_said(tmp_path: Path) -> None:
-    """On the screen and in the JSON; the draft comes all the same."""
-    terminal = Terminal(tmp_path)
-    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
-    commit_files(terminal.codebase, {"docs/guide.md": pointer})
-    words = "1 file whose text is in Git LFS only, docs/guide.md"
-    assert f"Not searched: {words}" in terminal.ask(SESSIONS).stdout
-    assert json.loads(terminal.ask(SESSIONS, "--json").stdout)["investigator_return"]["not_searched"] == words
-
-
 def test_one_of_several_codebases_that_git_cannot_read_is_named_and_left_out(tmp_path: Path) -> None:
     """The others are searched; of a single codebase the command fails."""
     terminal = Terminal(tmp_path)
@@ -277,3 +215,13 @@ def test_one_of_several_codebases_that_git_cannot_read_is_named_and_left_out(tmp
     assert "Traceback" not in done.stderr
     terminal.config.write_text(f"codebase: {broken}\nops_channel: C0OPS\n")
     assert terminal.ask(SESSIONS).returncode == 1
+
+
+def test_what_the_search_could_not_read_is_said(tmp_path: Path) -> None:
+    """On the screen and in the JSON; the draft comes all the same."""
+    terminal = Terminal(tmp_path)
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
+    commit_files(terminal.codebase, {"docs/guide.md": pointer})
+    words = "1 file whose text is in Git LFS only, docs/guide.md"
+    assert f"Not searched: {words}" in terminal.ask(SESSIONS).stdout
+    assert json.loads(terminal.ask(SESSIONS, "--json").stdout)["investigator_return"]["not_searched"] == words

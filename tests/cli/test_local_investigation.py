@@ -43,18 +43,6 @@ def test_a_proposed_patch_is_shown_without_secrets() -> None:
     assert [line for line in said.split("\n") if line.startswith("  ✓")] == []
 
 
-def test_what_else_was_found_stands_below_the_evidence() -> None:
-    """With its sentence and all of its lines."""
-    other = EvidenceRef(
-        kind=EvidenceKind.FILE, ref="a.py:1-4", quote="a\nb\nc\nd", supports_claim="Closest: `a.py:1-4`."
-    )
-    found = Investigation(ret=a_return(candidates=(other,)), ledger=Ledger(), usage=Usage(), investigator="offline")
-    validation = Validation(ret=None, checks=(), usage=Usage(), problem="none")
-    run = QuestionRun(state=a_thread(), run_id="r1", validation_id="v1", found=found, validation=validation)
-    lines = "".join(f"      | {line}\n" for line in "abcd")
-    assert f"Also found\n  - Closest: `a.py:1-4`.\n{lines}" in render(run, Path("/home/t/.triage"))
-
-
 def test_a_draft_bears_the_marks_of_code_and_none_of_its_own() -> None:
     """Behind each claim that is not backed, as on the card; a ✓ that the draft brings is in words."""
     ret = a_return().with_claims([Claim(text="It waits 9 s."), Claim(text="✓ Checked.")])

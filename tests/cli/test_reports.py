@@ -34,12 +34,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_report_of_one_day_says_so(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """And not of days."""
-    assert main(["metrics", "--days", "1"]) == 0
-    assert capsys.readouterr().out.startswith("The last 1 day, to ")
-
-
 def test_the_report_fits_a_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """80 columns, one screen, no colour, and honest about a young bot."""
     assert main(["metrics"]) == 0
@@ -60,32 +54,6 @@ def test_json_has_every_criterion(home: Path, capsys: pytest.CaptureFixture[str]
     assert said["criteria"]["AC-01"]["value"] == 0.25
     assert said["criteria"]["AC-01"]["ok"] is None
     assert said["counts"]["verdicts"] == {"pass": 1, "bounce": 0, "escalate": 0}
-
-
-def test_a_home_that_is_not_there_is_measured_as_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """And nothing is created."""
-    monkeypatch.chdir(tmp_path)
-    assert main(["metrics", "--home", str(tmp_path / "none")]) == 0
-    assert "0 of 1 messages" in capsys.readouterr().out
-    assert not (tmp_path / "none").exists()
-
-
-def test_the_baseline_is_taken_from_the_config(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`baseline_reply_s` of triage.yml."""
-    (home / "triage.yml").write_text(f"codebase: {home}\nops_channel: C0OPS\nbaseline_reply_s: 600\n")
-    assert main(["metrics"]) == 0
-    assert "≤ 10.5 min" in capsys.readouterr().out
-
-
-def test_a_sample_is_shown_without_what_a_terminal_obeys(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """All that there is, of both kinds."""
-    assert main(["metrics", "--sample", "20"]) == 0
-    out = capsys.readouterr().out
-    assert (out.count("ambient, C1"), out.count("actionable, C1")) == (15, 5)
-    assert "\x1b" not in out
-    assert "\u202e" not in out
 
 
 def test_marks_of_a_file_count(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,14 +15,8 @@ import pytest
 
 from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import FileDocuments
-from bot.adapters.storage.files.file_engine import FileStore
-from bot.casework.reports.code_standings import CLONE_STANDINGS, CloneStanding
-from bot.domain.alerts import Severity
-from bot.domain.heartbeats.alerts import OpenFinding
 from bot.domain.threads import PendingReason, ThreadStatus
-from bot.heartbeat.session_registry import SessionMemory
-from bot.intake.presence import CONNECTION_FILE, Presence
-from bot.ports.collections import Collection
+from bot.intake.presence import Presence
 from bot.ports.system import Role
 from bot.ports.threads import Threads
 from bot.release import program_version
@@ -55,44 +49,6 @@ def test_what_waits_is_printed(tmp_path: Path) -> None:
     assert "state/T1.C1.9.9.json.corrupt was set aside, for it cannot be read; look at it, then remove it" in said
 
 
-def test_the_columns_of_open_threads_stand_in_line(tmp_path: Path) -> None:
-    """However long the words for how they stand are."""
-    threads = Threads(FileDocuments(tmp_path))
-    for number, reason in enumerate((PendingReason.APPROVAL, PendingReason.DISAGREEMENT)):
-        waiting = in_status(ThreadStatus.PENDING_USER, reason, question="when does it run?")
-        threads.put(waiting.evolve(thread_id=f"T1.C1.17951652{number:02}.000100"))
-    shown = [line for line in status(tmp_path, "--home", str(tmp_path)).stdout.splitlines() if "when does" in line]
-    assert len(shown) == 2
-    assert len({line.index("when does") for line in shown}) == 1
-
-
-def test_sessions_with_open_findings_are_printed_pages_marked(tmp_path: Path) -> None:
-    """With the number of each."""
-    page = OpenFinding(key="k", task="t", text="red", severity=Severity.PAGE, first_at=NOW, last_at=NOW)
-    states = SessionMemory(FileStore(tmp_path))
-    states.save("shop", lambda state: state.with_findings(page))
-    done = status(tmp_path, "--home", str(tmp_path))
-    assert "\n  1 open finding (1 page): 🚨 shop (1); see triage heartbeat list\n" in done.stdout
-
-
-def test_clones_that_cannot_be_fetched_are_named(tmp_path: Path) -> None:
-    """The others are counted."""
-    now = datetime.now(UTC)
-    clones = Collection(FileDocuments(tmp_path), CLONE_STANDINGS)
-    well = CloneStanding(address="a", fetched_at=now - timedelta(minutes=4))
-    for name, standing in {
-        "docs": well,
-        "infra": well.evolve(fetched_at=now - timedelta(hours=2), problem="no route"),
-        "shop": well,
-        "web": CloneStanding(address="b", fetched_at=None),
-    }.items():
-        clones.put(name, standing, version=0)
-    done = status(tmp_path, "--home", str(tmp_path))
-    assert "  infra was fetched 2 h ago, and cannot be now: no route\n" in done.stdout
-    assert "  web is being cloned\n" in done.stdout
-    assert "  2 clones fetched, the oldest 4 min ago\n" in done.stdout + "\n"
-
-
 @each_row(
     "age_s, changes, code",
     [(5, {}, 0), (3600, {}, 1), (5, {"connected_since": None}, 1), (5, {"stopped_at": NOW}, 1)],
@@ -110,15 +66,6 @@ def test_a_supervisor_learns_by_the_exit_code_whether_the_bot_hears_slack(
     assert status(tmp_path, "--check", "--home", str(tmp_path)).returncode == code
 
 
-def test_the_check_reads_the_file_that_the_bot_writes(tmp_path: Path) -> None:
-    """By its path; one that cannot be read is said, and is no bot that works."""
-    assert CONNECTION == CONNECTION_FILE
-    (tmp_path / CONNECTION).parent.mkdir()
-    (tmp_path / CONNECTION).write_text("{")
-    done = status(tmp_path, "--check", "--home", str(tmp_path))
-    assert (done.returncode, "cannot be read" in done.stdout) == (1, True)
-
-
 @each_row("home, code", [("~nobody-of-that-name/x", 2), ("", 1)])
 def test_the_check_finds_the_data_directory_by_the_environment(tmp_path: Path, home: str, code: int) -> None:
     """A `~` that leads nowhere is refused; without a value it is the one in .env."""
@@ -134,29 +81,6 @@ def test_the_check_loads_neither_settings_nor_stores(tmp_path: Path) -> None:
     loaded = done.stdout.split()
     assert "bot.cli.health" in loaded
     assert not {"bot.config.settings", "bot.ports", "bot.composition.storage_engine"} & set(loaded)
-
-
-def test_a_home_no_bot_ever_ran_on_is_not_up(tmp_path: Path) -> None:
-    assert status(tmp_path, "--check", "--home", str(tmp_path)).returncode == 1
-    assert status(tmp_path, "--home", str(tmp_path)).returncode == 0
-
-
-def test_a_long_run_is_listed_with_the_line_that_shows_it(tmp_path: Path) -> None:
-    """Ready to paste."""
-    path = str(tmp_path / "escalations" / THREAD_ID / "transcript.log")
-    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.ESCALATED, escalation_transcript_path=path))
-    done = status(tmp_path, "--home", str(tmp_path))
-    assert f"`tail -f {path}`" in done.stdout
-
-
-def test_it_looks_where_the_bot_of_this_folder_keeps_its_data(tmp_path: Path) -> None:
-    """The same `.env` as for `triage run`; the environment and `--home` win over it."""
-    (tmp_path / ".env").write_text(f"TRIAGE_HOME={tmp_path / 'filed'}\n")
-    env = {name: value for name, value in os.environ.items() if name != "TRIAGE_HOME"}
-    done = typed(["status"], tmp_path, env)
-    assert done.stdout.startswith(f"{TRIAGE} at {tmp_path / 'filed'}\n")
-    assert status(tmp_path, home=str(tmp_path / "said")).stdout.startswith(f"{TRIAGE} at {tmp_path / 'said'}\n")
-    assert status(tmp_path, "--home", "/none", home="~nosuchuser").stdout.startswith(f"{TRIAGE} at /none\n")
 
 
 def test_a_home_that_cannot_be_read_is_said_without_a_traceback(tmp_path: Path) -> None:
@@ -212,13 +136,6 @@ def test_what_waits_is_listed(home: Path, capsys: pytest.CaptureFixture[str], wo
     """With the question, and with where to find it."""
     assert main([word, "--home", str(home)]) == 0
     assert QUESTION in capsys.readouterr().out
-
-
-@each_row("word", ["open", "brief"])
-def test_nothing_waits_in_an_empty_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str], word: str) -> None:
-    """Which is no error."""
-    assert main([word, "--home", str(tmp_path)]) == 0
-    assert "no draft waits" in capsys.readouterr().out.lower()
 
 
 def test_programs_get_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

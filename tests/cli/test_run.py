@@ -21,11 +21,9 @@ from bot.agent.git.git_repo import GitRepo
 from bot.cli.run import SignalQueue
 from demo.slack_server import LocalSlack
 from tests import fork_server
-from tests.cli.typed import typed
 from tests.fork_server import ForkedProcess
 from tests.gitrepo import git, make_repo
 from tests.journeys.office import environment_of, write_config
-from tests.tables import each_row
 
 FILES = BATCH_FILES + 700
 _BODY = "".join(f"def handler_{n}(payload):\n    return payload + {n}\n\n" for n in range(5))
@@ -174,19 +172,6 @@ def test_each_number_comes_once() -> None:
         signals.put(number)
     assert signals.wait(LIMIT_S) == {signal.SIGHUP, signal.SIGTERM}
     assert signals.wait(0) == set()
-
-
-@each_row("role", ["edge", "work"])
-def test_a_role_without_a_database_is_refused(tmp_path: Path, role: str) -> None:
-    """In one sentence that names the variable."""
-    make_repo(tmp_path, {"a.py": "A = 1\n"})
-    (tmp_path / "triage.yml").write_text(f"codebase: {tmp_path}\nops_channel: C0OPS\n")
-    env = os.environ | {"TRIAGE_HOME": str(tmp_path / "home"), "SLACK_API_URL": "http://127.0.0.1:9/api/"}
-    done = typed(["run", "--only", role], tmp_path, env)
-    assert done.returncode == 2
-    assert f"--only {role} needs a database that replicas share: set TRIAGE_DATABASE_URL" in " ".join(
-        done.stderr.split()
-    )
 
 
 def test_a_stop_that_never_ends_is_cut_short() -> None:

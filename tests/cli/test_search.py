@@ -76,16 +76,6 @@ def test_each_codebase_has_its_own_index(terminal: Terminal, tmp_path: Path) -> 
     assert (terminal.home / "index" / "passages.sqlite").is_file()
 
 
-def test_a_long_first_index_says_how_far_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """On stderr, and only while files are left."""
-    terminal = Terminal(tmp_path)
-    commit_files(terminal.codebase, {f"notes/{number}.md": "one line\n" for number in range(501)})
-    assert terminal.search(QUESTION) == 0
-    assert capsys.readouterr().err == f"indexing: 500 of {501 + len(SHOP)} files …\n"
-    assert terminal.search(QUESTION) == 0
-    assert capsys.readouterr().err == ""
-
-
 def test_what_is_not_searched_is_said_and_doctor_only_of_what_it_looks_at(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -94,18 +84,3 @@ def test_what_is_not_searched_is_said_and_doctor_only_of_what_it_looks_at(
     commit_files(terminal.codebase, {"dump.sql": "-- a line\n" * 110_000})
     assert terminal.search(QUESTION) == 0
     assert capsys.readouterr().err == "not searched: 1 file over 1 MB, dump.sql\n"
-
-
-def test_one_of_several_codebases_that_git_cannot_read_is_named_and_left_out(
-    terminal: Terminal, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The others are searched."""
-    broken = make_repo(tmp_path / "infra", {"a.yml": "x: 1\n"})
-    (broken / ".git" / "HEAD").unlink()
-    config = tmp_path / "triage.yml"
-    paths = f"codebases: {{shop: {{path: {terminal.codebase}}}, infra: {{path: {broken}}}}}\n"
-    config.write_text(f"{paths}ops_channel: C0OPS\n")
-    assert main(["search", "--home", str(terminal.home), "--config", str(config), QUESTION]) == 0
-    out, err = capsys.readouterr()
-    assert out.startswith("shop:")
-    assert err.startswith(f"not searched: infra: codebase: the .git of {broken} is damaged")

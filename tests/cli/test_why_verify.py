@@ -144,6 +144,12 @@ def test_the_cited_lines_can_be_read_whole(archive: Archive, capsys: pytest.Capt
     assert "(nothing to show: https://x.io is outside the codebase; code cannot look it up)" in out
 
 
+def test_a_thread_that_cites_nothing_proves_nothing(archive: Archive) -> None:
+    """So the command does not succeed."""
+    archive.keep()
+    assert main(["verify", THREAD_ID]) == 1
+
+
 @pytest.mark.parametrize("lines", [[], ["--lines"]])
 def test_no_citation_can_write_another_one_s_line(
     archive: Archive, capsys: pytest.CaptureFixture[str], lines: list[str]
@@ -161,27 +167,6 @@ def test_no_citation_can_write_another_one_s_line(
     assert [line for line in out.split("\n") if line.startswith("  ✓")] == []
     assert "\x1b" not in out
     assert "\u202e" not in out
-
-
-def test_a_thread_that_cites_nothing_proves_nothing(archive: Archive) -> None:
-    """So the command does not succeed."""
-    archive.keep()
-    assert main(["verify", THREAD_ID]) == 1
-
-
-def test_the_codebase_can_be_given(archive: Archive, tmp_path: Path) -> None:
-    """No config is needed then."""
-    archive.keep(archive.ref())
-    (archive.home / "triage.yml").unlink()
-    assert main(["verify", THREAD_ID, "--codebase", str(archive.code)]) == 0
-
-
-@pytest.mark.parametrize("asked", ["T1.C1.1.9", "../../etc/passwd", "https://x.io/archives/C1/p17", "*"])
-def test_what_is_not_on_file_is_said(archive: Archive, capsys: pytest.CaptureFixture[str], asked: str) -> None:
-    """An id is never a path or a pattern."""
-    archive.keep(archive.ref())
-    assert main(["verify", asked]) == 1
-    assert "triage: " in capsys.readouterr().err
 
 
 @each_row("link", ["https://acme.slack.com/archives/C*/p1795165200000100", "https://x.io/a?thread_ts=*"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import ConfigError, ProviderError
-from demo.binary import cache_folder, ensure_binary, npm_command, trusting_environment
+from demo.binary import ensure_binary, npm_command, trusting_environment
 
 _FAKE_NPM = """#!/bin/sh
 while [ "$1" != --prefix ]; do shift; done
@@ -56,13 +55,6 @@ def test_the_first_start_fetches_a_binary_that_can_be_run(npm: Path, tmp_path: P
     assert list((tmp_path / "cache").iterdir()) == [binary]
 
 
-def test_the_second_start_needs_no_npm(npm: Path, tmp_path: Path) -> None:
-    """With the binary in the cache, npm is not asked: a failing one makes no difference."""
-    first = ensure_binary(tmp_path / "cache")
-    _script(npm / "npm", "#!/bin/sh\nexit 1\n")
-    assert ensure_binary(tmp_path / "cache", on_fetch=pytest.fail) == first
-
-
 def test_concurrent_first_starts_agree_on_one_whole_file(npm: Path, tmp_path: Path) -> None:
     """Both fetch, both move their copy in, and neither sees a partial or missing file."""
     with ThreadPoolExecutor(4) as pool:
@@ -92,25 +84,6 @@ def test_an_override_is_used_as_it_is(tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     _script(mine, "#!/bin/sh\n")
     assert ensure_binary(tmp_path / "cache", override=mine) == mine
-
-
-def test_an_override_that_cannot_be_run_is_refused(tmp_path: Path) -> None:
-    """The message names the variable and the path."""
-    with pytest.raises(ConfigError, match=r"TRIAGE_LOCAL_SLACK is .*missing"):
-        ensure_binary(tmp_path / "cache", override=tmp_path / "missing")
-
-
-def test_an_unknown_platform_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message names the platform before anything is fetched."""
-    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    with pytest.raises(ConfigError, match="riscv64"):
-        ensure_binary(tmp_path / "cache")
-
-
-def test_the_cache_follows_xdg(tmp_path: Path) -> None:
-    """An absolute XDG_CACHE_HOME is obeyed, a relative one ignored, as the XDG specification says."""
-    assert cache_folder({"XDG_CACHE_HOME": str(tmp_path)}) == tmp_path / "triage/local-slack/0.1.8"
-    assert cache_folder({"XDG_CACHE_HOME": "relative"}) == Path.home() / ".cache/triage/local-slack/0.1.8"
 
 
 def test_the_npm_of_the_python_package_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -21,16 +21,3 @@ def test_every_question_is_investigated_and_every_draft_says_that_a_script_wrote
     assert turn_for(body)["calls"]
     final = turn_for({**body, "tool_choice": {"type": "none"}})
     assert "no model" in final["answer"]["claims"][-1]["text"]
-
-
-def test_any_other_question_is_told_what_the_script_knows() -> None:
-    """Such as a follow-up that somebody types in the demo."""
-    turn = turn_for(asked("You investigate", '<data-1 name="question" from="U1">\nAnd who approves it?\n</data-1>'))
-    assert "three questions" in turn["answer"]["open_questions"][0]
-
-
-@each_row("draft, verdict", [("sent again until the warehouse answers", "bounce"), ("We wait 2 seconds", "pass")])
-def test_one_draft_is_objected_to(draft: str, verdict: str) -> None:
-    """The others pass."""
-    looked = {"type": "tool_use", "id": "1", "name": "read_file", "input": {}}
-    assert turn_for(asked("Break this draft", draft, looked))["answer"]["verdict"] == verdict

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 import requests
 
-from bot.errors import ConfigError
 from demo.page_server import PageServer
 
 
@@ -33,10 +32,3 @@ def test_every_other_address_is_the_page_itself(page: PageServer, path: str) -> 
     """A link to a message opens the page; no path leads out of its folder."""
     answer = requests.get(f"{page.url}/{path}", timeout=60)
     assert answer.text.startswith("<!doctype html>")
-
-
-def test_a_port_in_use_is_named(page: PageServer) -> None:
-    """The operator is told to choose another."""
-    port = int(page.url.rpartition(":")[2])
-    with pytest.raises(ConfigError, match=f"Port {port} is in use"):
-        PageServer("http://localhost:9", actor="U0ANA", channel="C0OPS", port=port)

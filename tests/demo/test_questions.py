@@ -11,7 +11,6 @@ from bot.casework.investigate.offline_investigator import OfflineInvestigator
 from bot.domain.threads import QuestionType
 from demo.questions import question_for
 from tests.gitrepo import make_repo
-from tests.tables import each_row
 
 CODE = '''\
 class Transport:
@@ -37,7 +36,6 @@ STATUS = '''\
 
 TRANSPORT_CODES = ["transport", "deliver", "send_request", "send request", "transport defined", "return"]
 '''
-TABLES = "-- Every order of the last two years.\nCREATE TABLE orders (id INT);\n"
 
 
 def asked_of(folder: Path, files: dict[str, str]) -> tuple[str | None, OfflineInvestigator]:
@@ -54,21 +52,3 @@ def test_the_question_is_answered_by_its_first_quote(tmp_path: Path) -> None:
     assignment = Assignment(question=question, question_type=QuestionType.OTHER, rubric="", round=1)
     first = offline.investigate(assignment, run_id="r1").ret.evidence_refs[0]
     assert first.quote.startswith("def send_request")
-
-
-@each_row(
-    "path, text",
-    [
-        ("tests/test_transport.py", CODE),
-        ("docs/transport.py", CODE),
-        ("examples/transport.py", CODE),
-        ("src/tables.sql", TABLES),
-        ("README.md", "# Delivery of requests\n\nRequests are sent once.\n"),
-        ("src/a.go", "// sendAll sends what is left to the gateway.\nfunc sendAll() {}\n"),
-        ("src/a.py", 'class Announcer:  # ```\n    """Tells everybody who wants to know."""\n'),
-        ("src/b.py", "def go():\n    return 1\n"),
-    ],
-)
-def test_nothing_else_is_asked_about(path: str, text: str, tmp_path: Path) -> None:
-    """No tests, documents, examples or tables; nothing hidden, short, or that cannot be quoted."""
-    assert asked_of(tmp_path, {path: text})[0] is None

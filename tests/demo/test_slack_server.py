@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from bot.errors import ConfigError, ProviderError
+from bot.errors import ProviderError
 from demo.slack_server import LocalSlack
 from demo.workspace import DEMO
 
@@ -63,14 +63,6 @@ def test_it_answers_inside_the_block_and_is_gone_after(own_binary: Path) -> None
     _gone(own_binary)
 
 
-def test_the_workspace_is_the_one_described(slack: LocalSlack) -> None:
-    """People and channels arrive as written, the ops channel private."""
-    state = requests.get(f"{slack.url}/_control/state", timeout=60).json()
-    assert {user["name"] for user in state["users"]} == {"ana", "ben", "chloe", "triage"}
-    private = {channel["name"] for channel in state["channels"] if channel["is_private"]}
-    assert private == {"triage-ops"}
-
-
 def test_only_this_machine_reaches_it_and_no_page_of_another_site(slack: LocalSlack) -> None:
     """Drafts quote the code of whoever runs the demo, and whoever reaches the server may approve them."""
     state = f"{slack.url}/_control/state"
@@ -80,13 +72,6 @@ def test_only_this_machine_reaches_it_and_no_page_of_another_site(slack: LocalSl
     assert [requests.get(state, headers=each, timeout=60).status_code for each in asked] == [200, 200, 403, 403]
     opened = {"Origin": "https://evil.example", "Connection": "Upgrade", "Upgrade": "websocket"}
     assert requests.get(f"{slack.url}/ui", headers=opened, timeout=60).status_code == 403
-
-
-def test_an_exception_inside_the_block_stops_it_too(own_binary: Path) -> None:
-    """Whatever goes wrong, nothing is left running."""
-    with pytest.raises(ZeroDivisionError), LocalSlack(own_binary, DEMO):
-        raise ZeroDivisionError
-    _gone(own_binary)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
@@ -109,22 +94,6 @@ def test_a_killed_keeper_leaves_no_server(own_binary: Path) -> None:
         os.kill(int(keeper.split()[1]), signal.SIGKILL)
         assert _answers(slack.url)
     _gone(own_binary)
-
-
-def test_a_busy_port_is_named(slack: LocalSlack, slack_binary: Path) -> None:
-    """Two servers cannot share a port: the second says so and what to do."""
-    port = int(slack.url.rpartition(":")[2])
-    with pytest.raises(ConfigError, match=f"Port {port} is in use"), LocalSlack(slack_binary, DEMO, port=port):
-        pass
-
-
-def test_a_server_that_ends_at_once_is_reported_with_its_output(tmp_path: Path) -> None:
-    """The death is noticed, not waited out until the deadline, and its last output is shown."""
-    broken = tmp_path / "local-slack"
-    broken.write_text("#!/bin/sh\necho cannot open the moon\nexit 3\n")
-    broken.chmod(0o755)
-    with pytest.raises(ProviderError, match=r"ended at once.*cannot open the moon"), LocalSlack(broken, DEMO):
-        pass
 
 
 @pytest.mark.full  # the grace of 3 s runs out

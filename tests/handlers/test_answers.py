@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import pytest
 from slack_bolt import Respond
 
@@ -40,13 +38,3 @@ def test_an_answer_at_a_response_url_says_its_times_in_the_readers_zone(slack: S
     [said] = slack.of("respond")
     assert said["text"].startswith("Paused since <!date^1795230720^")
     assert (said["response_type"], said["replace_original"]) == ("ephemeral", False)
-
-
-def test_an_answer_that_is_taken_no_longer_is_logged_and_no_more(
-    slack: SlackStub, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Slack takes them for half an hour."""
-    slack.will("respond", Answer(b"used_url", status=404))
-    with caplog.at_level(logging.WARNING, "handlers.answers"):
-        respond_privately(Respond(response_url=f"{slack.url}respond"), "Done.")
-    assert "status 404" in caplog.text

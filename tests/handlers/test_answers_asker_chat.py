@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from bot.domain.acknowledgement import Reaction
-from bot.errors import ProviderError, Unavailable
+from bot.errors import Unavailable
 from handlers.answers import SlackAskerChat
 from handlers.transport.rate_limits import REACTION_BURST
 from handlers.transport.slack_clients import repeatable_client
@@ -34,23 +34,6 @@ def test_a_reaction_is_set_on_the_message_and_taken_away(slack: SlackStub, chat:
     chat.remove_reaction(*PLACE, Reaction.WORKING)
     asked = {"channel": "C1", "timestamp": QUESTION_TS, "name": "eyes"}
     assert (slack.of("reactions.add"), slack.of("reactions.remove")) == ([asked], [asked])
-
-
-def test_what_is_done_already_is_no_error(slack: SlackStub, chat: SlackAskerChat) -> None:
-    """A crash after the call leads to a second one."""
-    slack.will("reactions.add", refusal("already_reacted"))
-    slack.will("reactions.remove", refusal("no_reaction"))
-    chat.add_reaction(*PLACE, Reaction.WORKING)
-    chat.remove_reaction(*PLACE, Reaction.WORKING)
-
-
-@pytest.mark.parametrize("code", ["missing_scope", "message_not_found", "too_many_reactions", "is_archived"])
-def test_a_refusal_for_good_keeps_slacks_word(slack: SlackStub, chat: SlackAskerChat, code: str) -> None:
-    """Whoever asked decides by it."""
-    slack.will("reactions.add", refusal(code))
-    with pytest.raises(ProviderError) as refused:
-        chat.add_reaction(*PLACE, Reaction.WORKING)
-    assert (refused.value.code, isinstance(refused.value, Unavailable)) == (code, False)
 
 
 def test_slack_asked_for_patience_is_left_alone_meanwhile(slack: SlackStub, chat: SlackAskerChat) -> None:

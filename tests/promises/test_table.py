@@ -262,37 +262,6 @@ def test_a_promise_that_only_the_full_run_proves_says_so() -> None:
     assert [entry.get("row") or entry["says"] for entry in [*late, *said] if (entry in late) != (entry in said)] == []
 
 
-def test_the_marks_of_a_test_are_seen_wherever_they_stand(tmp_path: Path) -> None:
-    """At the test, its class or its file, or at each of its cases; a sample that `make test` runs is enough."""
-    file = tmp_path / "marked.py"
-    file.write_text(
-        "CASES = met(STEPS) + met(STEPS, engine='postgres')\nSAMPLED = met(STEPS) + met(STEPS, 'one')\n"
-        "@pytest.mark.full\ndef test_late(): ...\n"
-        "@pytest.mark.parametrize('step', CASES)\ndef test_cases(): ...\n"
-        "@pytest.mark.parametrize('step', SAMPLED)\ndef test_sampled(): ...\n"
-        "class TestBoth:\n    @pytest.mark.full\n    def test_late(self): ...\n    def test_soon(self): ...\n"
-    )
-    tests = ("test_late", "test_cases", "test_sampled", "TestBoth::test_late", "TestBoth::test_soon")
-    assert [_is_full(f"{file}::{test}") for test in tests] == [True, True, False, True, False]
-    whole = tmp_path / "whole.py"
-    whole.write_text("pytestmark = [pytest.mark.journey, pytest.mark.full]\ndef test_late(): ...\n")
-    assert _is_full(f"{whole}::test_late")
-
-
-def test_the_parts_of_a_bot_are_seen_wherever_a_test_uses_them(tmp_path: Path) -> None:
-    """Through a helper, a fixture, or another name; what another test does is not this one's."""
-    file = tmp_path / "used.py"
-    file.write_text(
-        "def helper(office):\n    office.bot.team.edge\n"
-        "def fixture(office):\n    bot = office.bot\n    office.bot.start()\n"
-        "def test_helped(): helper(1)\n"
-        "def test_given(fixture): ...\n"
-        "def test_plain(office): office.bot.stop()\n"
-    )
-    found = [_insides_of_a_bot(f"{file}::{test}") for test in ("test_helped", "test_given", "test_plain")]
-    assert found == [{"line 2"}, {"line 4"}, set()]
-
-
 def test_nothing_in_this_folder_imports_the_inside() -> None:
     """Not even what only helps the tests."""
     files = sorted(Path(__file__).parent.glob("*.py"))

@@ -18,7 +18,6 @@ from blocks.cards.alert_card import (
 )
 from blocks.text.outgoing_text import local_time
 from blocks.text.splitting import SECTION_CHARS
-from bot.domain.alerts import Severity
 from bot.domain.heartbeats.alerts import Alert, OpenFinding, Removal, finding_digest
 from bot.errors import InputError
 from bot.heartbeat.alert_routing import digest_text
@@ -74,18 +73,6 @@ def test_a_closed_finding_offers_nothing(ended: dict[str, Any], says: str) -> No
     assert says in shown(closed)
     assert alert_text(closed).startswith("Resolved: ")
     assert alert_text(closed).endswith(" · Shop")
-
-
-def test_a_line_about_no_finding_has_no_buttons() -> None:
-    """An OK message, or a word about the beats themselves."""
-    assert offered(alert(None)) == []
-
-
-def test_reasoning_and_notes_stand_under_an_open_finding() -> None:
-    """As small print."""
-    text = shown(alert(reasoning="CI failed twice", notes=("not run: `gh pr list`",)))
-    assert "CI failed twice" in text
-    assert "not run" in text
 
 
 def test_hostile_words_notify_nobody_and_break_nothing() -> None:
@@ -164,19 +151,6 @@ def test_how_findings_ended_is_said_until_their_cards_say_so() -> None:
 
 
 @each_row(
-    "severity, leads",
-    [(Severity.PAGE, "🚨 *Page: Main"), (Severity.ACT, "🟠 *Act: Main"), (Severity.KNOW, "🔵 *Know: Main")],
-)
-def test_the_severity_leads_and_the_problem_is_bold(severity: Severity, leads: str) -> None:
-    """The session's name stands small below; the notification leads with the same word."""
-    blocks = [block.to_dict() for block in alert_blocks(alert(FINDING.evolve(severity=severity)))]
-    assert blocks[0]["text"]["text"].startswith(leads)
-    assert "Shop" not in blocks[0]["text"]["text"]
-    assert blocks[1]["elements"][0]["text"].startswith("*Shop* · ")
-    assert alert_text(alert(FINDING.evolve(severity=severity))).startswith(f"{leads.partition('*')[2][:4]}")
-
-
-@each_row(
     "text, bold, below",
     [
         ("- **Disk** of `db` is full\n- `df`: 99 %", "*Act: Disk of `db` is full*", "• `df`: 99 %"),
@@ -189,12 +163,3 @@ def test_the_first_line_is_the_heading_whatever_it_is_made_of(text: str, bold: s
     first = alert_blocks(alert(text=text))[0].to_dict()["text"]["text"]
     assert first.startswith(f"🟠 {bold}")
     assert below.strip() in first
-
-
-def test_a_list_leads_with_its_most_urgent_finding() -> None:
-    """What pages stands first on it."""
-    calm, page = FINDING.evolve(text="calm"), FINDING.evolve(key="k", text="prod down", severity=Severity.PAGE)
-    listed = (calm, page)
-    drawn = shown(alert(None, text=digest_text("shop", listed), listed=listed))
-    assert "🚨 *Page: 2 findings" in drawn
-    assert drawn.index("prod down") < drawn.index("calm")

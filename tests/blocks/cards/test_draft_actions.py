@@ -5,8 +5,7 @@ from __future__ import annotations
 from slack_sdk.models.views import View
 
 from blocks import ids
-from blocks.cards.draft_actions import context_modal, dismiss_modal, edit_modal, note_modal
-from blocks.text.splitting import INPUT_CHARS
+from blocks.cards.draft_actions import context_modal, dismiss_modal, edit_modal
 from bot.casework.decisions import DraftClick
 from tests.blocks.limits import view_as_slack_takes_it
 from tests.tables import each_row
@@ -30,21 +29,6 @@ def test_each_dialogue_carries_its_draft_and_its_name(view: View, callback_id: s
     assert not ids.is_from_home({"view": found})
 
 
-@each_row(
-    "view",
-    [
-        edit_modal(CLICK, "5", from_home=True),
-        dismiss_modal(CLICK, from_home=True),
-        context_modal(CLICK, from_home=True),
-    ],
-)
-def test_a_dialogue_of_app_home_says_so(view: View) -> None:
-    """So that its submit is answered there."""
-    found = view_as_slack_takes_it(view)
-    assert ids.decode_dialogue(found["private_metadata"]) == CLICK
-    assert ids.is_from_home({"view": found})
-
-
 def test_the_editor_is_filled_with_the_draft_and_offers_to_save() -> None:
     """Post now is the button, saving the choice."""
     found = view_as_slack_takes_it(edit_modal(CLICK, "The limit is *5*."))
@@ -53,19 +37,6 @@ def test_the_editor_is_filled_with_the_draft_and_offers_to_save() -> None:
     assert choice["element"]["options"][0]["value"] == ids.ONLY_SAVE
     assert choice["optional"] is True
     assert found["submit"]["text"] == "Post now"
-
-
-def test_the_editor_opens_empty_where_there_is_no_draft() -> None:
-    """Slack refuses an empty initial value."""
-    found = view_as_slack_takes_it(edit_modal(CLICK, ""))
-    assert "initial_value" not in found["blocks"][0]["element"]
-
-
-def test_a_draft_that_fits_the_editor_stands_in_it_whole() -> None:
-    """At the limit, without a note."""
-    found = view_as_slack_takes_it(edit_modal(CLICK, "x" * INPUT_CHARS))
-    assert [block["type"] for block in found["blocks"]] == ["input", "input"]
-    assert len(found["blocks"][0]["element"]["initial_value"]) == INPUT_CHARS
 
 
 @each_row("draft", ["x" * 3_001, "word " * 700, "```\n" + "code\n" * 2_000 + "```"])
@@ -79,12 +50,3 @@ def test_of_a_longer_draft_the_editor_shows_the_beginning_and_says_so(draft: str
     said = note["elements"][0]["text"]
     assert f"{len(draft):,} characters" in said
     assert "only this text is used" in said
-
-
-def test_a_dialogue_whose_text_grows_beyond_its_room_says_so() -> None:
-    """A mark in words is longer than the mark: the editor names the cut, a note ends in dots."""
-    text = "✅" * (INPUT_CHARS - 1)
-    note, _ = view_as_slack_takes_it(edit_modal(CLICK, text))["blocks"][:2]
-    assert "the rest was cut here" in note["elements"][0]["text"]
-    _, words = view_as_slack_takes_it(note_modal(ids.REMEMBER_VIEW, "x", text))["blocks"]
-    assert words["element"]["initial_value"].endswith("…")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import product
 from typing import Any
 
@@ -21,18 +21,14 @@ from bot.domain.drafts import edit_draft, propose_draft
 from bot.domain.paging import Paging
 from bot.domain.returns import (
     CODE_CHECKS,
-    AgedClone,
     Check,
     EvidenceKind,
     EvidenceRef,
     SuspectChange,
     TriageFile,
-    Usage,
     Verdict,
-    quoting_claims,
 )
-from bot.domain.threads import Followup, PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
-from bot.domain.waits import Doubt, DoubtCode, wrote_in_thread
+from bot.domain.threads import PendingReason, Resolution, Round, ThreadState, ThreadStatus, Transition
 from tests.blocks.limits import actions, as_slack_takes_it, shown
 from tests.builders import NOW, REF, a_return, a_verdict, in_status
 from tests.tables import each_row
@@ -169,13 +165,6 @@ def test_each_state_offers_its_own_buttons_and_none_twice(
     assert actions(card(in_status(ThreadStatus.PENDING_USER, reason, validator_return=judged))) == expected
 
 
-def test_a_question_is_joined_only_where_another_one_is_open() -> None:
-    """The button stands before the one that hands the thread over."""
-    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
-    joinable = CardFacts(link_to=lambda _: None, can_join=lambda _: True)
-    assert actions(card_blocks(state, joinable))[3:5] == ["Same as…", "Hand to…"]
-
-
 def test_what_is_not_waiting_offers_little() -> None:
     """A run takes context, of a closed card a note may be saved."""
     for status in OPEN:
@@ -204,15 +193,6 @@ def test_every_button_is_bound_to_the_draft_it_shows() -> None:
     assert {ids.CLICK.decode(ids.split_option(value)[1]) for value in options} == {click}
 
 
-def test_more_doubts_than_a_click_can_count_leave_a_card_that_works() -> None:
-    """The buttons still decode."""
-    state = in_status(
-        ThreadStatus.PENDING_USER, PendingReason.APPROVAL, stale_reasons=tuple(f"reason {n}" for n in range(1_500))
-    )
-    as_slack_takes_it(card(state))
-    assert ids.CLICK.decode(ids.CLICK.encode(click_of(state))) == click_of(state)
-
-
 @each_row("reason, verdict", list(product(PendingReason, [None, *Verdict])))
 def test_only_a_pass_of_a_model_has_a_check_mark(reason: PendingReason, verdict: Verdict | None) -> None:
     """Whatever else a state claims."""
@@ -231,14 +211,6 @@ def test_words_of_a_human_are_not_called_validated() -> None:
     assert "Checked by" not in seen
     assert "Search result" not in seen
     assert "confidence" not in seen
-
-
-def test_a_reply_written_after_a_failure_is_not_called_a_failure() -> None:
-    """The human's draft is shown as such."""
-    seen = shown(card(in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED).with_draft("My own words.")))
-    assert "My own words." in seen
-    assert "edited by a human" in seen
-    assert "Why there is no draft" not in seen
 
 
 def buttons_of(blocks: list[Block]) -> list[dict[str, Any]]:
@@ -276,18 +248,6 @@ class TestTwoDrafts:
         (approve,) = [element for element in buttons_of(seen) if element["action_id"] == ids.APPROVE]
         assert "confirm" not in approve
         assert "Did not pass the checks" in shown(seen)
-
-    def test_a_long_new_draft_is_shown_by_its_beginning(self) -> None:
-        """It cannot be approved before Use new, and the card stays within Slack's limit."""
-        seen = card(self.both(new="A long story. " * 600))
-        assert as_slack_takes_it(seen)
-        assert "This is the beginning only" in shown(seen)
-
-    def test_an_investigation_that_failed_is_told_beside_the_humans_text(self) -> None:
-        """The text stands, and the card says why nothing new is beside it."""
-        state = edit_draft(in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED), self.MINE, by="U2")
-        assert self.MINE in shown(card(state))
-        assert "*The last investigation failed:* as the test wants it" in shown(card(state))
 
 
 @each_row("state", STATES)
@@ -346,42 +306,6 @@ def test_claims_that_are_not_backed_are_named_with_what_is_missing() -> None:
     assert "is not backed" not in shown(card(state.with_draft("Ask Ana.")))
 
 
-def test_a_long_link_is_whole_or_absent() -> None:
-    """A link cut in two would be read as text."""
-    ref = REF.model_copy(update={"ref": "deep/" * 60 + "a.py:1-9"})
-    ret = a_return(evidence_refs=(ref,))
-    state = in_status(
-        ThreadStatus.PENDING_USER,
-        PendingReason.APPROVAL,
-        investigator_return=ret,
-        rounds=(Round(round=1, investigator_return=ret),),
-    )
-    seen = shown(card(state, REMOTE))
-    assert seen.count("<https://github.com") == seen.count("#L1-L9|")
-
-
-@each_row("draft, since", [("Six.", "this draft"), (None, "this investigation began")])
-def test_what_changed_is_counted_from_the_draft_if_there_is_one(draft: str | None, since: str) -> None:
-    """An investigator that only asked back has none."""
-    state = in_status(ThreadStatus.PENDING_USER, PendingReason.CONTEXT).evolve(draft_pending=draft)
-    assert f"1 thing changed since {since}" in shown(card(state.in_doubt([wrote_in_thread("U3", NOW)])))
-
-
-def test_doubts_name_people_and_nothing_else() -> None:
-    """Whom a doubt is about is named; a path, or words that begin with a mention, mention nobody."""
-    path = Doubt(code=DoubtCode.CODE_CHANGED, about="<@U9>/<!here>.py:1")
-    words = Doubt(code=DoubtCode.OTHER, about="<@U8> look here")
-    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL)
-    state = state.in_doubt((wrote_in_thread("U3", NOW), path, words))
-    seen = shown(card(state))
-    assert "3 things changed since this draft" in seen
-    assert ":warning: 3 things changed since" in card_text(state)
-    assert "• <@U3> wrote in the thread" in seen
-    assert "<@U9>" not in seen
-    assert "<@U8>" not in seen
-    assert "Post anyway" in actions(card(state))
-
-
 def test_a_disagreement_lists_the_objections_and_asks_twice() -> None:
     """Approve is red and wants a second click."""
     state = in_status(
@@ -395,37 +319,6 @@ def test_a_disagreement_lists_the_objections_and_asks_twice() -> None:
     [row] = [block for block in blocks if block["type"] == "actions"]
     assert row["elements"][0]["style"] == "danger"
     assert row["elements"][0]["confirm"]["confirm"]["text"] == "Post it"
-
-
-def test_a_failure_says_why() -> None:
-    """In words a human can act on."""
-    step = Transition(
-        at=NOW,
-        from_=ThreadStatus.INVESTIGATING,
-        to=ThreadStatus.PENDING_USER,
-        why="the investigation failed: git is away",
-    )
-    state = in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED, status_history=(step,))
-    assert "*Why there is no draft*\nthe investigation failed: git is away" in shown(card(state))
-
-
-@each_row(
-    "usage, words",
-    [
-        (Usage(), "no model was used"),
-        (Usage(input_tokens=9, cost_usd=0.5), "$0.50"),
-        (Usage(input_tokens=9, cost_usd=None), "cost unknown"),
-    ],
-)
-def test_the_cost_is_said(usage: Usage, words: str) -> None:
-    """Nothing, a sum, or that it is not known."""
-    assert words in shown(card(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, usage=usage)))
-
-
-def test_a_run_that_failed_before_it_cost_anything_is_not_called_offline() -> None:
-    """A model was to work on it, and its provider could not be reached."""
-    failed = in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED, usage=Usage())
-    assert "offline" not in shown(card(failed))
 
 
 def test_a_closed_card_says_who_decided_and_why() -> None:
@@ -452,15 +345,6 @@ def test_a_proposed_note_can_be_saved_once() -> None:
     saved = state.evolve(triage_file_path="memory/retries.md")
     assert "Save note" not in entries(saved)
     assert "note saved as `memory/retries.md`" in shown(card(saved))
-
-
-@each_row("state", STATES)
-def test_an_open_card_says_who_paused_all_work(state: ThreadState) -> None:
-    """Whatever their name; a closed one has nothing to wait for."""
-    blocks = card_blocks(state, CardFacts(link_to=lambda _: None, paused=lambda: "paused by @<!here> since 09:12 UTC"))
-    seen = shown(blocks)
-    assert ("since 09:12 UTC* · new work starts after" in seen) == state.is_open
-    assert "<!here>" not in seen
 
 
 def test_an_alert_that_is_edited_again_and_again_is_one_line() -> None:
@@ -494,19 +378,6 @@ class TestCandidates:
         assert second["text"]["text"].startswith("y!\n")
         assert {each["accessory"]["text"]["text"] for each in (first, second)} == {"Use this"}
 
-    def test_a_sentence_that_names_the_place_has_it_once(self) -> None:
-        """With its link, and the first lines only."""
-        found = REF.evolve(ref="app/x.py:1-9", quote="a\n" * 8 + "a", supports_claim="Closest: `app/x.py:1-9`.")
-        ret = a_return(candidates=(found,))
-        [block] = self.seen(investigator_return=ret, rounds=(Round(round=1, investigator_return=ret),))
-        assert block["text"]["text"] == "Closest: `app/x.py:1-9`.\n```\n" + "a\n" * 6 + "… 3 more lines\n```"
-
-    def test_without_a_draft_to_choose_instead_of_there_are_none(self) -> None:
-        """While a run is under way, and where there is no draft."""
-        assert self.seen(draft_pending=None, draft_hash=None) == []
-        running = in_status(ThreadStatus.INVESTIGATING, investigator_return=a_return(candidates=(REF,)))
-        assert "Use this" not in shown(card(running))
-
 
 class TestEvidence:
     """Each citation on its own: mark, place, claim, and the lines it rests on."""
@@ -516,41 +387,6 @@ class TestEvidence:
         rounds = (Round(round=1, investigator_return=ret, checks=(Check(name="ref[0].quote", ok=True, reason=""),)),)
         state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret, rounds=rounds)
         return shown(card(state.evolve(question="How many retries are there?")))
-
-    def test_a_place_that_is_no_program_code_says_what_it_is(self) -> None:
-        """A test shows what somebody expects, not what the program does."""
-        assert "`tests/test_retry.py:1` at aaaaaaa · test" in self.seen(ref="tests/test_retry.py:1")
-        assert "· program" not in self.seen()
-
-    def test_what_the_draft_prints_is_not_listed_again(self) -> None:
-        """A line says that it stands at the place which the draft names."""
-        ref = REF.evolve(quote="retries = 5")
-        ret = a_return(evidence_refs=(ref,)).with_claims(quoting_claims(ref))
-        rounds = (Round(round=1, investigator_return=ret, checks=(Check(name="ref[0].quote", ok=True, reason=""),)),)
-        state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, investigator_return=ret, rounds=rounds)
-        state = state.with_draft(ret.draft_reply)
-        below = shown(card(state.evolve(draft_edited_by=None), REMOTE)).split("```")[-1]
-        url = f"https://github.com/acme/shop/blob/{REF.commit}/app/retry.py#L10-L12"
-        assert f"✓ 1 place above matches the code at commit aaaaaaa · <{url}|open>" in below
-        assert "Evidence" not in below.split("Dismiss")[0]
-        assert "retries = 5" not in below
-
-    def test_an_edited_draft_has_the_evidence_of_the_one_before(self) -> None:
-        """Whoever wrote the new words may have cited nothing."""
-        ret = a_return()
-        state = in_status(
-            ThreadStatus.PENDING_USER, PendingReason.APPROVAL, rounds=(Round(round=1, investigator_return=ret),)
-        )
-        assert "*Evidence* of the draft before it was edited" in shown(card(state.with_draft("Mine.")))
-        assert "before it was edited" not in shown(card(state))
-
-    def test_the_first_printed_lines_stand_below_their_mark_and_claim(self) -> None:
-        """Without blank ones; what is left out is counted."""
-        quote = "def go():\n\n    timeout = 9\n    retries = 5\n"
-        seen = self.seen(quote=f"{quote}    return 7\n", supports_claim="Five of them.")
-        head = "✓ `app/retry.py:10-12` at aaaaaaa"
-        assert f"{head}\n`def go():`\n`timeout = 9`\n`retries = 5`\n… and 1 more line" in seen
-        assert "more line" not in self.seen(quote=quote)
 
     def test_a_secret_in_a_quote_is_not_shown(self) -> None:
         """The card is no place for it."""
@@ -562,19 +398,6 @@ LONG_TEXTS = st.builds(
     st.text(alphabet=st.sampled_from("ab <>&`*_~|@!#\n:/()[]-0\u202e🧵ж"), min_size=1, max_size=40),
     st.integers(min_value=1, max_value=12_000),
 )
-
-
-@each_row(
-    "draft, other, refused",
-    [
-        ("word " * 900, "ж" * 12_000, None),
-        ("&" * 12_000, "a\n" * 2_000, "msg_blocks_too_long"),
-        ("x", "<🧵" * 3_000, None),
-    ],
-)
-def test_long_contents_make_no_card_too_long(draft: str, other: str, refused: str | None) -> None:
-    """Question, draft, claims, quotes, objections and doubts together stay under the limit."""
-    check_length(draft, other, refused)
 
 
 @pytest.mark.full
@@ -642,43 +465,11 @@ def test_an_alarm_leads_its_card_and_names_who_is_paged() -> None:
     assert "Page" not in repr([block.to_dict() for block in calm])
 
 
-@each_row("reason", [PendingReason.APPROVAL, PendingReason.CONTEXT])
-def test_a_card_says_what_was_not_searched(reason: PendingReason) -> None:
-    """Beside a draft, and beside "nothing found"; a whole index is not mentioned."""
-    state = in_status(ThreadStatus.PENDING_USER, reason)
-    gaps = "2 files that git cannot read, such as a&b.py"
-    said = shown(card(state.evolve(investigator_return=a_return(not_searched=gaps))))
-    assert "Not searched:* 2 files that git cannot read, such as a&amp;b.py · `triage doctor`" in said
-    assert "Not searched" not in shown(card(state.evolve(investigator_return=a_return())))
-
-
-def test_a_card_says_which_clone_could_not_be_fetched() -> None:
-    """With its age; fresh ones are not mentioned."""
-    read_at = datetime(2026, 11, 20, 9, tzinfo=UTC)
-    old = AgedClone(codebase="infra", fetched_at=read_at - timedelta(hours=2), read_at=read_at, failed=True)
-    state = in_status(ThreadStatus.PENDING_USER).evolve(investigator_return=a_return(aged_clones=(old,)))
-    assert ":clock3: infra as of 2 h before: the fetch failed" in shown(card(state))
-    assert ":clock3:" not in shown(card(state.evolve(investigator_return=a_return())))
-
-
 def test_the_card_of_an_alarm_says_who_has_it() -> None:
     """Then it names nobody else; closed, it pages no more."""
     page = in_status(ThreadStatus.PENDING_USER).evolve(severity=Severity.PAGE, paging=Paging(acknowledged_by="U0BEN"))
     first = card_blocks(page, CardFacts(link_to=lambda _: None, pages=lambda: ("U0ANA",)))[0].to_dict()["text"]["text"]
     assert first.startswith(":eyes: *Page:* <@U0BEN> acknowledged it. *<@U1>* asked")
-
-
-def test_a_doubt_says_what_was_written() -> None:
-    """In the words that were recorded, which notify nobody and open no code block."""
-    said = Followup(message_id="1.2", sender_id="U1", text="and for refunds, <@U3>?\nTwice? ```", at=NOW)
-    doubt = wrote_in_thread("U1", NOW)
-    state = in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL, followups=(said,))
-    state = state.with_doubts([doubt, wrote_in_thread("U2", NOW)])
-    first, second = shown(card(state)).split("since this draft")[-1].splitlines()[1:3]
-    assert first.startswith("• <@U2> wrote in the thread (")
-    assert first.endswith(")")
-    assert second.startswith("• <@U1> wrote in the thread (")
-    assert "): “and for refunds, @U3? Twice? '''”" in second
 
 
 def test_what_a_draft_may_not_answer_stands_on_its_card() -> None:
@@ -690,20 +481,28 @@ def test_what_a_draft_may_not_answer_stands_on_its_card() -> None:
     assert "for refunds" not in shown(card(state.with_draft("Six.")))
 
 
+def test_a_long_link_is_whole_or_absent() -> None:
+    """A link cut in two would be read as text."""
+    ref = REF.model_copy(update={"ref": "deep/" * 60 + "a.py:1-9"})
+    ret = a_return(evidence_refs=(ref,))
+    state = in_status(
+        ThreadStatus.PENDING_USER,
+        PendingReason.APPROVAL,
+        investigator_return=ret,
+        rounds=(Round(round=1, investigator_return=ret),),
+    )
+    seen = shown(card(state, REMOTE))
+    assert seen.count("<https://github.com") == seen.count("#L1-L9|")
+
+
 @each_row(
-    "images, by, ret, said",
+    "draft, other, refused",
     [
-        (("F1",), "offline", {}, "1 image was not read: no model was used"),
-        (("F1", "F2"), "m", {"images_problem": "missing_scope"}, "2 images were not read: the app lacks the scope"),
-        (("F1", "F2"), "m", {"images_read": 1}, "read 1 image · 1 image was not read"),
-        (("F1",), "m", {"images_read": 1}, "read 1 image"),
-        ((), "m", {}, None),
+        ("word " * 900, "ж" * 12_000, None),
+        ("&" * 12_000, "a\n" * 2_000, "msg_blocks_too_long"),
+        ("x", "<🧵" * 3_000, None),
     ],
 )
-def test_a_card_says_which_images_were_read_and_why_others_were_not(
-    images: tuple[str, ...], by: str, ret: dict[str, Any], said: str | None
-) -> None:
-    """A plain line; nothing where the question shows none."""
-    state = in_status(ThreadStatus.PENDING_USER).evolve(images=images, investigator_return=a_return(**ret))
-    found = shown(card(state.evolve(investigator=by)))
-    assert (said in found) if said else ("image" not in found)
+def test_long_contents_make_no_card_too_long(draft: str, other: str, refused: str | None) -> None:
+    """Question, draft, claims, quotes, objections and doubts together stay under the limit."""
+    check_length(draft, other, refused)

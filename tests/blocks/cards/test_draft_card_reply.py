@@ -22,10 +22,8 @@ from tests.blocks.text.test_outgoing_text import MARKDOWN
 from tests.tables import each_row
 
 WIDE_TABLE = f"|{'w' * 900}|b|\n|-|-|\n" + "|a|b|\n" * 340
-THIN_ROWS = f"|{'w' * 90}|b|\n|-|-|\n" + "||x|\n" * 2_300
 DEEP_QUOTE = "> " * 20 + "a\n" + "b\n" * 5_900
 DEEP_LIST = "- a\n" + "".join(f"{'  ' * depth}- a\n" for depth in range(1, 19)) + "b\n" * 5_000
-ALL_EMPHASIS = "***~~a\n" + "&\n" * 5_900 + "~~***"
 LONGEST = st.builds(
     lambda before, unit, after: (
         (before + unit * (MAX_REPLY_CHARS // len(unit)))[: MAX_REPLY_CHARS - len(after)] + after
@@ -39,12 +37,6 @@ LONGEST = st.builds(
 def sections(draft: str) -> list[str]:
     """Return the text of each section, after every check that Slack would make of each message."""
     return [text for message in reply_messages(draft) for text in texts(as_slack_takes_it(message))]
-
-
-@each_row("draft", [ALL_EMPHASIS, "&" * MAX_REPLY_CHARS])
-def test_the_longest_replies_fit_into_a_few_messages(draft: str) -> None:
-    """Each within Slack's limit, also with the line above it that its preview has."""
-    check_messages(draft)
 
 
 @pytest.mark.full
@@ -83,12 +75,6 @@ def test_an_ordinary_reply_is_one_message() -> None:
     assert [n for n in range(30) if f"paragraph {n} " not in said] == []
 
 
-@each_row("draft", [WIDE_TABLE, THIN_ROWS])
-def test_a_table_is_not_cut_for_its_padding(draft: str) -> None:
-    """A wide column is not made up with blanks in every row."""
-    assert CUT_NOTE not in sections(draft)
-
-
 def test_what_does_not_fit_is_said_not_dropped_in_silence() -> None:
     """The approver sees the note below the card before anybody sees it in the thread."""
     found = reply_messages(DEEP_QUOTE)
@@ -96,3 +82,12 @@ def test_what_does_not_fit_is_said_not_dropped_in_silence() -> None:
     assert [*texts(as_slack_takes_it(found[-1]))][-1] == CUT_NOTE
     assert CUT_NOTE not in sections("word " * 2_400)
     assert reply_sections(DEEP_QUOTE)[-1].to_dict()["text"]["text"] == CUT_NOTE
+
+
+ALL_EMPHASIS = "***~~a\n" + "&\n" * 5_900 + "~~***"
+
+
+@each_row("draft", [ALL_EMPHASIS, "&" * MAX_REPLY_CHARS])
+def test_the_longest_replies_fit_into_a_few_messages(draft: str) -> None:
+    """Each within Slack's limit, also with the line above it that its preview has."""
+    check_messages(draft)

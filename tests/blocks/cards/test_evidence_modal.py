@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from slack_sdk.models.views import View
 
-from blocks.cards.evidence_modal import MAX_CITATIONS, evidence_modal, loading_modal
+from blocks.cards.evidence_modal import MAX_CITATIONS, evidence_modal
 from bot.casework.checks.addresses import ShownCitation
 from bot.casework.checks.sources import Found, Lines, Missing
 from bot.domain.citations.links import code_links
@@ -56,21 +56,6 @@ def test_a_citation_shows_its_lines() -> None:
     assert f"triage verify {THREAD_ID} --lines" in shown
 
 
-def test_a_refuted_quotation_stands_beside_what_is_really_there() -> None:
-    """And the check's own words say why."""
-    shown = seen(evidence_modal(THREAD_ID, [a_citation(LINES, False, "it is not there", "limit = 6")], LINK_TO))
-    assert "✗ refuted" in shown
-    assert "Quoted, but not in the source:\n```\nlimit = 6\n```" in shown
-    assert "10      limit = 5" in shown
-    assert "it is not there" in shown
-
-
-def test_the_kind_of_place_is_said_where_it_is_not_program_code() -> None:
-    """A test or a comment says less than the code does."""
-    assert "· test ·" in seen(evidence_modal(THREAD_ID, [a_citation(some_lines("x", place="test"))], LINK_TO))
-    assert "· program" not in seen(evidence_modal(THREAD_ID, [a_citation()], LINK_TO))
-
-
 def test_lines_with_markup_and_broadcasts_are_shown_escaped() -> None:
     """Evidence is never left out for what it holds."""
     found = some_lines("<!-- never -->", "call <!channel> @here", "```")
@@ -78,17 +63,6 @@ def test_lines_with_markup_and_broadcasts_are_shown_escaped() -> None:
     assert "1  &lt;!-- never --&gt;" in shown
     assert "<!channel>" not in shown
     assert "&lt;!channel&gt;" in shown
-
-
-def test_a_commit_shows_message_author_and_date() -> None:
-    """With its page on the code host."""
-    sha = "b" * 40
-    found = some_lines("Retry <!here> less", path=None, place=None, commit=sha, about="Eve & Co, 2026-01-05")
-    citation = a_citation(found, kind=EvidenceKind.GIT_COMMIT, ref=sha, commit=None)
-    shown = seen(evidence_modal(THREAD_ID, [citation], LINK_TO))
-    assert f"<https://github.com/acme/shop/commit/{sha}|commit {sha[:12]}>" in shown
-    assert "Retry &lt;!here&gt; less" in shown
-    assert "Eve &amp; Co, 2026-01-05" in shown
 
 
 def test_what_code_cannot_check_says_so() -> None:
@@ -126,15 +100,6 @@ def check_dialogue(text: str, mark: bool | None) -> None:
         seen(evidence_modal(THREAD_ID, citations, LINK_TO, left_out=3))
 
 
-def test_more_lines_than_slack_takes_are_counted() -> None:
-    """As many as one section holds, the first ones."""
-    lines = some_lines(*["value = 1 < 2 & 3"] * 1_000)
-    shown = seen(evidence_modal(THREAD_ID, [a_citation(lines)], LINK_TO))
-    last = max(int(line.split()[0]) for line in shown.splitlines() if "value = 1" in line)
-    assert 60 < last < 1_000
-    assert f"… {1_000 - last} more lines" in shown
-
-
 def test_more_citations_than_slack_takes_are_counted() -> None:
     """The whole dialogue is limited too; what is left out can be read on the bot's machine."""
     lines = some_lines(*["词" * 200] * 99)
@@ -147,11 +112,12 @@ def test_more_citations_than_slack_takes_are_counted() -> None:
     assert f"{left} more are not shown here. `triage verify" in shown
 
 
-def test_without_evidence_the_dialogue_says_so() -> None:
-    """An empty view would be refused."""
-    assert "cites nothing" in seen(evidence_modal(THREAD_ID, [], LINK_TO))
-
-
-def test_while_it_is_looked_up_nothing_of_the_draft_is_shown() -> None:
-    """Permission is not certain yet."""
-    assert seen(loading_modal()).count("Looking up the citations") == 1
+def test_a_commit_shows_message_author_and_date() -> None:
+    """With its page on the code host."""
+    sha = "b" * 40
+    found = some_lines("Retry <!here> less", path=None, place=None, commit=sha, about="Eve & Co, 2026-01-05")
+    citation = a_citation(found, kind=EvidenceKind.GIT_COMMIT, ref=sha, commit=None)
+    shown = seen(evidence_modal(THREAD_ID, [citation], LINK_TO))
+    assert f"<https://github.com/acme/shop/commit/{sha}|commit {sha[:12]}>" in shown
+    assert "Retry &lt;!here&gt; less" in shown
+    assert "Eve &amp; Co, 2026-01-05" in shown

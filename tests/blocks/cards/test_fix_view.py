@@ -10,7 +10,7 @@ from blocks.cards.fix_view import diff_fits, diff_modal
 from bot.domain.fixes import Fix, FixMark, FixStatus, PullRequest, hash_patch
 from bot.domain.patches import FixCode, PatchRefusal
 from bot.domain.returns import ProposedPatch
-from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
+from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from tests.blocks.cards.test_draft_card import FEW
 from tests.blocks.cards.test_evidence_modal import LINK_TO
 from tests.blocks.limits import as_slack_takes_it, shown, view_as_slack_takes_it
@@ -80,23 +80,6 @@ def test_a_refusal_stands_in_words_and_offers_what_helps() -> None:
         assert "*No draft PR*: Because &lt;!channel&gt; it is so." in said
         assert ids.OPEN_FIX in said
         assert said.count(f"'action_id': '{ids.REINVESTIGATE}'") == again
-
-
-def test_an_answered_card_still_offers_it_and_follows_it() -> None:
-    """A dismissed one does not."""
-    ret = a_return(proposed_patch=a_patch())
-    closed = in_status(ThreadStatus.CLOSED, investigator_return=ret, resolution=Resolution.APPROVED)
-    assert ids.OPEN_FIX in drawn(OFFERED, closed)
-    assert "is merged" in drawn(FixMark(fixes=(fix_of(status=FixStatus.MERGED, request=REQUEST),)), closed)
-    assert "roposed patch" not in drawn(FixMark(host="GitHub"), closed)
-
-
-def test_a_request_of_an_earlier_patch_stays_on_the_card() -> None:
-    """Though the draft proposes another one by now."""
-    earlier = a_fix(patch=a_patch("+x"), status=FixStatus.OPEN, request=REQUEST)
-    said = drawn(OFFERED._replace(fixes=(earlier,)))
-    assert "|#7>" in said
-    assert ids.OPEN_FIX in said
 
 
 def test_a_diff_that_the_dialogue_does_not_show_whole_is_known() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blocks.cards.draft_card import CardFacts, card_blocks
-from blocks.cards.fix_view import diff_modal, patch_blocks, patch_line
+from blocks.cards.fix_view import diff_modal, patch_line
 from bot.domain.returns import ProposedPatch
 from bot.domain.threads import PendingReason, ThreadStatus
 from tests.blocks.cards.test_draft_card import FEW
@@ -21,14 +21,6 @@ def test_the_card_says_that_there_is_one() -> None:
     said = shown(card_blocks(state, CardFacts(link_to=LINK_TO)))
     assert "*Proposed patch*: Raise the limit · app/retry.py, docs/retry.md · +3 −1 lines. Not applied" in said
     assert "return 5" not in said
-
-
-def test_without_one_nothing_pretends_there_is() -> None:
-    """Offline there never is."""
-    assert patch_line(None) == patch_blocks(None) == patch_line(a_patch("")) == []
-    assert "roposed patch" not in shown(
-        card_blocks(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL), CardFacts(link_to=LINK_TO))
-    )
 
 
 def test_the_dialogue_shows_the_diff_and_why() -> None:

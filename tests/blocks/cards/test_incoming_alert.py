@@ -13,12 +13,11 @@ from blocks.cards.incoming_alert import (
     hand_over_click,
     hand_over_modal,
     hand_over_text,
-    owner_line,
     suspect_lines,
 )
 from bot.casework.alerts import Choice
 from bot.domain.alerts import ThreadAlert
-from bot.domain.returns import CodeOwner, SuspectChange
+from bot.domain.returns import SuspectChange
 from bot.domain.threads import HandOver
 from tests.blocks.limits import as_slack_takes_it, view_as_slack_takes_it
 from tests.builders import a_thread
@@ -40,26 +39,6 @@ def suspect(**changes: Any) -> SuspectChange:
 
 def said(*suspects: SuspectChange) -> list[str]:
     return [block.to_dict()["elements"][0]["text"] for block in suspect_lines(suspects, ASKED)]
-
-
-def test_each_line_names_place_time_author_and_commit() -> None:
-    """The age is that when the question was asked; of one place only the newest commit is called the last."""
-    title, first, second = said(suspect(), suspect(changed_at=ASKED - timedelta(days=9)))
-    assert "nobody has judged them" in title
-    assert first.startswith("`shop/pay.py:1-6` last changed <!date^")
-    assert first.endswith("(2 d before the question) by Ann in `9b0d7e1`: Charge the fee")
-    assert second.startswith("`shop/pay.py:1-6` before that <!date^")
-
-
-def test_a_commit_is_not_called_the_last_where_a_later_one_changed_the_lines_too() -> None:
-    """The later one may stand with another place."""
-    line = said(suspect(is_latest=False))[1]
-    assert line.startswith("`shop/pay.py:1-6` changed <!date^")
-
-
-def test_nothing_is_said_of_nothing() -> None:
-    """No trace, no line."""
-    assert said() == []
 
 
 def test_words_of_others_call_nobody() -> None:
@@ -99,15 +78,6 @@ def test_an_alert_is_one_line_however_often_it_fired(state: str, count: int, say
     [line] = alert_line(a_thread(alert=alert))
     assert line.to_dict()["elements"][0]["text"] == says
     assert alert_line(a_thread()) == []
-
-
-def test_owners_of_rules_come_before_those_of_history_and_call_nobody() -> None:
-    """What CODEOWNERS and git write is shown as text."""
-    owners = [CodeOwner(name="@shop/pay", by_rule=True), CodeOwner(name="<!channel> Ann", email="ann@acme.example")]
-    [line] = as_slack_takes_it(owner_line(owners))
-    said = line["elements"][0]["text"]
-    assert said.index("CODEOWNERS @") < said.index("most changes lately by") < said.index("Ann")
-    assert owner_line([]) == []
 
 
 def test_an_open_alert_can_be_taken_and_shows_who_has_it() -> None:

@@ -40,19 +40,6 @@ def test_a_ring_mentions_who_is_paged_and_leads_to_thread_and_card() -> None:
     assert notice_text(page(), WAITED) == "Page: nobody has acknowledged it for 20 min: prod is down!!"
 
 
-def test_what_became_a_page_later_rings_for_the_first_time() -> None:
-    """Nobody's phone rang when it was asked."""
-    became = page(paging=Paging(since=a_thread().started_at))
-    assert "rings for the 1st time" in str(ring_blocks(became, (), number=1, waited=WAITED)[0].to_dict())
-
-
-def test_who_is_told_next_is_mentioned_by_nobody() -> None:
-    """They get a message of their own; another mark than a ring's finds it again."""
-    told = escalation_blocks(page(), waited=WAITED)
-    assert "🚨 *Page:* *escalated*: nobody has acknowledged it for 20 min." in str(told[0].to_dict())
-    assert told[0].block_id != ring_blocks(page(), (), number=1, waited=WAITED)[0].block_id
-
-
 def test_a_question_asked_again_in_the_same_thread_has_other_marks() -> None:
     """The rings of the one before stand in the channel still."""
     first, again = (
@@ -73,13 +60,6 @@ def test_hostile_questions_ring_nobody_and_fit(question: str) -> None:
     as_slack_takes_it(blocks)
 
 
-def test_without_a_card_or_links_the_question_is_all_there_is() -> None:
-    """Slack took no card yet; a link of another form leads to no other message."""
-    assert "open thread" not in shown(page(permalink=None))
-    assert "card in <#C0OPS>" in shown(page(permalink=None))
-    assert "card" not in shown(page(card_channel=None, card_ts=None)).replace("the card", "")
-
-
 def test_a_page_of_a_later_message_quotes_that_message() -> None:
     """In the notification, the ring and the escalation; the question stays on the card."""
     raised = Paging(since=NOW, said="payments are failing & <!channel>", said_by="U0CARL")
@@ -92,3 +72,23 @@ def test_a_page_of_a_later_message_quotes_that_message() -> None:
     assert "payments are" in str(escalation_blocks(became, waited=WAITED)[1].to_dict())
     card = str([block.to_dict() for block in card_blocks(became, CardFacts(link_to=lambda _: None))])
     assert card.index("how often do we retry?") < card.index("payments are failing &amp;")
+
+
+def test_what_became_a_page_later_rings_for_the_first_time() -> None:
+    """Nobody's phone rang when it was asked."""
+    became = page(paging=Paging(since=a_thread().started_at))
+    assert "rings for the 1st time" in str(ring_blocks(became, (), number=1, waited=WAITED)[0].to_dict())
+
+
+def test_who_is_told_next_is_mentioned_by_nobody() -> None:
+    """They get a message of their own; another mark than a ring's finds it again."""
+    told = escalation_blocks(page(), waited=WAITED)
+    assert "🚨 *Page:* *escalated*: nobody has acknowledged it for 20 min." in str(told[0].to_dict())
+    assert told[0].block_id != ring_blocks(page(), (), number=1, waited=WAITED)[0].block_id
+
+
+def test_without_a_card_or_links_the_question_is_all_there_is() -> None:
+    """Slack took no card yet; a link of another form leads to no other message."""
+    assert "open thread" not in shown(page(permalink=None))
+    assert "card in <#C0OPS>" in shown(page(permalink=None))
+    assert "card" not in shown(page(card_channel=None, card_ts=None)).replace("the card", "")

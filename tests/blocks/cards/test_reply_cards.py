@@ -13,11 +13,10 @@ from blocks.cards.reply_cards import (
     not_helpful_text,
     reply_footer,
     reply_messages,
-    votes_line,
 )
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of
 from bot.casework.posting.reply_proof import proof_of
-from bot.domain.questions.feedback import Feedback, Vote, Votes
+from bot.domain.questions.feedback import Feedback, Vote
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import InputError
@@ -55,13 +54,6 @@ def test_a_button_names_the_reply_and_nothing_else_is_read() -> None:
     for value in ("", None, "x", f"{THREAD_ID}|", f"../x|{reply_id}", f"{THREAD_ID}|{reply_id}0"):
         with pytest.raises(InputError):
             ids.THREAD_PART.decode(value)
-
-
-def test_votes_are_shown_where_there_are_any() -> None:
-    """Each kind by itself."""
-    assert votes_line(Votes()) == []
-    assert "👍 2 helpful" in str(votes_line(Votes(2, 0))[0].to_dict())
-    assert "👍 2 helpful · 👎 1 not helpful" in str(votes_line(Votes(2, 1))[0].to_dict())
 
 
 def test_what_approvers_read_names_who_and_what_to_do() -> None:

@@ -10,7 +10,6 @@ from slack_sdk.models.views import View
 from blocks.text.message_size import SHORT_CHARS, fair_shares, fit_message, shortened_blocks
 from blocks.text.outgoing_text import context, section
 from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS, chars_of
-from blocks.views.answers import typed_blocks
 from tests.blocks.limits import as_slack_takes_it, shown
 from tests.gallery.book import SCENES
 from tests.gallery.scene import Scene
@@ -77,11 +76,6 @@ def test_every_view_of_the_gallery_fits(scene: Scene) -> None:
     """Messages of all kinds, each in every state that the gallery shows."""
     assert not isinstance(scene.shows, View)
     as_slack_takes_it(scene.shows)
-
-
-def test_a_long_line_that_was_typed_wrongly_is_given_back_within_the_limit() -> None:
-    """Eight sections of it would be too much together."""
-    as_slack_takes_it(fit_message([section("no such command"), *typed_blocks("&" * 9_000)]))
 
 
 @given(wanted=st.lists(st.integers(0, 1_000), max_size=12), room=st.integers(0, 3_000))

@@ -19,19 +19,6 @@ def test_of_a_long_trace_the_end_stays() -> None:
     assert len(shown) <= 300
 
 
-def test_a_code_block_that_is_cut_is_closed_before_the_note() -> None:
-    """Half a block would draw the prose after it as code."""
-    shown = without_middle("It fails\n```\n" + "a\n" * 200 + "```\n" + "b\n" * 200, 300)
-    assert "a\n```\n… (" in shown
-    assert shown.count(FENCE) == 2
-
-
-def test_prose_stays_as_it_is() -> None:
-    """The beginning of prose tells most."""
-    prose = "word " * 400
-    assert without_middle(prose, 300) == prose
-
-
 _LINES = st.sampled_from(["a", "```", "Traceback (most recent call last):", "  go()", "KeyError: 'x'", "", "b " * 40])
 
 

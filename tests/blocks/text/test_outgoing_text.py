@@ -14,9 +14,7 @@ from blocks.text.outgoing_text import (
     escape,
     escape_text,
     fence,
-    local_time,
     plain,
-    prefix_lines,
     quote_block,
     with_local_times,
 )
@@ -92,13 +90,6 @@ def test_code_blocks_are_balanced(markdown: str) -> None:
     assert to_mrkdwn(markdown).count(FENCE) % 2 == 0
 
 
-@given(st.lists(st.lists(st.text("abcXYZ019.,!?é世", min_size=1), min_size=1).map(" ".join), min_size=1))
-def test_plain_text_stays_as_it_is(lines: list[str]) -> None:
-    """Text without markup is not touched."""
-    text = "\n".join(line for line in lines if not re.match(r"\d+\.( |$)", line))
-    assert to_mrkdwn(text) == text
-
-
 @given(st.text("ab <>&*_~[]()#-\t\n").filter(lambda code: code.strip()))
 def test_code_is_verbatim(code: str) -> None:
     """A code block shows every character of the code, markup and indentation included."""
@@ -125,18 +116,6 @@ def test_no_character_turns_the_order_in_which_a_line_is_read(render: Callable[[
     assert "ok = 1 # check @\u200bchannel" in shown
 
 
-def test_a_label_is_one_line_within_its_limit() -> None:
-    """Plain-text objects take no line ends and fail the message when they are too long."""
-    assert plain("a\n\u202eb", 75) == "a b"
-    assert len(plain("word " * 50, 75)) <= 75
-
-
-@each_row("mark", [quote_block, lambda text: prefix_lines(text, "> ")])
-def test_every_line_of_a_quotation_is_marked(mark: Callable[[str], str]) -> None:
-    """A quotation of three lines has three marks."""
-    assert mark("a\n\nb") == "> a\n>\n> b"
-
-
 @each_row(
     "text, shown",
     [
@@ -154,28 +133,6 @@ def test_only_closed_code_blocks_of_a_quotation_are_unmarked(text: str, shown: s
 
 AT = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)
 TOKEN = "<!date^1795230720^{date_short_pretty} {time}|2026-11-21 03:12 UTC>"
-
-
-def test_a_sentence_of_ours_gets_the_readers_times() -> None:
-    """Each time in it, and nothing but times."""
-    assert with_local_times(f"from {utc_text(AT)} to {utc_text(AT)}.") == f"from {TOKEN} to {TOKEN}."
-    assert local_time(AT) == TOKEN
-
-
-@each_row(
-    "text",
-    ["`2026-11-21 03:12 UTC`", "```\n2026-11-21 03:12 UTC\n```", "> at 2026-11-21 03:12 UTC", TOKEN],
-)
-def test_code_quotations_and_tokens_stay_as_they_are(text: str) -> None:
-    """Slack shows no token in code, and nobody's words are changed."""
-    assert with_local_times(text) == text
-    assert with_local_times(f"{text}\n2026-11-21 03:12 UTC") == f"{text}\n{TOKEN}"
-
-
-@each_row("text", ["2026-13-40 99:99 UTC", "2026-11-21 03:12 UTCX", "0000-00-00 00:00 UTC", "no time"])
-def test_what_is_no_time_stays_as_it_stands(text: str) -> None:
-    """Nothing is guessed, nothing raises."""
-    assert with_local_times(text) == text
 
 
 def test_what_stands_behind_a_time_does_not_become_a_broadcast() -> None:

@@ -49,12 +49,6 @@ def test_no_cut_makes_a_broadcast_of_what_was_none(text: str, limit: int) -> Non
         assert not any(shout.search(part) for part in split(text, limit))
 
 
-@given(st.text("ab` \n").filter(lambda text: "``" not in text), LIMITS)
-def test_single_backticks_are_not_lost_either(text: str, limit: int) -> None:
-    """Inline code is text like any other."""
-    assert re.sub(r"\s", "", "".join(split(text, limit))) == re.sub(r"\s", "", text)
-
-
 @given(st.lists(st.sampled_from(["&amp;", "&lt;", "<@U1>", "ab", " "]), max_size=90).map("".join), LIMITS)
 def test_entities_and_mentions_stay_whole(text: str, limit: int) -> None:
     """A part holds whole tokens only."""
@@ -85,19 +79,6 @@ def test_the_lines_of_cut_code_keep_their_indentation(lines: list[str], limit: i
     assert "\n".join(bodies) == code.removesuffix("\n")
 
 
-def test_a_cut_prefers_paragraphs_then_lines_then_words() -> None:
-    """Of the places that leave no part nearly empty, the kindest is taken."""
-    assert split("one two\nthree\n\nfour five six", 22) == ["one two\nthree", "four five six"]
-    assert split("one two three\nfour five six", 22) == ["one two three", "four five six"]
-    assert split("one two three four five six", 22) == ["one two three four", "five six"]
-
-
-def test_a_cut_comes_before_a_code_block_rather_than_inside_it() -> None:
-    """A block that fits in a part of its own is not cut."""
-    block = fence("x = 1\ny = 2")
-    assert split(f"words before the code\n\n{block}", 32) == ["words before the code", block]
-
-
 def test_a_token_longer_than_a_part_is_still_cut() -> None:
     """The limit wins: an address of 200 characters goes through a part of 50 in pieces."""
     parts = split(f"<https://x.io/{'a' * 200}>", 50)
@@ -108,8 +89,3 @@ def test_a_limit_that_holds_no_fence_is_refused() -> None:
     """Under 20 characters there is nothing sensible to do."""
     with pytest.raises(ValueError, match="leaves no room"):
         split("text", 10)
-
-
-def test_blank_text_has_no_parts() -> None:
-    """Slack refuses empty sections."""
-    assert split(" \n\n ") == []

@@ -19,7 +19,6 @@ from slack_sdk.models.blocks import Block, PlainTextObject
 from blocks import ids
 from blocks.cards.draft_actions import click_of
 from blocks.cards.draft_card import CardFacts, card_blocks
-from blocks.text.outgoing_text import local_time
 from blocks.views.home_view import HomeData, Notice, TeamHome, home_view
 from bot.casework.reports.status_overview import DayCounts, Overview, ThreadLine
 from bot.domain.heartbeats.alerts import OpenFinding
@@ -130,26 +129,6 @@ def test_who_may_not_approve_sees_counts() -> None:
     assert "archives" not in seen
 
 
-@each_row(
-    "day, says",
-    [
-        (replace(DAY, cost_usd=None), "4 model runs, cost unknown"),
-        (replace(DAY, model_runs=0, cost_usd=0.0), "no model run, $0.00"),
-        (replace(DAY, model_runs=1), "1 model run, $0.12"),
-    ],
-)
-def test_the_cost_is_true_or_unknown(day: DayCounts, says: str) -> None:
-    """A run without a price makes no sum."""
-    assert says in shown(a_home(day=day))
-
-
-def test_a_pause_comes_first() -> None:
-    """With how to end it."""
-    seen = shown(a_home(an_overview(paused="paused by @ana since 09:12 UTC")))
-    assert seen.index("paused by @ana") < seen.index("waiting for a decision")
-    assert "/triage resume" in seen
-
-
 def test_a_draft_has_its_buttons_where_it_is_shown_whole() -> None:
     """The very clicks of the card, and all that the card shows to decide on."""
     state = a_draft(question="why five?", stale_reasons=("`app/retry.py:10-12` changed in the codebase",))
@@ -159,14 +138,6 @@ def test_a_draft_has_its_buttons_where_it_is_shown_whole() -> None:
     for block in card_blocks(state, CardFacts(link_to=lambda _: None)):
         assert json.dumps(block.to_dict(), ensure_ascii=False) in seen
     assert "archives/C0OPS/p12|card" in seen
-
-
-def test_the_longest_waiting_draft_comes_first() -> None:
-    """And the page says so."""
-    first, second = a_draft(1), a_draft(2)
-    found = page(a_home(drafts=[first, second]))
-    assert clicks(found, ids.APPROVE) == [value_of(first), value_of(second)]
-    assert "then the oldest" in json.dumps(found)
 
 
 def value_of(state: ThreadState) -> str:
@@ -196,26 +167,10 @@ def test_no_draft_breaks_the_page(text: str) -> None:
     page_of_drafts(text, 3)
 
 
-@pytest.mark.full
-@each_row("text", HOSTILE.values())
-def test_no_number_of_drafts_breaks_the_page(text: str) -> None:
-    """As many as are drawn whole, with each text."""
-    page_of_drafts(text, 10)
-
-
 def page_of_drafts(text: str, count: int) -> None:
     """Draw so many drafts that hold a text wherever one may stand."""
     drafts = [a_draft(n, question=text, stale_reasons=(text,)).with_draft(text[:12_000] or "x") for n in range(count)]
     page(a_home(drafts=drafts), notice=Notice(text=text, at=NOW, about=text))
-
-
-def test_a_draft_too_large_for_the_page_does_not_hide_a_smaller_one() -> None:
-    """The others are shown whole all the same."""
-    large = a_draft(1, draft_pending="词 " * 40_000, question="large?")
-    small = a_draft(2, question="small?")
-    found = page(a_home(drafts=[large, small]))
-    assert clicks(found, ids.APPROVE) == [value_of(small)]
-    assert "1 more waits" in json.dumps(found)
 
 
 @each_row("size", ["short", "too large"])
@@ -233,50 +188,12 @@ def test_of_very_many_drafts_only_as_many_are_made_as_may_be_shown(size: str) ->
     assert 0 < len(made) <= 30
 
 
-def test_a_draft_too_long_for_its_card_is_decided_on_there() -> None:
-    """The page has no thread to put the rest of it into."""
-    found = page(a_home(drafts=[a_draft(1).with_draft("word " * 1_200)]))
-    assert clicks(found, ids.APPROVE) == []
-    assert "1 more waits, too long to be shown here" in json.dumps(found)
-
-
-def test_what_the_store_does_not_hold_has_no_buttons() -> None:
-    """A list that is a moment ahead of the threads."""
-    found = page(replace(a_home(drafts=[a_draft()]), drafts={}))
-    assert clicks(found, ids.APPROVE) == []
-    assert "1 more waits, too long to be shown here" in json.dumps(found)
-
-
 @each_row("user", ["U2", "U01"])
 def test_who_may_not_approve_gets_no_button_of_a_draft(user: str) -> None:
     """Not even the owner of a session, who gets that session's."""
     found = page(a_home(rows=(a_row(),), drafts=[a_draft()]), may_approve=False, user=user)
     assert not [v for action in (ids.APPROVE, ids.EDIT, ids.DISMISS, ids.ADD_CONTEXT) for v in clicks(found, action)]
     assert clicks(found, ids.RUN_SESSION) == (["shop"] if user == "U01" else [])
-
-
-@each_row("changes, offered", [({}, ["shop"]), ({"next_at": None}, [])])
-def test_a_session_that_is_on_can_be_run_by_approvers(changes: dict[str, object], offered: list[str]) -> None:
-    """What is off or paused would only be refused."""
-    assert clicks(page(a_home(rows=(a_row(**changes),))), ids.RUN_SESSION) == offered
-
-
-@each_row(
-    "text, says",
-    [
-        ("Posted.", ":speech_balloon: Posted."),
-        ("Already closed: approved by <@U2> at 2026-11-20 09:00 UTC.", f"approved by <@U2> at {local_time(NOW)}"),
-        ("You wrote: <!channel> " + "x" * 3_000, "You wrote: &lt;!channel&gt; xxx"),
-        ("", "Nothing happened."),
-    ],
-)
-def test_an_answer_stands_on_top(text: str, says: str) -> None:
-    """With its time, inert, and never too long for Slack."""
-    found = page(a_home(), notice=Notice(text=text, at=NOW, about="how <!here> many?\n```"))
-    seen = json.dumps(found, ensure_ascii=False)
-    assert "UTC> · how @\u200bhere many? '''" in seen
-    assert says in json.dumps(found["blocks"][0], ensure_ascii=False)
-    assert seen.index(f"your click {local_time(NOW)}") < seen.index("Drafts")
 
 
 @given(drafts=st.integers(0, 80), sessions=st.integers(0, 200), notes=st.text(max_size=400))
@@ -307,3 +224,19 @@ def a_twin(number: int) -> Twin:
         thread_id=f"T1.C2.1795165300.{number:06d}", chat_id="C2", message_id=f"1795165300.{number:06d}", asker="U3",
         asked_at=NOW, permalink=None, reason="same-words",
     )  # fmt: skip
+
+
+@pytest.mark.full
+@each_row("text", HOSTILE.values())
+def test_no_number_of_drafts_breaks_the_page(text: str) -> None:
+    """As many as are drawn whole, with each text."""
+    page_of_drafts(text, 10)
+
+
+def test_a_draft_too_large_for_the_page_does_not_hide_a_smaller_one() -> None:
+    """The others are shown whole all the same."""
+    large = a_draft(1, draft_pending="词 " * 40_000, question="large?")
+    small = a_draft(2, question="small?")
+    found = page(a_home(drafts=[large, small]))
+    assert clicks(found, ids.APPROVE) == [value_of(small)]
+    assert "1 more waits" in json.dumps(found)

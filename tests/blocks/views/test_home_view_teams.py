@@ -79,41 +79,11 @@ def test_a_storm_in_one_team_leaves_the_other_its_drafts() -> None:
         assert f"{80 - shown[1 - small]} more wait" in lines
 
 
-def test_drafts_go_before_sessions_and_the_number_of_sessions_is_true() -> None:
-    """What is left out is counted, and where all are."""
-    rows = tuple(a_row(f"s{number}") for number in range(30))
-    crowded = a_team("payments", a_home(drafts=[a_draft(number) for number in range(80)], rows=rows))
-    found = page(crowded, a_team("platform", a_home(an_overview(), rows[:2])))
-    payments, platform = (json.dumps(part) for part in parts(found).values())
-    shown = payments.count(ids.RUN_SESSION)
-    assert shown < 20
-    assert f"*30 watched repositories*, {shown} of them here; all: `/triage payments heartbeat list`" in payments
-    assert "*2 watched repositories*" in platform
-
-
-def test_a_quiet_teams_room_is_the_others() -> None:
-    """Alone with its drafts, a team gets about as many as on a page of its own."""
-    found = page(a_team("payments", drafts_of(1, 8)), a_team("platform"))
-    assert json.dumps(found).count(ids.APPROVE) == 8
-
-
-def test_of_very_many_teams_the_last_are_lines() -> None:
-    """With their numbers."""
-    found = page(*[a_team(f"team-{number}", drafts_of(number, 2)) for number in range(12)])
-    assert len(parts(found)) == 7
-    assert "*team-11*: *2* waiting" in json.dumps(found)
-
-
 def test_a_team_that_cannot_be_read_hides_no_other() -> None:
     """It is named."""
     found = page(TeamHome(name="payments", home=None, may_approve=True), a_team("platform"))
     assert list(parts(found)) == ["Team platform"]
     assert "Team payments cannot be read" in json.dumps(found)
-
-
-def test_somebody_of_no_team_is_told_what_to_do() -> None:
-    """Instead of an empty page."""
-    assert "belong to no team" in json.dumps(page())
 
 
 TEXTS = {"ue": "ü" * 2_500, "s": "short", "emoji": "🎉" * 1_200, "words": "word " * 900}

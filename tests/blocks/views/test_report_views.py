@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,8 +11,6 @@ from blocks.text.splitting import SECTION_CHARS
 from blocks.views.report_views import MAX_REMINDED, draft_lines, reminder_blocks, reminder_line, trust_blocks
 from bot.casework.reports.autonomy_metrics import AutonomyCase, TypeRecord
 from bot.casework.reports.status_overview import ThreadLine
-from bot.domain.alerts import Severity
-from bot.domain.paging import Paging
 from bot.domain.questions.autonomy import TeamFacts, WeekRecord, judge_team
 from bot.domain.questions.autonomy_record import Arming, AutonomyMode
 from bot.domain.threads import PendingReason, QuestionType, ThreadStatus
@@ -71,13 +68,6 @@ def test_only_approvers_have_the_switch_and_only_where_the_key_allows_one() -> N
     assert "22 of 31 approved unchanged, 4 edited, 2 dismissed, 1 not helpful" in read
 
 
-def test_a_record_that_says_little_is_said() -> None:
-    """No draft yet; one that cannot be read leaves the page as it is."""
-    nothing = json.dumps(as_slack_takes_it(trust_blocks(replace(a_case(ON), types=()), team="", may_approve=True)))
-    assert "No draft was shown" in nothing
-    assert trust_blocks(None, team="", may_approve=True) == []
-
-
 def a_line(question: str = "why five?") -> ThreadLine:
     """Return a draft that waits for four hours."""
     return ThreadLine(
@@ -91,12 +81,6 @@ def a_line(question: str = "why five?") -> ThreadLine:
         started_at=NOW - timedelta(hours=4),
         card=("C0OPS", "1795165201.000100"),
     )
-
-
-def test_a_line_leads_to_its_card() -> None:
-    """With its age, how it stands and what was asked."""
-    link = "https://acme.slack.com/archives/C0OPS/p1795165201000100"
-    assert draft_lines([a_line()], NOW) == f"• <{link}|card> · 4 h ago · search result, not an answer · why five?"
 
 
 @each_row("question", ["```one", "<!channel> now?", "a *b* _c_", "x" * 5_000, ""])
@@ -118,26 +102,3 @@ def test_a_reminder_names_ten_and_says_when_they_end(count: int, title: str) -> 
     assert ("and 5 more" in said) == (count == 15)
     assert "without activity for 3 d" in said
     assert "why" not in reminder_line(waiting)
-
-
-def test_cards_that_never_end_are_not_said_to() -> None:
-    """`expire_after: null`."""
-    assert "closed" not in json.dumps([b.to_dict() for b in reminder_blocks([a_line()], NOW, expire_after=None)])
-
-
-@each_row(
-    "paging, words",
-    [
-        (Paging(), "🚨 *Page* · "),
-        (Paging(rings=1), "🚨 *Page* · rang 1 time more · "),
-        (Paging(rings=2, escalated_to="S0ONCALL"), "· rang 2 times more · escalated to <!subteam^S0ONCALL> · "),
-        (
-            Paging(rings=2, escalated_to="U0BOSS", acknowledged_by="U0BEN"),
-            "· rang 2 times more · <@U0BEN> acknowledged it · ",
-        ),
-    ],
-)
-def test_a_page_says_how_often_it_rang_and_who_has_it(paging: Paging, words: str) -> None:
-    """While nobody has it, who was told next; an ordinary question says nothing of it."""
-    assert f"{words}<" in draft_lines([replace(a_line(), severity=Severity.PAGE, paging=paging)], NOW)
-    assert "rang" not in draft_lines([replace(a_line(), paging=paging)], NOW)

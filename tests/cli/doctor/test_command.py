@@ -13,13 +13,12 @@ from bot.__main__ import main
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
-from bot.casework.pause import Pause
 from bot.cli.doctor.command import BOT, CHECKS, render, run_checks
-from bot.cli.doctor.context import DoctorContext, HealthCheck, SkippedCheck
-from bot.cli.doctor.machine_checks import connection_check, journal_check, pause_check, process_check
+from bot.cli.doctor.context import DoctorContext, HealthCheck
+from bot.cli.doctor.machine_checks import connection_check, journal_check, process_check
 from bot.config.environment import read_environment
 from bot.errors import ProviderError
-from bot.ports.collections import PAUSE, PRESENCE, SingleDocument
+from bot.ports.collections import PRESENCE, SingleDocument
 from tests.builders import NOW, an_event
 from tests.gitrepo import make_repo
 from tests.handlers.slack_stub import Answer, SlackStub, slack_stub
@@ -61,15 +60,6 @@ def test_a_dead_and_a_deaf_bot_are_told_apart(tmp_path: Path) -> None:
     assert process_check(FileStore(tmp_path), NOW).ok
     assert "SLACK_APP_TOKEN" in connection_check(FileStore(tmp_path), NOW).fix
     assert "kill" in process_check(FileStore(tmp_path), NOW + timedelta(minutes=5)).fix
-
-
-def test_a_pause_is_named_and_nothing_is_wrong(tmp_path: Path) -> None:
-    """It was made on purpose; how to end it stands beside it."""
-    assert pause_check(FileStore(tmp_path)) == HealthCheck(ok=True, says="not paused")
-    SingleDocument(FileDocuments(tmp_path), PAUSE).update(Pause(by="U1", name="ana", at=NOW).model_dump(mode="json"))
-    found = pause_check(FileStore(tmp_path))
-    assert (found.ok, found.says) == (True, "paused by @ana since 2026-11-20 09:00 UTC; questions wait")
-    assert "triage resume" in found.fix
 
 
 def test_messages_that_are_not_sorted_are_noticed(tmp_path: Path) -> None:
@@ -141,15 +131,6 @@ def test_what_could_not_be_looked_at_is_one_line_and_no_fault_of_its_own(tmp_pat
     assert said.splitlines()[-1].startswith(f"2 of {len(CHECKS)} checks found something wrong, ")
 
 
-def test_a_home_on_which_no_bot_has_run_is_ready_for_one(tmp_path: Path) -> None:
-    """A first `triage doctor` says that nothing is missing but `triage run`; the exit code stays 1, for monitors."""
-    found = {
-        "config": HealthCheck(ok=True, says="fine"),
-        **{name: CHECKS[name](patient(tmp_path)) for name in (BOT, "connection")},
-    }
-    assert render(found).endswith("all other checks passed, but the bot is not running: see above")
-
-
 def _well(_: DoctorContext) -> HealthCheck:
     return HealthCheck(ok=True, says="fine")
 
@@ -186,12 +167,3 @@ def test_exit_code_and_json(
         assert code == 0
         assert out.endswith("all checks passed\n")
         assert too_wide(out) == []
-
-
-def test_words_stand_in_one_column_however_long_the_names_are() -> None:
-    """Also what to do about them, and what was not checked."""
-    found = HealthCheck(ok=False, says="word " * 30, fix="do that")
-    skipped = SkippedCheck(ok=False, says="not checked", fix="see config")
-    lines = render({"git": found, "payments-platform: ops channel": found, "chats": skipped}).splitlines()[:-1]
-    assert {line.index(word) for line in lines for word in ("word", "→ do", "chats") if word in line} == {35}
-    assert all(len(line) <= 80 for line in lines)

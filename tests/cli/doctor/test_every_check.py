@@ -17,13 +17,12 @@ import yaml
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.file_leases import FileLeases
-from bot.casework.reports.code_standings import IndexStanding
 from bot.cli.doctor import code_checks, departures, machine_checks, service_checks
 from bot.cli.doctor.command import run_checks
 from bot.cli.doctor.context import DoctorContext, HealthCheck
 from bot.cli.doctor.machine_checks import records_check
 from bot.config.environment import read_environment
-from bot.ports.collections import HOME, INDEX, PRESENCE, SingleDocument
+from bot.ports.collections import HOME, PRESENCE, SingleDocument
 from tests.builders import NOW
 from tests.crashes.test_disk import mounted
 from tests.gitrepo import commit_files, git, make_repo
@@ -32,7 +31,6 @@ from tests.intake.test_presence import seen
 from tests.tables import each_row
 
 TOKENS = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1"}
-MANIFEST = yaml.safe_load(Path("manifest.yml").read_text())["oauth_config"]["scopes"]["bot"]
 
 
 @pytest.fixture
@@ -77,33 +75,6 @@ def test_tokens_are_those_of_the_workspace(tmp_path: Path, slack: SlackStub) -> 
     assert (found.ok, "are swapped" in found.says) == (False, True)
 
 
-def test_missing_scopes_are_named(tmp_path: Path, slack: SlackStub) -> None:
-    """As granted, not as asked for; a server that names none is not held to it."""
-    slack.will("auth.test", Answer(x_oauth_scopes=",".join(MANIFEST)))
-    assert service_checks.scopes(patient(tmp_path, slack.url)).ok
-    slack.will("auth.test", Answer(X_OAuth_Scopes=",".join(s for s in MANIFEST if s != "files:write") + ",pins:read"))
-    found = service_checks.scopes(patient(tmp_path, slack.url))
-    assert (found.ok, found.says) == (False, "not granted: files:write")
-    assert "Reinstall" in found.fix
-    slack.will("auth.test", Answer(x_oauth_scopes=",".join(s for s in MANIFEST if s != "reactions:write")))
-    assert "askers see no reaction" in service_checks.scopes(patient(tmp_path, slack.url)).says
-    assert service_checks.scopes(patient(tmp_path, slack.url, acknowledge="none")).ok
-    slack.will("auth.test", Answer(x_oauth_scopes=",".join(s for s in MANIFEST if s != "files:read")))
-    assert service_checks.scopes(patient(tmp_path, slack.url)).says.endswith("; without files:read no image is read")
-    slack.will("auth.test", Answer())
-    assert service_checks.scopes(patient(tmp_path, slack.url)).says == "not compared: Slack did not list them"
-
-
-def test_a_clock_that_is_off_is_told_by_how_much(tmp_path: Path, slack: SlackStub) -> None:
-    """Against the header of a real answer, and by hand."""
-    assert service_checks.clock(patient(tmp_path, slack.url)).ok
-    date = "Fri, 20 Nov 2026 09:00:00 GMT"
-    assert service_checks.skew(date, NOW + timedelta(seconds=59)).ok
-    assert service_checks.skew(date, NOW + timedelta(minutes=3)).says == "180 s ahead of Slack's"
-    assert service_checks.skew(date, NOW - timedelta(minutes=3)).says == "180 s behind Slack's"
-    assert "has no time" in service_checks.skew("soon", NOW).says
-
-
 def test_a_chat_without_the_bot_is_named(tmp_path: Path, slack: SlackStub) -> None:
     """Also one that is not there, and one that is archived."""
     slack.will("conversations.info", Answer({"channel": {"is_member": True}}))
@@ -121,25 +92,6 @@ def test_a_chat_without_the_bot_is_named(tmp_path: Path, slack: SlackStub) -> No
         assert "/invite" in found.fix
 
 
-def test_bad_settings_are_said_once(tmp_path: Path) -> None:
-    """By the check that is about them; what hangs on them was not looked at."""
-    given = patient(tmp_path, nonsense=1)
-    found = run_checks(
-        given, {"config": machine_checks.config, "git": code_checks.git, "disk": machine_checks.disk}, limit_s=300
-    )
-    assert "nonsense" in found["config"].says
-    assert found["git"].says == "not checked: triage.yml cannot be used"
-    assert found["disk"].ok
-
-
-def test_removed_keys_are_named_and_are_no_fault(tmp_path: Path) -> None:
-    """With their line and what to do, as the log has it."""
-    found = machine_checks.config(patient(tmp_path, slack={"connections": 2}))
-    assert found.ok
-    assert "triage.yml, line 4: slack.connections was removed: the connection is made again by itself" in found.says
-    assert found.says.endswith("Delete the key.")
-
-
 def test_the_codebase_must_be_a_checkout(tmp_path: Path) -> None:
     """With its commit named."""
     assert "code is at" in code_checks.git(patient(tmp_path)).says
@@ -148,91 +100,6 @@ def test_the_codebase_must_be_a_checkout(tmp_path: Path) -> None:
         "git"
     ]
     assert not found.ok
-
-
-def test_files_of_the_codebase_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    """A clone without blobs answers from what is there; the gap is said, and how to close it."""
-    given = patient(tmp_path)
-    code = given.settings().codebase
-    commit_files(code, {"lost.py": "a = 1\n"})
-    blob = git(code, "rev-parse", "HEAD:lost.py")
-    (code / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    found = code_checks.git(given)
-    assert not found.ok
-    assert "1 of its files cannot be read, such as lost.py" in found.says
-    assert f"git -C {code} fsck --full" in found.fix
-    git(code, "config", "remote.origin.promisor", "true")
-    assert f"git -C {code} fetch --refetch --no-filter origin" in code_checks.git(given).fix
-
-
-def test_a_damaged_codebase_is_named_with_what_to_type(tmp_path: Path) -> None:
-    """It has commits, and git cannot read the one that HEAD names."""
-    given = patient(tmp_path)
-    code = given.settings().codebase
-    head = git(code, "rev-parse", "HEAD")
-    (code / ".git" / "objects" / head[:2] / head[2:]).unlink()
-    found = code_checks.git(given)
-    assert not found.ok
-    assert "is damaged" in found.says
-    assert f"git -C {code} fsck --full" in found.fix
-
-
-def test_a_shallow_clone_is_named_with_what_fetches_its_history(tmp_path: Path) -> None:
-    """It can be searched; only who changed what before is not known."""
-    code = patient(tmp_path).settings().codebase
-    commit_files(code, {"a.py": "A = 2\n"})
-    git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{code}", "shallow")
-    found = code_checks.git(patient(tmp_path, codebase=str(tmp_path / "shallow")))
-    assert found.ok
-    assert "fetch --unshallow" in found.says
-
-
-def test_an_unfinished_index_is_named(tmp_path: Path) -> None:
-    """With how far it is."""
-    given = patient(tmp_path)
-    standing = IndexStanding(waiting=38_000, total=50_000)
-    SingleDocument(FileDocuments(given.home), INDEX).update(standing.model_dump())
-    assert "12,000 of 50,000 files indexed" in code_checks.git(given).says
-
-
-def test_what_is_not_in_the_codebase_s_history_is_counted_with_what_to_type(tmp_path: Path) -> None:
-    """Pointers of Git LFS and submodules are a choice, so nothing is wrong; pictures count as well."""
-    given = patient(tmp_path)
-    code = given.settings().codebase
-    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
-    commit_files(code, {"docs/guide.md": pointer, "docs/logo.png": pointer})
-    git(code, "update-index", "--add", "--cacheinfo", f"160000,{git(code, 'rev-parse', 'HEAD')},libs/other")
-    git(code, "commit", "--quiet", "--message", "submodule")
-    found = code_checks.git(given)
-    assert found.ok
-    assert "2 files whose text is in Git LFS only, such as docs/guide.md; 1 submodule, libs/other" in found.says
-    assert "docs/codebases.md" in found.says
-
-
-def test_a_session_that_tells_telegram_without_a_token_is_named(tmp_path: Path) -> None:
-    """With the variable; the others are not affected."""
-    deliver = {"mode": "explicit", "channel": "telegram", "to": "77"}
-    session = {"cwd": str(tmp_path / "code"), "owner": "U0123ANA", "heartbeat": {"deliver": deliver}}
-    found = machine_checks.sessions(patient(tmp_path, sessions={"shop": session}))
-    assert not found.ok
-    assert found.says.startswith("shop: its alerts go to Telegram, and TELEGRAM_BOT_TOKEN is not set.")
-
-
-def test_a_session_that_nobody_hears_of_is_named(tmp_path: Path) -> None:
-    """It beats only where its alerts go to nobody's messages, or is switched off."""
-    session = {"cwd": str(tmp_path / "code")}
-    found = machine_checks.sessions(patient(tmp_path, sessions={"shop": session}))
-    assert (found.ok, found.says) == (False, "shop: it has no `owner`, so its checks are skipped")
-    off = machine_checks.sessions(patient(tmp_path, sessions={"shop": session | {"heartbeat": {"enabled": False}}}))
-    assert "owner" not in off.says
-
-
-def test_programs_that_are_missing_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """tmux is a comfort, git is needed by all."""
-    given = patient(tmp_path)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert machine_checks.tmux(given).ok
-    assert code_checks.git(given).fix == "apt-get install git"
 
 
 def test_a_model_without_a_price_is_named_with_what_to_write(tmp_path: Path) -> None:
@@ -338,20 +205,6 @@ def test_a_model_is_asked_for_without_paying(tmp_path: Path, status: int, ok: bo
     assert "secret" not in found.says + found.fix
 
 
-@responses.activate
-def test_the_vendor_knows_its_models(tmp_path: Path) -> None:
-    """A wrong name is found, and so is a network that is down."""
-    given = patient(tmp_path, investigator={"model": "claude-wrong"}, environ={"ANTHROPIC_API_KEY": "sk-very-secret"})
-    assert "cannot be reached" in service_checks.model(given).says
-    responses.get("https://api.anthropic.com/v1/models/claude-wrong", status=404)
-    assert "knows no model claude-wrong" in service_checks.model(given).says
-
-
-def test_without_a_key_the_bot_is_offline_on_purpose(tmp_path: Path) -> None:
-    """Which is no fault."""
-    assert service_checks.model(patient(tmp_path)).says.startswith("offline")
-
-
 def test_a_check_that_hangs_costs_its_line_and_no_more(tmp_path: Path) -> None:
     """The others run meanwhile."""
     release = threading.Event()
@@ -422,3 +275,70 @@ def test_the_process_that_holds_the_lock_is_named(tmp_path: Path) -> None:
     SingleDocument(FileDocuments(tmp_path), PRESENCE).update(seen().model_dump(mode="json"))
     assert machine_checks.lock(given).ok
     lease.release()
+
+
+MANIFEST = yaml.safe_load(Path("manifest.yml").read_text())["oauth_config"]["scopes"]["bot"]
+
+
+def test_missing_scopes_are_named(tmp_path: Path, slack: SlackStub) -> None:
+    """As granted, not as asked for; a server that names none is not held to it."""
+    slack.will("auth.test", Answer(x_oauth_scopes=",".join(MANIFEST)))
+    assert service_checks.scopes(patient(tmp_path, slack.url)).ok
+    slack.will("auth.test", Answer(X_OAuth_Scopes=",".join(s for s in MANIFEST if s != "files:write") + ",pins:read"))
+    found = service_checks.scopes(patient(tmp_path, slack.url))
+    assert (found.ok, found.says) == (False, "not granted: files:write")
+    assert "Reinstall" in found.fix
+    slack.will("auth.test", Answer(x_oauth_scopes=",".join(s for s in MANIFEST if s != "reactions:write")))
+    assert "askers see no reaction" in service_checks.scopes(patient(tmp_path, slack.url)).says
+    assert service_checks.scopes(patient(tmp_path, slack.url, acknowledge="none")).ok
+    slack.will("auth.test", Answer(x_oauth_scopes=",".join(s for s in MANIFEST if s != "files:read")))
+    assert service_checks.scopes(patient(tmp_path, slack.url)).says.endswith("; without files:read no image is read")
+    slack.will("auth.test", Answer())
+    assert service_checks.scopes(patient(tmp_path, slack.url)).says == "not compared: Slack did not list them"
+
+
+def test_a_clock_that_is_off_is_told_by_how_much(tmp_path: Path, slack: SlackStub) -> None:
+    """Against the header of a real answer, and by hand."""
+    assert service_checks.clock(patient(tmp_path, slack.url)).ok
+    date = "Fri, 20 Nov 2026 09:00:00 GMT"
+    assert service_checks.skew(date, NOW + timedelta(seconds=59)).ok
+    assert service_checks.skew(date, NOW + timedelta(minutes=3)).says == "180 s ahead of Slack's"
+    assert service_checks.skew(date, NOW - timedelta(minutes=3)).says == "180 s behind Slack's"
+    assert "has no time" in service_checks.skew("soon", NOW).says
+
+
+def test_files_of_the_codebase_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    """A clone without blobs answers from what is there; the gap is said, and how to close it."""
+    given = patient(tmp_path)
+    code = given.settings().codebase
+    commit_files(code, {"lost.py": "a = 1\n"})
+    blob = git(code, "rev-parse", "HEAD:lost.py")
+    (code / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    found = code_checks.git(given)
+    assert not found.ok
+    assert "1 of its files cannot be read, such as lost.py" in found.says
+    assert f"git -C {code} fsck --full" in found.fix
+    git(code, "config", "remote.origin.promisor", "true")
+    assert f"git -C {code} fetch --refetch --no-filter origin" in code_checks.git(given).fix
+
+
+def test_a_damaged_codebase_is_named_with_what_to_type(tmp_path: Path) -> None:
+    """It has commits, and git cannot read the one that HEAD names."""
+    given = patient(tmp_path)
+    code = given.settings().codebase
+    head = git(code, "rev-parse", "HEAD")
+    (code / ".git" / "objects" / head[:2] / head[2:]).unlink()
+    found = code_checks.git(given)
+    assert not found.ok
+    assert "is damaged" in found.says
+    assert f"git -C {code} fsck --full" in found.fix
+
+
+def test_a_shallow_clone_is_named_with_what_fetches_its_history(tmp_path: Path) -> None:
+    """It can be searched; only who changed what before is not known."""
+    code = patient(tmp_path).settings().codebase
+    commit_files(code, {"a.py": "A = 2\n"})
+    git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{code}", "shallow")
+    found = code_checks.git(patient(tmp_path, codebase=str(tmp_path / "shallow")))
+    assert found.ok
+    assert "fetch --unshallow" in found.says

@@ -17,7 +17,7 @@ from bot.cli.doctor.context import DATABASE
 from bot.config.environment import read_environment
 from bot.ports.system import Replica
 from tests.cli.doctor.test_command import patient
-from tests.postgres import driver, new_database
+from tests.postgres import driver
 
 if TYPE_CHECKING:
     from bot.adapters.storage.postgres.postgres_leases import DatabaseReport
@@ -110,17 +110,6 @@ def test_a_database_that_does_not_answer_is_said_once(tmp_path: Path) -> None:
     assert said.count("the database cannot be reached") == 1
     assert "not checked: the database cannot be used, see database:\n" in said
     assert SECRET not in said
-
-
-def test_tables_are_missing_until_the_first_run(tmp_path: Path) -> None:
-    """And no command makes them."""
-    given, url = patient(tmp_path), new_database()
-    fresh = replace(given, environment=read_environment({**given.environment.variables, "TRIAGE_DATABASE_URL": url}))
-    for _ in range(2):
-        found = run_checks(fresh, {name: CHECKS[name] for name in (DATABASE, "pause")}, limit_s=300)
-        assert "without this release's tables" in found[DATABASE].says
-        assert "`triage run`" in found[DATABASE].fix
-        assert found["pause"].says.startswith("not checked")
 
 
 def test_without_the_driver_one_sentence_says_what_to_type(tmp_path: Path) -> None:

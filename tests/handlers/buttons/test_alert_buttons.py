@@ -14,7 +14,7 @@ from blocks.cards.alert_card import alert_blocks
 from bot.casework.approvers import Approvers
 from bot.domain.heartbeats.alerts import Alert, OpenFinding, Place, finding_digest
 from bot.domain.heartbeats.beats import Delivered, Wake
-from bot.errors import InputError, ProviderError, Unconfirmed
+from bot.errors import InputError, ProviderError
 from bot.heartbeat.pages import FindingResponses
 from bot.heartbeat.session_registry import Session, SessionMemory, SessionRegistry
 from bot.ports.collections import OVERRIDES
@@ -141,17 +141,6 @@ def test_an_acknowledgement_is_on_the_card_that_was_clicked(edge: Edge) -> None:
     assert (edge.told, edge.acks) == ([], 1)
 
 
-@pytest.mark.parametrize("name", [ids.ACKNOWLEDGE, ids.SNOOZE])
-def test_a_click_leaves_the_small_print_under_the_alert(edge: Edge, name: str) -> None:
-    """The beat's notes and its reasoning are what somebody acts on."""
-    noted = FINDING.evolve(notes=("The check ran late.",), reasoning="The log says so.")
-    edge.store.save("shop", lambda state: state.with_findings(noted))
-    edge.press(name)
-    drawn = repr([block.to_dict() for block in alert_blocks(edge.shown[0][1])])
-    assert "The check ran late." in drawn
-    assert "The log says so." in drawn
-
-
 TELEGRAM = Delivered(mode="explicit", channel="telegram", to="77")
 
 
@@ -213,15 +202,6 @@ def test_a_value_that_is_not_ours_does_nothing_and_is_answered(edge: Edge, name:
     assert len(edge.told) == 1
 
 
-@each_row("name", [ids.ACKNOWLEDGE, ids.FIXED, ids.SNOOZE, ids.INVESTIGATE])
-def test_a_finding_that_is_not_on_file_is_said_to_be_so(edge: Edge, name: str) -> None:
-    """It was pruned long ago."""
-    other = ids.FINDING.encode(ids.FindingValue("shop", finding_digest("shop/ci/other")))
-    edge.told.clear()
-    edge.press(name, f"1 h!{other}" if name == ids.SNOOZE else other)
-    assert edge.last_word == "This alert is no longer stored; nothing was changed."
-
-
 @pytest.mark.parametrize("name", [ids.ACKNOWLEDGE, ids.FIXED, ids.SNOOZE])
 @pytest.mark.parametrize("ended", [{"fixed_by": BEN}, {"resolved_at": AT}])
 def test_who_comes_late_is_told_that_it_closed_and_sees_how(edge: Edge, name: str, ended: dict[str, Any]) -> None:
@@ -251,15 +231,6 @@ def test_a_snooze_lasts_as_long_as_was_chosen(edge: Edge, words: str, hours: int
     assert edge.last_word == f"Snoozed for {words}. Checks keep running."
 
 
-@each_row("words", ["2 h", "999999 h", "", "<!channel>"])
-def test_a_snooze_of_any_other_length_is_refused(edge: Edge, words: str) -> None:
-    """The list has three."""
-    edge.told.clear()
-    edge.press(ids.SNOOZE, f"{words}!{VALUE}")
-    assert edge.finding.snoozed_until is None
-    assert len(edge.told) == 1
-
-
 def test_run_now_asks_as_a_person_asks(edge: Edge) -> None:
     """And says what becomes of it."""
     edge.press(ids.RUN_NOW)
@@ -276,52 +247,12 @@ def test_investigate_asks_about_the_finding_in_the_name_of_who_clicked(edge: Edg
     assert f"<@{BEN}> started an investigation" in str([block.to_dict() for block in alert_blocks(alert)])
 
 
-def test_a_question_that_slack_refuses_is_told(edge: Edge) -> None:
-    """So that it is asked again, or not, by a person."""
-    edge.trouble = Unconfirmed("Slack did not confirm the post")
-    edge.press(ids.INVESTIGATE)
-    assert edge.last_word == "Slack did not confirm the post"
-
-
 def test_the_playbook_is_shown_as_it_stands(edge: Edge) -> None:
     """In a dialogue opened with the click's own trigger."""
     edge.press(ids.OPEN_PLAYBOOK)
     [view] = edge.opened
     assert view["trigger_id"] == "111.222.abc"
     assert "- [ ] Look" in str(view["blocks"])
-
-
-def test_a_dialogue_too_late_and_a_playbook_that_is_not_there_are_told(edge: Edge) -> None:
-    """The trigger lives three seconds."""
-    edge.expired = True
-    edge.press(ids.OPEN_PLAYBOOK)
-    assert "expired" in edge.last_word
-    edge.playbook.unlink()
-    edge.press(ids.OPEN_PLAYBOOK)
-    assert edge.last_word == "There is no HEARTBEAT.md; the next check creates it."
-
-
-def test_a_click_that_changed_something_holds_though_the_card_could_not_be_changed(edge: Edge) -> None:
-    """The next beat brings the card up to date."""
-    edge.trouble = ProviderError("Slack could not update an alert: message_not_found")
-    edge.press(ids.ACKNOWLEDGE)
-    assert edge.finding.acknowledged_by == ANA
-    assert "could not update" in edge.last_word
-
-
-def test_an_answer_that_reaches_nobody_breaks_nothing(edge: Edge) -> None:
-    """Who is not in the channel cannot be answered there."""
-    edge.mute = True
-    edge.press(ids.ACKNOWLEDGE, by=EVE)
-    assert edge.finding.acknowledged_by is None
-
-
-def test_a_disk_that_refuses_is_told(edge: Edge) -> None:
-    """The card stays as it is."""
-    edge.storage.documents.full = True
-    edge.press(ids.ACKNOWLEDGE)
-    assert "No space left" in edge.last_word
-    assert edge.shown == []
 
 
 def test_without_an_owner_nobody_is_one(tmp_path: Path) -> None:

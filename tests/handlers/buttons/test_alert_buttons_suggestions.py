@@ -88,16 +88,6 @@ def test_approvers_and_the_owner_accept(edge: Edge, by: str) -> None:
     assert "already" in edge.told[-1]
 
 
-@each_row("value", [None, "", "shop-00", "../../x", "shop-123456"])
-def test_a_value_that_is_none_of_ours_decides_nothing(edge: Edge, value: object) -> None:
-    """And the one who clicked hears so."""
-    edge.told.clear()
-    edge.press(ids.ACCEPT_SUGGESTION, value)
-    edge.submit(ids.REJECT_VIEW, value, "no")
-    assert (len(edge.told), list(edge.acks[-1]["errors"])) == (1, [ids.REASON])
-    assert edge.cards.shown == []
-
-
 def test_nobody_else_opens_or_decides(edge: Edge) -> None:
     """Neither at the button nor at the submit; what was typed comes back."""
     edge.press(ids.ACCEPT_SUGGESTION, CLEAN, OTHER)
@@ -121,3 +111,13 @@ def test_a_rejection_keeps_its_reason_and_half_characters_are_said_in_the_dialog
     edge.submit(ids.REJECT_VIEW, CLEAN, "we do that by hand")
     assert (edge.acks[-1], edge.store.get(CLEAN).reason) == ({}, OFFER.reason)
     assert edge.status(CLEAN) is SuggestionStatus.REJECTED
+
+
+@each_row("value", [None, "", "shop-00", "../../x", "shop-123456"])
+def test_a_value_that_is_none_of_ours_decides_nothing(edge: Edge, value: object) -> None:
+    """And the one who clicked hears so."""
+    edge.told.clear()
+    edge.press(ids.ACCEPT_SUGGESTION, value)
+    edge.submit(ids.REJECT_VIEW, value, "no")
+    assert (len(edge.told), list(edge.acks[-1]["errors"])) == (1, [ids.REASON])
+    assert edge.cards.shown == []

@@ -12,8 +12,6 @@ from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.errors import Conflict, InputError, StoreError, TriageError, Unavailable
 from handlers.buttons.decision_handler import (
-    ANSWER_CHARS,
-    NAME_CHARS,
     Click,
     DecisionHandler,
     field_of,
@@ -22,7 +20,6 @@ from handlers.buttons.decision_handler import (
 )
 from tests.fakes import FakeWorkspace
 from tests.payloads import payload
-from tests.tables import each_row
 
 APPROVER, OWNER, OTHER = "U2", "U0ANN", "U0EVE"
 REFUSAL = "Not yours."
@@ -156,12 +153,6 @@ class TestButton:
         desk.press()
         assert desk.told == [("C1", APPROVER, str(error))]
 
-    def test_an_answer_is_never_longer_than_one_message(self, desk: Desk) -> None:
-        """Errors may hold what somebody typed."""
-        desk.fails = InputError("x" * 10_000)
-        desk.press()
-        assert len(desk.told[0][2]) == ANSWER_CHARS
-
 
 class TestOpening:
     """A button that opens a dialogue."""
@@ -186,13 +177,6 @@ class TestOpening:
         desk.open(by=OTHER)
         assert (desk.order, desk.told) == (["ack"], [("C1", OTHER, REFUSAL)])
         assert desk.asked_owner == [False, True]
-
-    def test_a_bug_of_ours_is_not_taken_for_slacks(self, desk: Desk) -> None:
-        """Only what Slack answers is translated."""
-        desk.is_broken = True
-        with pytest.raises(KeyError):
-            desk.open()
-        assert (desk.order, desk.told) == (["ack"], [])
 
     def test_a_trigger_that_expired_is_told(self, desk: Desk) -> None:
         """Nothing is filled."""
@@ -241,21 +225,6 @@ def test_a_click_names_its_person_its_place_and_its_value() -> None:
     click = Click.of(body, {"value": "v"})
     assert (click.who, click.name, click.channel, click.message_ts) == (("U1", "T1"), "ana", "C1", "1.2")
     assert click.value == "v"
-
-
-@each_row(
-    "body, channel",
-    [({"channel": {"id": "C1"}}, "C1"), ({"container": {"channel_id": "C2"}}, "C2"), ({"channel": None}, ""), ({}, "")],
-)
-def test_the_place_is_the_channel_or_the_containers(body: dict[str, Any], channel: str) -> None:
-    """A dialogue and App Home have none."""
-    assert Click.of(body, {}).channel == channel
-
-
-def test_a_name_is_never_empty_and_never_long() -> None:
-    """It stands in lines of ours."""
-    assert Click.of({}, {}).name == "somebody"
-    assert Click.of({"user": {"username": "x" * 500}}, {}).name == "x" * NAME_CHARS
 
 
 def test_a_submit_carries_its_dialogues_metadata_and_inputs() -> None:

@@ -15,12 +15,11 @@ from bot.casework.checks.addresses import EvidenceReader
 from bot.domain.returns import EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import InputError
-from handlers.buttons.decision_handler import update_dialogue
 from handlers.buttons.draft_buttons import draft_evidence
 from tests.builders import THREAD_ID, a_return, in_status
 from tests.fakes import MemoryThreads
 from tests.gitrepo import make_repo
-from tests.handlers.slack_stub import SlackStub, refusal
+from tests.handlers.slack_stub import SlackStub
 
 
 class Desk:
@@ -57,10 +56,3 @@ def test_a_thread_that_is_gone_is_said(desk: Desk) -> None:
     """Its listener says it in the dialogue that stands open."""
     with pytest.raises(InputError, match="no longer stored"):
         desk.evidence("T1.C1.9.9")
-
-
-def test_a_dialogue_closed_meanwhile_is_no_trouble(desk: Desk, slack: SlackStub) -> None:
-    """Slack does not know it any more."""
-    slack.will("views.update", refusal("not_found"))
-    update_dialogue(desk.client, "V7", desk.evidence(THREAD_ID))
-    assert [each["view_id"] for each in desk.updates()] == ["V7"]

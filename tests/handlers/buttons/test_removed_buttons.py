@@ -10,7 +10,7 @@ from slack_bolt import Respond
 from blocks import ids
 from handlers.buttons.decision_handler import say_beside
 from handlers.buttons.removed_buttons import GONE, RemovedButtons
-from tests.handlers.slack_stub import Answer, SlackStub
+from tests.handlers.slack_stub import SlackStub
 from tests.payloads import payload
 
 HEAD: Final = {
@@ -102,13 +102,6 @@ def test_what_cannot_be_shown_again_is_still_answered(edge: Edge, blocks: object
     edge.click(ids.PROPOSE_FIX, blocks, **changes)
     assert len(edge.told) == 1
     assert edge.slack.of("respond") == []
-
-
-def test_a_message_that_slack_does_not_replace_keeps_its_buttons(edge: Edge) -> None:
-    """Whoever clicked was told before."""
-    edge.slack.will("respond", Answer(b"expired_url", status=404))
-    edge.click(ids.ACCEPT_PROPOSAL, [HEAD, row_of(ids.ACCEPT_PROPOSAL)])
-    assert len(edge.told) == 1
 
 
 def test_a_dialogue_that_was_open_during_the_update_gives_its_text_back(edge: Edge) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.errors import StoreError, Unavailable, Unconfirmed
+from bot.errors import Unavailable, Unconfirmed
 from bot.ports.collections import CARDS_SHOWN
 from handlers.cards.live_work import STREAM_S, SlackLiveRun, SlackLiveWork
 from handlers.transport.slack_clients import posting_client
@@ -81,14 +81,6 @@ def test_where_slack_has_no_streams_one_message_is_edited_and_folded(slack: Slac
     assert edits[2]["blocks"][0]["elements"][0]["text"] == f"*{TITLE}: 2 steps, done*"
 
 
-def test_a_refusal_of_one_place_says_nothing_of_the_next_run(slack: SlackStub, work: SlackLiveWork) -> None:
-    """The run is shown in a message, and the one after it in a stream."""
-    slack.will("chat.startStream", refusal("message_not_found"), Answer({"ts": "9.0"}))
-    played(work)
-    played(work)
-    assert (len(slack.of("chat.startStream")), len(slack.of("chat.postMessage"))) == (2, 1)
-
-
 def test_a_sealed_stream_is_followed_by_another_one(
     slack: SlackStub, work: SlackLiveWork, watch: FakeMonotonic
 ) -> None:
@@ -157,25 +149,3 @@ def test_a_message_that_nobody_confirmed_is_looked_for(slack: SlackStub, work: S
     clock.advance(60)
     again.end(STEPS, "done")
     assert len(slack.of("chat.postMessage")) == 2
-
-
-def test_a_stream_that_slack_sealed_before_the_end_is_folded_to_a_line(slack: SlackStub, work: SlackLiveWork) -> None:
-    """Nothing is left under way."""
-    slack.will("chat.stopStream", refusal("message_not_in_streaming_state"))
-    played(work)
-    assert [one["text"] for one in slack.of("chat.update")] == [f"{TITLE}: 2 steps, done"]
-
-
-def test_a_disk_that_takes_no_record_has_nothing_posted(
-    slack: SlackStub, work: SlackLiveWork, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What could not be folded after a crash is not shown."""
-    work.has_streams = False
-
-    def full(*_: object) -> None:
-        raise StoreError("full")
-
-    monkeypatch.setattr(work, "note", full)
-    with pytest.raises(StoreError):
-        work.begin(THREAD, TITLE).show(STEPS)
-    assert slack.calls == []

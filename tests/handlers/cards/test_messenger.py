@@ -11,14 +11,13 @@ import pytest
 from blocks import ids
 from blocks.cards.draft_card import CardFacts
 from bot.domain.citations.links import code_links
-from bot.domain.returns import Check, Claim, in_paragraphs
-from bot.domain.threads import PendingReason, Round, ThreadState, ThreadStatus, hash_draft, reply_mark
+from bot.domain.threads import PendingReason, ThreadState, ThreadStatus, hash_draft, reply_mark
 from bot.errors import ProviderError, Unavailable, Unconfirmed
 from bot.ports.chat import IN_FLIGHT
 from handlers.cards.messenger import SlackMessenger
 from handlers.transport.rate_limits import UPDATE_BURST
 from tests.blocks.limits import texts
-from tests.builders import QUESTION_TS, THREAD_ID, a_return, in_status
+from tests.builders import QUESTION_TS, THREAD_ID, in_status
 from tests.fakes import FakeClock
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, a_poster, refusal
 
@@ -27,9 +26,6 @@ CARD_TS = "1800000000.000001"
 TEXT = "The limit is **5**."
 NEW = STATE.evolve(started_at=STATE.started_at + timedelta(minutes=1))
 """A question that came since the process began, so that no earlier one can have posted its card."""
-
-LATER = STATE.evolve(original_message_id="1795168800.000100")
-"""A question asked later in the same thread."""
 
 
 @pytest.fixture
@@ -73,27 +69,6 @@ class TestCard:
         assert "thread_ts" not in call
         assert blocks_of(call)[0]["block_id"] == ids.card_block_id(THREAD_ID)
 
-    def test_a_card_that_stands_is_updated_in_place(self, slack: SlackStub, messenger: SlackMessenger) -> None:
-        """No second message."""
-        assert messenger.show_card(on_card(STATE)) == ("C0OPS", CARD_TS)
-        [call] = slack.of("chat.update")
-        assert (call["channel"], call["ts"]) == ("C0OPS", CARD_TS)
-        assert slack.of("chat.postMessage") == []
-
-    def test_a_card_somebody_deleted_is_posted_anew(self, slack: SlackStub, messenger: SlackMessenger) -> None:
-        """Nothing waits unseen."""
-        slack.will("chat.update", refusal("message_not_found"))
-        slack.will("chat.postMessage", Answer({"ts": "1800000000.000009"}))
-        assert messenger.show_card(on_card(STATE)) == ("C0OPS", "1800000000.000009")
-
-    def test_a_card_of_a_closed_thread_that_somebody_deleted_stays_away(
-        self, slack: SlackStub, messenger: SlackMessenger
-    ) -> None:
-        """There is nothing left to decide."""
-        slack.will("chat.update", refusal("message_not_found"))
-        assert messenger.show_card(on_card(in_status(ThreadStatus.CLOSED))) == ("C0OPS", CARD_TS)
-        assert slack.of("chat.postMessage") == []
-
     @pytest.mark.parametrize("answer", [Answer({}), refusal("channel_not_found")])
     def test_a_card_in_the_ops_channel_of_before_is_deleted_where_slack_lets_us(
         self, slack: SlackStub, messenger: SlackMessenger, answer: Answer
@@ -110,6 +85,20 @@ class TestCard:
         slack.will("chat.delete", refusal("internal_error"))
         with pytest.raises(Unavailable):
             messenger.remove_card(on_card(STATE).evolve(card_channel="C0BEFORE"))
+
+    def test_a_card_somebody_deleted_is_posted_anew(self, slack: SlackStub, messenger: SlackMessenger) -> None:
+        """Nothing waits unseen."""
+        slack.will("chat.update", refusal("message_not_found"))
+        slack.will("chat.postMessage", Answer({"ts": "1800000000.000009"}))
+        assert messenger.show_card(on_card(STATE)) == ("C0OPS", "1800000000.000009")
+
+    def test_a_card_of_a_closed_thread_that_somebody_deleted_stays_away(
+        self, slack: SlackStub, messenger: SlackMessenger
+    ) -> None:
+        """There is nothing left to decide."""
+        slack.will("chat.update", refusal("message_not_found"))
+        assert messenger.show_card(on_card(in_status(ThreadStatus.CLOSED))) == ("C0OPS", CARD_TS)
+        assert slack.of("chat.postMessage") == []
 
     @pytest.mark.parametrize("code", ["ratelimited_for_ever", "no_such_thing", "channel_not_found"])
     def test_a_refused_update_is_an_error_and_posts_nothing(
@@ -171,13 +160,6 @@ class TestFindAgain:
         with pytest.raises(Unavailable, match="on its way"):
             messenger.show_card(state)
 
-    def test_a_card_of_an_earlier_run_is_found_though_the_clock_was_put_back(
-        self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
-    ) -> None:
-        """As a machine that starts with a wrong time is: its thread seems younger than this run."""
-        slack.will("conversations.history", Answer({"messages": [standing()]}))
-        assert messenger.show_card(STATE.evolve(started_at=clock.now() + timedelta(hours=1))) == ("C0OPS", CARD_TS)
-
     def test_a_card_that_another_process_posted_is_found(
         self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
     ) -> None:
@@ -194,12 +176,6 @@ class TestFindAgain:
             messenger.show_card(STATE, after=CARD_TS)
         [asked] = slack.of("conversations.history")
         assert asked["oldest"] == CARD_TS
-
-    def test_a_card_far_up_the_channel_is_found(self, slack: SlackStub, messenger: SlackMessenger) -> None:
-        """Page after page, back to the question."""
-        first = Answer({"messages": [{"ts": "1800000000.000012"}], "response_metadata": {"next_cursor": "more"}})
-        slack.will("conversations.history", first, Answer({"messages": [standing()]}))
-        assert messenger.show_card(STATE) == ("C0OPS", CARD_TS)
 
 
 LONG = "\n\n".join(f"paragraph {n}: " + "a & b " * 90 for n in range(25))
@@ -228,16 +204,6 @@ class TestLongDraft:
         assert "paragraph 24" in str(blocks_of(posted[2]))
         assert max(too_long(slack, "chat.postMessage") + too_long(slack, "chat.update")) < 10_000
         assert all(ids.APPROVE in str(call["blocks"]) for call in slack.of("chat.update"))
-
-    def test_a_claim_that_is_not_backed_is_marked_there_too(self, slack: SlackStub, messenger: SlackMessenger) -> None:
-        """The card shows the beginning only; whoever approves reads the rest in its thread."""
-        ret = a_return().with_claims(in_paragraphs([Claim(text=LONG), Claim(text="It waits 9 s.")]))
-        checks = (Check(name="claim[1]", ok=False, reason="9 s is not there"),)
-        rounds = (Round(round=1, investigator_return=ret, checks=checks),)
-        state = on_card(STATE.evolve(investigator_return=ret, rounds=rounds).with_draft(ret.draft_reply))
-        slack.will("conversations.replies", Answer({"messages": []}))
-        messenger.show_card(state)
-        assert "It waits 9 s. [?]" in str(blocks_of(slack.of("chat.postMessage")[-1]))
 
     def test_what_an_earlier_run_put_there_is_not_put_there_again(
         self, slack: SlackStub, messenger: SlackMessenger, clock: FakeClock
@@ -291,14 +257,6 @@ class TestRefusedCard:
         assert block["block_id"] == ids.card_block_id(THREAD_ID)
         assert "Slack did not take this message (invalid_blocks)" in str(block)
 
-    def test_a_first_card_is_posted_short(self, slack: SlackStub, messenger: SlackMessenger) -> None:
-        """And its draft put below it."""
-        slack.will("conversations.replies", Answer({"messages": []}))
-        posted = Answer({"ts": CARD_TS})
-        slack.will("chat.postMessage", refusal("msg_blocks_too_long"), posted, posted)
-        assert messenger.show_card(NEW) == ("C0OPS", CARD_TS)
-        assert ids.APPROVE in str(slack.of("chat.update")[-1]["blocks"])
-
 
 class TestLongReply:
     """A reply that is too long for one message is posted in several, each exactly once."""
@@ -349,29 +307,6 @@ class TestLongReply:
 
 class TestPace:
     """What Slack refused for its rate is not tried again before its time, by nobody."""
-
-    def test_a_channel_that_was_refused_is_left_alone(self, slack: SlackStub, messenger: SlackMessenger) -> None:
-        """The next post is refused here; other channels are not concerned."""
-        slack.will("chat.postMessage", refusal("ratelimited", status=429, Retry_After="60"), Answer({"ts": "1.2"}))
-        with pytest.raises(Unavailable, match="try again in 60 s"):
-            messenger.tell_ops("one")
-        with pytest.raises(Unavailable, match="too many messages at once") as caught:
-            messenger.show_card(NEW)
-        assert caught.value.retry_after_s == pytest.approx(60, abs=5)
-        assert messenger.post_reply(STATE, TEXT) == "1.2"
-        assert [call["channel"] for call in slack.of("chat.postMessage")] == ["C0OPS", "C1"]
-
-    def test_updates_that_were_refused_are_put_off_without_asking_slack(
-        self, slack: SlackStub, messenger: SlackMessenger
-    ) -> None:
-        """One refusal is enough for all cards; posts go on."""
-        slack.will("chat.update", refusal("ratelimited", status=429, Retry_After="30"))
-        for _ in range(3):
-            with pytest.raises(Unavailable) as caught:
-                messenger.show_card(on_card(STATE))
-            assert caught.value.retry_after_s == pytest.approx(30, abs=5)
-        assert len(slack.of("chat.update")) == 1
-        messenger.tell_ops("still here")
 
     @pytest.mark.parametrize(
         ("state", "progress"), [(STATE, "3 tool calls"), (in_status(ThreadStatus.AWAITING_VALIDATION), None)]

@@ -67,12 +67,6 @@ def test_a_card_that_may_yet_come_is_not_posted(slack: SlackStub, poster: Poster
     assert len(slack.of("chat.postMessage")) == 1
 
 
-def test_a_card_without_a_mark_is_posted_without_a_look(slack: SlackStub, poster: Poster, clock: FakeClock) -> None:
-    """There is nothing to find it by."""
-    publish(poster, "C0OPS", a_card(mark=None), recorded_at=clock.now() - timedelta(minutes=1))
-    assert [name for name, _ in slack.calls] == ["chat.postMessage"]
-
-
 @pytest.mark.parametrize("code", sorted(GONE))
 def test_a_card_that_can_be_changed_no_more_comes_again_while_it_waits(
     slack: SlackStub, poster: Poster, code: str
@@ -88,16 +82,6 @@ def test_a_settled_card_that_somebody_deleted_stays_away(slack: SlackStub, poste
     """Nobody has to decide on it."""
     slack.will("chat.update", refusal(code))
     assert publish(poster, "C0OPS", a_card(is_waiting=False), at=AT) == AT
-    assert slack.of("chat.postMessage") == []
-
-
-@pytest.mark.parametrize("code", ["channel_not_found", "is_archived", "not_in_channel"])
-def test_a_channel_that_is_gone_is_an_error_with_its_code(slack: SlackStub, poster: Poster, code: str) -> None:
-    """Posting there anew would not help."""
-    slack.will("chat.update", refusal(code))
-    with pytest.raises(ProviderError) as caught:
-        publish(poster, "C0OPS", a_card(), at=AT)
-    assert caught.value.code == code
     assert slack.of("chat.postMessage") == []
 
 

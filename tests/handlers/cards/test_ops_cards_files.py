@@ -38,14 +38,6 @@ def test_a_file_is_posted_once_in_the_thread_of_its_card(slack: SlackStub, files
     assert json.loads(done["files"]) == [{"id": "F1", "title": "Proposed patch"}]
 
 
-def test_a_missing_scope_says_what_to_do(slack: SlackStub, files: SlackCardFiles) -> None:
-    """An app from an earlier manifest lacks files:write."""
-    slack.will(ASKED, refusal("missing_scope"))
-    with pytest.raises(ProviderError, match=r"post a file below the card: missing_scope; .*manifest\.yml"):
-        show(files)
-    assert slack.of(DONE) == []
-
-
 @pytest.mark.parametrize(
     ("step", "answer", "error"),
     [

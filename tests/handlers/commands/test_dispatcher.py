@@ -8,27 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from slack_sdk.webhook import WebhookResponse
 
-from blocks.views.report_views import draft_lines
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.adapters.storage.files.file_engine import FileStore
 from bot.casework.approvers import Approvers
 from bot.casework.pause import PauseSwitch
-from bot.casework.reports.status_overview import ThreadLine
 from bot.domain.answers import Answer, sentence
 from bot.domain.command_specs import manual
 from bot.domain.threads import PendingReason, ThreadState, ThreadStatus
 from bot.errors import InputError, ProviderError, StoreError, TriageError
-from bot.ports import Person
 from bot.ports.threads import Threads
 from handlers.answers import TableAnswers
 from handlers.commands.dispatcher import NO_MEMBER, CommandDispatcher, TypedCommand
 from handlers.commands.topics import CaseworkCommands, status_command
 from tests.blocks.limits import texts
-from tests.builders import NOW, in_status
+from tests.builders import in_status
 from tests.fakes import FakeClock, FakeWorkspace
 from tests.payloads import payload
 from tests.tables import each_row
@@ -52,38 +47,6 @@ def said(answer: dict[str, Any]) -> str:
     return "\n".join(texts(answer["blocks"]))
 
 
-@each_row("text", ["status", "  STATUS  ", "status of everything"])
-def test_every_answer_is_ephemeral(tmp_path: Path, text: str) -> None:
-    """However the word is written."""
-    answer = run(tmp_path, text)
-    assert answer["response_type"] == "ephemeral"
-    assert "0 waiting" in said(answer)
-
-
-def test_questions_are_shown_to_approvers_only(tmp_path: Path) -> None:
-    """Whoever else asks sees the counts."""
-    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.INVESTIGATING, question="why five?"))
-    assert "why five?" in said(run(tmp_path, "status"))
-    other = said(run(tmp_path, "status", by="U3"))
-    assert "why five?" not in other
-    assert "1 being investigated" in other
-
-
-def test_a_colleague_of_a_sister_workspace_is_answered(tmp_path: Path) -> None:
-    """An Enterprise Grid's command names their own workspace."""
-    workspace = FakeWorkspace()
-    workspace.people["U2"] = Person(user_id="U2", name="b", team_id="T2", team_ids=frozenset({"T2"}))
-    approvers = Approvers((), ops_channel="C0OPS", team_id="T1", workspace=workspace)
-    status = status_command(FileStore(tmp_path), approvers, FakeClock(), ())
-    commands = CommandDispatcher({"status": status}, approvers, patience_s=600)
-    answers: list[dict[str, Any]] = []
-    for team in ("T2", "T9"):
-        body = {**payload("slash_command"), "text": "status", "user_id": "U2", "team_id": team}
-        commands(lambda **answer: answers.append(answer), body, None)  # type: ignore[arg-type]
-    assert "waiting" in said(answers[0])
-    assert "Only full members of this workspace" in said(answers[1])
-
-
 @each_row("text", ["", None, "help", "   "])
 def test_nothing_is_help(tmp_path: Path, text: str | None) -> None:
     """A bare `/triage` lists what there is."""
@@ -97,16 +60,6 @@ def test_nothing_is_help(tmp_path: Path, text: str | None) -> None:
 def test_a_slip_of_the_pen_is_met_with_the_near_word(tmp_path: Path, text: str, near: str) -> None:
     """And what to type next; so is a command that was removed."""
     assert f"Did you mean `/triage {near}`" in said(run(tmp_path, text))
-
-
-@each_row("text", ["<!everyone>", "x" * 5_000, "&lt;", "zzz", ":tada:", "🎉", "💥 pause"])
-def test_any_word_is_answered(tmp_path: Path, text: str) -> None:
-    """Whatever it is, inertly and within the limits."""
-    answer = run(tmp_path, text)
-    assert "There is no" in said(answer)
-    assert "<!" not in said(answer)
-    assert all(len(words) <= 3_000 for words in texts(answer["blocks"]))
-    assert len(answer["text"]) <= 40_000
 
 
 class Casework:
@@ -194,33 +147,6 @@ def test_open_lists_the_drafts_with_links_to_their_cards_for_approvers_only(case
     assert DRAFT not in seen
 
 
-@given(count=st.integers(0, 60), question=st.sampled_from(["why?", "x" * 5_000, "&" * 300, "<!here>`" * 40]))
-def test_any_number_of_drafts_fits_one_screen(count: int, question: str) -> None:
-    """The last line says how many are left out."""
-    line = ThreadLine(
-        thread_id="T1.C1.1",
-        chat_id="C1",
-        permalink="https://acme.slack.com/archives/C1/p1",
-        status="pending-user (approval)",
-        question=question[:90],
-        started_at=NOW,
-        card=("C0OPS", "1.2"),
-    )
-    text = draft_lines([line] * count, NOW)
-    assert len(text) <= 3_000
-    shown = text.count("|card>")
-    assert shown == count or f"{count - shown} more" in text
-
-
-@pytest.mark.parametrize("text", ["pause", "resume", "investigate why five?"])
-def test_what_changes_something_needs_an_approver(casework: Casework, text: str) -> None:
-    """Others are told who may, and nothing happens; one of another workspace with the same id is another person."""
-    assert "Only approvers" in casework.type(text, by="U3")
-    assert casework.type(text, by="U2", team="T2").startswith(NO_MEMBER)
-    assert not casework.pausing.is_paused
-    assert casework.asked == casework.shown == []
-
-
 def test_pausing_and_resuming_say_what_happens_and_show_it_on_the_cards(casework: Casework) -> None:
     """Status and the second one to type it name who paused."""
     assert "paused by @ben since" in casework.type("pause")
@@ -266,25 +192,6 @@ def test_the_list_of_approvers_says_where_it_comes_from(
     assert ("You are one of them" in seen) == (configured != ())
 
 
-@pytest.mark.parametrize(
-    ("text", "says"), [("help open", "with links to their cards"), ("help pause", "investigations, heartbeats")]
-)
-def test_help_on_one_command_says_more(casework: Casework, text: str, says: str) -> None:
-    """One screen, and a slip of the pen is met here, too."""
-    assert says in casework.type(text)
-    assert "Did you mean `/triage help open`" in casework.type("help opne")
-
-
-def test_the_brief_is_for_everybody_in_numbers(casework: Casework) -> None:
-    """Questions are added for approvers."""
-    Threads(FileDocuments(casework.home)).put(a_draft("why five?", "1795165200.000100"))
-    assert "why five?" in casework.type("brief")
-    other = casework.type("brief", by="U3")
-    assert "1 draft waits" in other
-    assert "why five?" not in other
-    assert DRAFT not in casework.type("brief")
-
-
 def anybody() -> Approvers:
     """Return approvers who know everybody of the workspace."""
     return Approvers((), ops_channel="C0OPS", team_id="T1", workspace=FakeWorkspace())
@@ -319,21 +226,6 @@ def test_what_takes_long_is_said_at_once_and_answered_later() -> None:
     [answer] = slow.later
     assert "measured at last" in "".join(texts(answer["blocks"]))
     assert (answer["response_type"], answer["replace_original"]) == ("ephemeral", False)
-
-
-def test_a_late_answer_that_slack_refuses_is_on_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    """A response_url is good for five uses and thirty minutes; nothing fails where it is used up."""
-    slow = Slow()
-    used_up = WebhookResponse(url="https://hooks.slack.com/x", status_code=404, body="used_url", headers={})
-    slow.commands(slow.ack, {**payload("slash_command"), "text": "metrics"}, lambda **_: used_up)  # type: ignore[arg-type]
-    assert "refused with status 404" in caplog.text
-
-
-@each_row("question", [":tada:", "🎉 🎉", "???", "`", "“”"])
-def test_a_question_without_a_word_is_none(casework: Casework, question: str) -> None:
-    """Nothing is asked, and an example is given."""
-    assert "What should be investigated" in casework.type(f"investigate {question}")
-    assert casework.asked == []
 
 
 def test_a_long_line_that_was_refused_is_given_back(casework: Casework) -> None:
@@ -410,3 +302,21 @@ def test_a_table_that_slack_refuses_is_sent_as_text_and_never_tried_again(tmp_pa
         assert ["table" in each for each in kinds] == wanted
         assert all("table" not in str(said) for said in acks)
         assert ("why five?" in str(acks[-1])) == refuses
+
+
+def test_questions_are_shown_to_approvers_only(tmp_path: Path) -> None:
+    """Whoever else asks sees the counts."""
+    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.INVESTIGATING, question="why five?"))
+    assert "why five?" in said(run(tmp_path, "status"))
+    other = said(run(tmp_path, "status", by="U3"))
+    assert "why five?" not in other
+    assert "1 being investigated" in other
+
+
+@pytest.mark.parametrize("text", ["pause", "resume", "investigate why five?"])
+def test_what_changes_something_needs_an_approver(casework: Casework, text: str) -> None:
+    """Others are told who may, and nothing happens; one of another workspace with the same id is another person."""
+    assert "Only approvers" in casework.type(text, by="U3")
+    assert casework.type(text, by="U2", team="T2").startswith(NO_MEMBER)
+    assert not casework.pausing.is_paused
+    assert casework.asked == casework.shown == []

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from blocks.text.splitting import MESSAGE_BLOCK_CHARS, MESSAGE_BLOCKS
 from bot.casework.approvers import Approvers
 from bot.domain.answers import Answer, Part, lines_of
 from bot.domain.command_specs import commands
 from bot.intake.normalise import Identity
 from bot.ports import Person
 from handlers.commands.dispatcher import ONLY_APPROVERS, CommandDispatcher, DeferredAnswer, TypedCommand
-from handlers.commands.team_commands import OF_NO_TEAM, TeamCommands
+from handlers.commands.team_commands import TeamCommands
 from handlers.team_router import TeamListeners, TeamRouter
 from tests.blocks.limits import texts
 from tests.fakes import FakeWorkspace
@@ -137,26 +136,12 @@ def test_what_acts_asks_for_the_team_where_there_are_several(text: str) -> None:
     assert office.done == [f"platform: {text}"]
 
 
-def test_what_acts_needs_no_name_for_who_belongs_to_one_team() -> None:
-    """There is nothing to choose."""
-    office = Office()
-    office.type("pause", by="UCHLOE")
-    assert office.done == ["platform: pause"]
-
-
 @each_row("text", ["heartbeat run payments-session", "tiers payments-session add quick Look"])
 def test_a_session_says_which_team_is_meant(text: str) -> None:
     """Its name is of one team only."""
     office = Office()
     office.type(text)
     assert office.done == [f"payments: {text}"]
-
-
-def test_words_of_a_question_choose_no_team() -> None:
-    """They are said, and steer nothing."""
-    office = Office()
-    assert "For which team?" in office.type("investigate payments-session is down")
-    assert office.done == []
 
 
 def test_a_named_team_goes_before_the_channel() -> None:
@@ -177,39 +162,12 @@ def test_nobody_else_gets_anything_of_a_team(text: str, channel: str) -> None:
         assert not any(line.startswith("payments") for line in office.done)
 
 
-def test_who_is_refused_is_told_what_they_can_type() -> None:
-    """Their own team's command."""
-    said = Office().type("status", by="UCHLOE", channel="Cpayments")
-    assert "Only team payments" in said
-    assert "/triage platform status" in said
-
-
 def test_investigate_is_open_in_a_channel_of_the_team_and_nowhere_else() -> None:
     """It says nothing of the team; whether one may is for the command itself to say."""
     office = Office()
     assert ONLY_APPROVERS in office.type("investigate Why?", by="UCHLOE", channel="Cpayments")
     office.type("payments investigate Why?", by="UCHLOE")
     assert office.done == []
-
-
-@each_row("text", ["", "help", "help pause", "pause help", "pase", "payments"])
-def test_help_is_for_everybody_and_of_no_team(text: str) -> None:
-    """What is unknown is help, too."""
-    office = Office()
-    said = office.type(text, by="UDORA")
-    assert "`/triage" in said
-    assert "*Team" not in said
-    assert office.done == []
-
-
-def test_the_list_of_commands_says_how_teams_are_named() -> None:
-    """Once, below it."""
-    assert "`/triage &lt;team&gt; pause`" in Office().type("help")
-
-
-def test_somebody_of_no_team_is_told_how_to_get_into_one() -> None:
-    """Instead of an empty answer."""
-    assert Office().type("status", by="UDORA") == OF_NO_TEAM
 
 
 def test_an_owner_outside_the_team_has_the_commands_of_their_session() -> None:
@@ -224,13 +182,6 @@ def test_an_owner_outside_the_team_has_the_commands_of_their_session() -> None:
     assert office.done == ["payments: pollinate"]
 
 
-def test_the_ops_channel_proves_who_is_in_it() -> None:
-    """Somebody who was invited a moment ago is answered at once."""
-    office = Office()
-    office.type("status", by="UDORA", channel="Cpaymentsops")
-    assert office.done == ["payments: status"]
-
-
 def test_other_workspaces_get_nothing() -> None:
     """Whatever user id they have; sister workspaces of a Grid are ours."""
     office = Office()
@@ -240,19 +191,8 @@ def test_other_workspaces_get_nothing() -> None:
     assert office.done == ["payments: status", "platform: status"]
 
 
-def test_several_long_answers_share_the_room_of_one_message() -> None:
-    """Each team is there with its name, and the whole is what Slack takes."""
-    names = tuple(f"team-{number}" for number in range(6))
-    office = Office(names, members=dict.fromkeys(names, frozenset({"UBEN"})), long=60)
-    blocks = office.blocks("status")
-    assert len(blocks) <= MESSAGE_BLOCKS
-    heads = [place for place, block in enumerate(blocks) if any("*Team " in text for text in texts([block]))]
-    assert len(heads) == 6
-    assert all(after - before > 2 for before, after in zip(heads, [*heads[1:], len(blocks)], strict=True))
-    assert sum(len(text) for text in texts(blocks)) <= MESSAGE_BLOCK_CHARS
-
-
-def test_one_team_answers_as_it_always_did() -> None:
-    """To everybody, everywhere, without its name."""
-    office = Office(("payments",))
-    assert office.type("status", by="UDORA") == "payments says status: x"
+def test_the_ops_channel_proves_who_is_in_it() -> None:
+    """Somebody who was invited a moment ago is answered at once."""
+    office = Office()
+    office.type("status", by="UDORA", channel="Cpaymentsops")
+    assert office.done == ["payments: status"]

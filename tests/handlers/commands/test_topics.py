@@ -52,9 +52,3 @@ def test_it_shows_counts_and_nobodys_words(tmp_path: Path) -> None:
 def test_a_flag_shows_the_case_for_automatic_replies(tmp_path: Path, typed: str, said: str) -> None:
     """Also with the long dash that Slack's editors make of two; the switch is for approvers."""
     assert said in answer(tmp_path, typed)
-
-
-def test_a_home_that_cannot_be_read_is_said(tmp_path: Path) -> None:
-    """In words."""
-    (tmp_path / "events-classified.ndjson").mkdir()
-    assert "Cannot read" in answer(tmp_path, "metrics")

@@ -74,18 +74,6 @@ def test_a_reason_is_everything_after_the_id(garden: Garden) -> None:
     assert "<!here>" not in answer(garden, "list")
 
 
-@each_row("verb", ["run", "accept {}", "reject {}"])
-@each_row("by, team", [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
-def test_who_may_not_changes_nothing_and_reads_nothing(garden: Garden, verb: str, by: str, team: str) -> None:
-    """An owner of another team is a stranger."""
-    garden.desk.run()
-    (one,) = garden.suggestions.all()
-    refusal = "Only approvers" if team == "T1" else NO_MEMBER
-    assert refusal in answer(garden, verb.format(one.id), by, team)
-    assert PLAIN not in answer(garden, "list", by, team)
-    assert garden.suggestions.get(one.id).status is SuggestionStatus.OPEN
-
-
 def test_what_is_mistyped_names_the_near(garden: Garden) -> None:
     """Words and ids."""
     (one,) = garden.desk.run()
@@ -107,3 +95,15 @@ def test_a_quarantined_line_is_shown_as_data_wherever_its_id_is(tmp_path: Path) 
     held = next(one for one in garden.suggestions.all() if one.task == DISK)
     assert "is accepted" in answer(garden, f"accept {held.id}")
     assert garden.count("api", DISK) == 1
+
+
+@each_row("verb", ["run", "accept {}", "reject {}"])
+@each_row("by, team", [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
+def test_who_may_not_changes_nothing_and_reads_nothing(garden: Garden, verb: str, by: str, team: str) -> None:
+    """An owner of another team is a stranger."""
+    garden.desk.run()
+    (one,) = garden.suggestions.all()
+    refusal = "Only approvers" if team == "T1" else NO_MEMBER
+    assert refusal in answer(garden, verb.format(one.id), by, team)
+    assert PLAIN not in answer(garden, "list", by, team)
+    assert garden.suggestions.get(one.id).status is SuggestionStatus.OPEN

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from handlers.commands.topics import SessionCommand
 from tests.blocks.limits import texts
 from tests.fakes import MemorySingle
 from tests.heartbeat.builders import OWNERS
-from tests.heartbeat.clockwork import START, Clockwork
+from tests.heartbeat.clockwork import Clockwork
 from tests.payloads import payload
 from tests.tables import each_row
 
@@ -95,15 +94,6 @@ def test_the_list_is_numbered_and_says_what_is_due_and_what_may_not_run(edge: Ed
     assert other == f"{NO_TASKS_OF_YOURS} What is due: /triage tiers shop due"
 
 
-def test_what_is_due_next_is_said_per_tier(edge: Edge) -> None:
-    """The daily tier has run, so the hourly one waits for its hour."""
-    edge.file.write_text(PLAYBOOK.replace("daily: (never)", "daily: 2026-11-21T11:40:00Z"))
-    seen = edge.types("shop due", OTHER)
-    assert "*Due now in shop: quick.*" in seen
-    assert "Hourly · due in 40 min · last ran 20 min ago" in seen
-    assert "Daily · due in 23 h · last ran 20 min ago" in seen
-
-
 def test_a_task_is_added_and_the_undo_undoes_it(edge: Edge) -> None:
     """The answer names the number that the new list gave it; what may not run is said at once."""
     said = edge.types("shop add hourly Certificates:  `openssl x509 -in a`", OWNER)
@@ -125,15 +115,6 @@ def test_a_task_is_moved_and_the_undo_undoes_it(edge: Edge) -> None:
     assert sorted(edge.text.splitlines()) == sorted(PLAYBOOK.splitlines())
 
 
-def test_what_removal_takes_with_it_is_shown(edge: Edge) -> None:
-    """Details cannot be added by command, so they are not lost from sight."""
-    edge.types("shop")
-    said = edge.types("shop remove 3")
-    assert "Removed from the hourly tasks of shop: Disk" in said
-    assert "To undo: /triage tiers shop add hourly Disk: `df -h`" in said
-    assert "over 90 % is bad" in said
-
-
 def test_numbers_of_a_list_that_changed_are_refused_with_the_new_one(edge: Edge) -> None:
     """A human wrote a task above it meanwhile; after the new list the number counts, in another process too."""
     edge.types("shop")
@@ -145,22 +126,6 @@ def test_numbers_of_a_list_that_changed_are_refused_with_the_new_one(edge: Edge)
     assert edge.text == before
     edge.start()
     assert "Removed from the quick tasks of shop: Mine" in edge.types("shop remove 1")
-
-
-def test_who_saw_no_list_has_no_numbers(edge: Edge) -> None:
-    """Somebody else's list is not theirs."""
-    edge.types("shop", OWNER)
-    assert "This is not the list you saw last" in edge.types("shop remove 1", APPROVER)
-    assert edge.text == PLAYBOOK
-
-
-@each_row("text", ["add hourly x", "remove 1", "move 1 daily"])
-@each_row("by, team", [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
-def test_who_may_not_changes_nothing(edge: Edge, text: str, by: str, team: str) -> None:
-    """Told why, and what they may do."""
-    edge.types("shop", by, team)
-    assert (NO_TASKS_OF_YOURS if team == "T1" else NO_MEMBER) in edge.types(f"shop {text}", by, team)
-    assert edge.text == PLAYBOOK
 
 
 @each_row(
@@ -191,54 +156,6 @@ def test_what_cannot_be_done_says_what_to_type(edge: Edge, text: str, says: str)
     assert edge.text == PLAYBOOK
 
 
-def test_a_session_without_a_playbook_says_how_to_get_one(edge: Edge) -> None:
-    """A list creates no file; adding a task does, from the template's lines that need no git."""
-    edge.file.unlink()
-    assert "has no HEARTBEAT.md" in edge.types("shop", OWNER)
-    assert not edge.file.exists()
-    assert "Added to the daily tasks" in edge.types("shop add daily Certificates")
-    assert "- [ ] Urgent flags above: `sed -n " in edge.text
-    assert "`git" not in edge.text
-    assert "- [ ] Certificates\n" in edge.text
-
-
-def test_an_owner_who_became_a_guest_changes_nothing(edge: Edge) -> None:
-    """The right to a session ends with that to anything."""
-    edge.works.workspace.people[OWNER] = Person(user_id=OWNER, name="o", team_id="T1", is_guest=True)
-    assert NO_MEMBER in edge.types("shop add daily x", OWNER)
-    assert edge.text == PLAYBOOK
-
-
-def test_a_long_tier_is_counted_and_not_shown_in_full(edge: Edge) -> None:
-    """The list still fits a screen, and says how many tasks it leaves out."""
-    many = "".join(f"- [ ] Task {n} {'x' * 200}\n" for n in range(30))
-    edge.file.write_text(f"## Quick\n{many}")
-    seen = edge.types("shop")
-    assert "1\nquick\nTask 0 xxx" in seen
-
-
-def test_the_clock_of_these_tests(edge: Edge) -> None:
-    """The times above are seen from noon."""
-    assert edge.works.clock.now() - START < timedelta(minutes=1)
-
-
-def test_what_is_due_binds_no_number(edge: Edge) -> None:
-    """It shows none, so numbers of an older list stay what they were: refused once it changed."""
-    edge.types("shop")
-    edge.file.write_text(PLAYBOOK.replace("## Quick\n", "## Quick\n- [ ] Mine\n"))
-    edge.types("shop due")
-    assert "This is not the list you saw last" in edge.types("shop remove 1")
-    assert "- [ ] Mine" in edge.text
-
-
-def test_a_full_disk_costs_the_numbers_and_not_the_list(edge: Edge) -> None:
-    """What was changed is said to be changed."""
-    edge.stored.full = True
-    assert "1\nquick\nTree" in edge.types("shop")
-    assert "Added to the daily tasks" in edge.types("shop add daily Certificates")
-    assert "This is not the list you saw last" in edge.types("shop remove 1")
-
-
 def test_what_no_command_brings_back_is_shown_and_no_undo_is_promised(edge: Edge) -> None:
     """A task with bytes that are no text, and one that `add` would refuse."""
     edge.file.write_bytes(b"## Quick\n- [ ] caf\xe9\n- [ ] see `<!-- x`\n")
@@ -248,3 +165,19 @@ def test_what_no_command_brings_back_is_shown_and_no_undo_is_promised(edge: Edge
     assert "To undo" not in said
     assert "caf?" in edge.types("shop remove 1")
     assert edge.file.read_bytes() == b"## Quick\n"
+
+
+@each_row("text", ["add hourly x", "remove 1", "move 1 daily"])
+@each_row("by, team", [(OTHER, "T1"), (OWNER, "T0OTHER"), (APPROVER, "T0OTHER")])
+def test_who_may_not_changes_nothing(edge: Edge, text: str, by: str, team: str) -> None:
+    """Told why, and what they may do."""
+    edge.types("shop", by, team)
+    assert (NO_TASKS_OF_YOURS if team == "T1" else NO_MEMBER) in edge.types(f"shop {text}", by, team)
+    assert edge.text == PLAYBOOK
+
+
+def test_an_owner_who_became_a_guest_changes_nothing(edge: Edge) -> None:
+    """The right to a session ends with that to anything."""
+    edge.works.workspace.people[OWNER] = Person(user_id=OWNER, name="o", team_id="T1", is_guest=True)
+    assert NO_MEMBER in edge.types("shop add daily x", OWNER)
+    assert edge.text == PLAYBOOK

@@ -80,12 +80,6 @@ def test_garbage_is_refused_and_never_an_error(timestamp: str, signature: str, b
     assert not guard.accept(body, {})
 
 
-def test_bytes_that_are_no_text_are_refused_even_if_signed(guard: Signatures, clock: FakeClock) -> None:
-    """Slack sends UTF-8."""
-    body = b"\xff\xfe"
-    assert not guard.accept(body, headers(body, at=clock.now().timestamp()))
-
-
 def test_the_same_request_counts_once(guard: Signatures, clock: FakeClock) -> None:
     """A recording is refused as long as its timestamp would pass; what fails the check is not remembered."""
     signed = headers(at=clock.now().timestamp() + 299)
@@ -121,3 +115,9 @@ def test_the_memory_is_bounded(guard: Signatures, clock: FakeClock, monkeypatch:
     clock.advance(REMEMBERED_S)
     assert guard.accept(BODY, headers(at=clock.now().timestamp()))
     assert len(guard._seen) == 1
+
+
+def test_bytes_that_are_no_text_are_refused_even_if_signed(guard: Signatures, clock: FakeClock) -> None:
+    """Slack sends UTF-8."""
+    body = b"\xff\xfe"
+    assert not guard.accept(body, headers(body, at=clock.now().timestamp()))

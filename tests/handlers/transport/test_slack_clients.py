@@ -68,25 +68,6 @@ def test_a_post_that_slack_refused_was_not_made(slack: SlackStub, code: str) -> 
     assert not isinstance(caught.value, Unconfirmed)
 
 
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        ("invalid_blocks", "laid out"),
-        ("msg_too_long", "shorten it"),
-        ("msg_blocks_too_long", "shorten it"),
-        ("restricted_action", "ask a workspace admin"),
-        ("thread_not_found", "ask again in a new message"),
-        ("expired_trigger_id", "click again"),
-    ],
-)
-def test_a_refusal_says_what_it_means_and_what_to_do(slack: SlackStub, code: str, told: str) -> None:
-    """Behind Slack's own word for it, which stays the error's code."""
-    slack.will("chat.postMessage", refusal(code))
-    with pytest.raises(ProviderError, match=rf"^Slack could not post the reply: {code}; .*{told}") as caught:
-        post(posting_client("xoxb-1", slack.url))
-    assert caught.value.code == code
-
-
 def test_a_post_that_never_left_was_not_made() -> None:
     """Nobody listens, or the name does not resolve: the draft may wait as before."""
     with socket.socket() as free:
@@ -111,27 +92,6 @@ def patient(client: WebClient, waited: list[float]) -> WebClient:
     return client
 
 
-def test_a_rate_limit_that_never_ends_is_a_refusal(slack: SlackStub) -> None:
-    """After a few waits."""
-    slack.will("users.info", refused_for("0"))
-    with pytest.raises(Unavailable, match="ratelimited"):
-        read(repeatable_client("xoxb-1", slack.url))
-    assert len(slack.of("users.info")) == 4
-
-
-@pytest.mark.parametrize(("asked", "waits"), [("30", []), ("900", []), ("5", [5.0]), ("8", [8.0]), ("3", [3.0, 3.0])])
-def test_nobody_waits_for_slack_longer_than_seconds(slack: SlackStub, asked: str, waits: list[float]) -> None:
-    """In all, not each time; the error says for how long Slack wants none."""
-    slack.will("users.info", refused_for(asked))
-    waited: list[float] = []
-    with pytest.raises(Unavailable, match=f"nothing was done, try again in {asked} s") as caught:
-        read(patient(repeatable_client("xoxb-1", slack.url), waited))
-    assert waited == waits
-    assert sum(waited) <= PATIENCE_S
-    assert caught.value.retry_after_s == float(asked)
-    assert len(slack.of("users.info")) == len(waits) + 1
-
-
 @pytest.mark.parametrize("asked", ["86400", "99999999999", "9" * 400])
 def test_slack_is_asked_again_within_minutes_however_long_it_wants_to_be_left_alone(
     slack: SlackStub, asked: str
@@ -150,24 +110,6 @@ def test_a_wait_nobody_can_read_is_a_second(slack: SlackStub, asked: str) -> Non
     waited: list[float] = []
     read(patient(repeatable_client("xoxb-1", slack.url), waited))
     assert waited == [1.0]
-
-
-def test_an_update_that_slack_refuses_for_its_rate_is_not_waited_for(slack: SlackStub) -> None:
-    """A newer state supersedes it; the caller is told when to come back."""
-    slack.will("chat.update", refused_for("2"))
-    waited: list[float] = []
-    client = patient(repeatable_client("xoxb-1", slack.url), waited)
-    with pytest.raises(Unavailable) as caught, translate_slack_errors("update the card"):
-        client.chat_update(channel="C1", ts="1.1", text="x")
-    assert (waited, caught.value.retry_after_s) == ([], 2.0)
-    assert len(slack.of("chat.update")) == 1
-
-
-def test_a_read_is_repeated_after_a_dropped_connection(slack: SlackStub) -> None:
-    """Asking twice does no harm."""
-    slack.will("users.info", HangUp, Answer({"user": {}}))
-    read(without_pauses(repeatable_client("xoxb-1", slack.url)))
-    assert len(slack.of("users.info")) == 2
 
 
 def test_a_read_that_keeps_failing_is_a_provider_error(slack: SlackStub) -> None:
@@ -212,3 +154,42 @@ def test_no_error_repeats_the_token(slack: SlackStub) -> None:
         read(repeatable_client("xoxb-very-secret", slack.url))
     assert "very-secret" not in str(caught.value)
     assert ".env" in str(caught.value)
+
+
+def test_a_rate_limit_that_never_ends_is_a_refusal(slack: SlackStub) -> None:
+    """After a few waits."""
+    slack.will("users.info", refused_for("0"))
+    with pytest.raises(Unavailable, match="ratelimited"):
+        read(repeatable_client("xoxb-1", slack.url))
+    assert len(slack.of("users.info")) == 4
+
+
+@pytest.mark.parametrize(("asked", "waits"), [("30", []), ("900", []), ("5", [5.0]), ("8", [8.0]), ("3", [3.0, 3.0])])
+def test_nobody_waits_for_slack_longer_than_seconds(slack: SlackStub, asked: str, waits: list[float]) -> None:
+    """In all, not each time; the error says for how long Slack wants none."""
+    slack.will("users.info", refused_for(asked))
+    waited: list[float] = []
+    with pytest.raises(Unavailable, match=f"nothing was done, try again in {asked} s") as caught:
+        read(patient(repeatable_client("xoxb-1", slack.url), waited))
+    assert waited == waits
+    assert sum(waited) <= PATIENCE_S
+    assert caught.value.retry_after_s == float(asked)
+    assert len(slack.of("users.info")) == len(waits) + 1
+
+
+def test_an_update_that_slack_refuses_for_its_rate_is_not_waited_for(slack: SlackStub) -> None:
+    """A newer state supersedes it; the caller is told when to come back."""
+    slack.will("chat.update", refused_for("2"))
+    waited: list[float] = []
+    client = patient(repeatable_client("xoxb-1", slack.url), waited)
+    with pytest.raises(Unavailable) as caught, translate_slack_errors("update the card"):
+        client.chat_update(channel="C1", ts="1.1", text="x")
+    assert (waited, caught.value.retry_after_s) == ([], 2.0)
+    assert len(slack.of("chat.update")) == 1
+
+
+def test_a_read_is_repeated_after_a_dropped_connection(slack: SlackStub) -> None:
+    """Asking twice does no harm."""
+    slack.will("users.info", HangUp, Answer({"user": {}}))
+    read(without_pauses(repeatable_client("xoxb-1", slack.url)))
+    assert len(slack.of("users.info")) == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import ProviderError
-from handlers.transport.slack_clients import MAX_ADVISED_S, MAX_PAUSE_S, brief_client, patiently, translate_slack_errors
+from handlers.transport.slack_clients import MAX_ADVISED_S, MAX_PAUSE_S, brief_client, patiently
 from handlers.transport.workspace import SlackWorkspace
 from tests.handlers.slack_stub import Answer, HangUp, SlackStub, refusal
 
@@ -70,11 +70,3 @@ def test_what_slack_refuses_for_good_is_not_waited_for(slack: SlackStub, code: s
     with pytest.raises(ProviderError, match=code):
         patiently(lambda: a_workspace(slack).channel("C0OPS"), wait=pytest.fail)
     assert len(slack.of("conversations.info")) == 1
-
-
-def test_an_unreadable_answer_to_a_post_is_unconfirmed(slack: SlackStub) -> None:
-    """It may stand there; whoever posts looks first."""
-    slack.will("chat.postMessage", Answer(b"17"))
-    client = brief_client("xoxb-1", slack.url, timeout_s=60)
-    with pytest.raises(ProviderError, match="could not be read"), translate_slack_errors("post", posting=True):
-        client.chat_postMessage(channel="C1", text="x")

@@ -99,49 +99,6 @@ def test_an_outage_is_told_with_its_length_and_its_reason(ear: Ear) -> None:
     assert ear.away == []
 
 
-def test_the_file_is_written_every_ten_seconds_and_at_each_change(ear: Ear) -> None:
-    """Not with every look."""
-    ear.connection.open()
-    ear.after(10)
-    before = ear.stored.written
-    for _ in range(9):
-        ear.after(1)
-    assert ear.stored.written == before
-    ear.after(1)
-    assert ear.stored.written == before + 1
-
-
-def test_the_file_is_written_on_by_a_clock_that_went_back(ear: Ear) -> None:
-    """A day's silence would be none; how far it is behind is there at the next look."""
-    ear.connection.open()
-    ear.after(-86_400)
-    ear.after(1)
-    ear.connection.note_clock(timedelta(days=-1))
-    ear.connection.check()
-    assert ear.stored.document["clock_ahead_s"] == -86_400
-    before = ear.stored.written
-    ear.after(10)
-    assert ear.stored.written == before + 1
-
-
-def test_a_stop_is_told(ear: Ear) -> None:
-    """At once, not when the file has grown old."""
-    ear.connection.open()
-    ear.connection.close()
-    assert Presence.model_validate(ear.stored.document).stopped_at == NOW
-    assert ear.after(5) == "triage is not running (last seen 5 s ago)"
-
-
-def test_a_full_disk_costs_the_file_and_not_the_ear(ear: Ear) -> None:
-    """The next look writes it."""
-    ear.connection.open()
-    ear.stored.full = True
-    ear.clock.advance(60)
-    ear.connection.check()
-    ear.stored.full = False
-    assert ear.after(60).startswith("no connection for 2 min")
-
-
 def test_what_could_not_be_stored_is_read_back_once_there_is_space(ear: Ear) -> None:
     """Slack delivers it again only a few times; noted before anything later is heard."""
     assert ear.hear("e1")
@@ -190,12 +147,6 @@ class FakeClient:
     def is_connected(self) -> bool:
         return self.current_session is not None and self.current_session.active
 
-    def connect_to_new_endpoint(self) -> None:
-        self.asked += 1
-        if self.script:
-            raise self.script.pop(0)
-        self.renew()
-
     def renew(self) -> None:
         """Begin another session, as the SDK does by itself when Slack asks for it."""
         self.current_session = FakeSession()
@@ -210,6 +161,12 @@ class FakeClient:
             self.current_session.active = False
 
     close = disconnect
+
+    def connect_to_new_endpoint(self) -> None:
+        self.asked += 1
+        if self.script:
+            raise self.script.pop(0)
+        self.renew()
 
 
 def heard_by(client: FakeClient, stored: Counting | None = None) -> Ear:
@@ -314,23 +271,3 @@ def test_a_client_that_does_not_end_holds_up_a_stop_for_seconds_only(monkeypatch
     ear.connection.close()
     assert ear.after(5) == "triage is not running (last seen 5 s ago)"
     ended.set()
-
-
-@each_row(
-    "message, logged",
-    [
-        ({"type": "hello", "num_connections": 2}, ["Slack counts 2 connections of this app"]),
-        ({"type": "hello", "num_connections": 1}, []),
-        ({"type": "hello", "num_connections": "2"}, []),
-        ({"type": "disconnect", "num_connections": 2}, []),
-        ({}, []),
-    ],
-)
-def test_more_connections_than_one_are_in_the_log(
-    ear: Ear, caplog: pytest.LogCaptureFixture, message: dict[str, object], logged: list[str]
-) -> None:
-    """With two processes each hears only part of what is said; nothing is made of a greeting that is not whole."""
-    [tell] = ear.client.message_listeners
-    with caplog.at_level(logging.INFO, "handlers.transport.socket_connection"):
-        tell(ear.client, message, None)  # type: ignore[call-arg]  # its type names `self`
-    assert [record.getMessage().partition(";")[0] for record in caplog.records] == logged

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import ProviderError, Unavailable
+from bot.errors import Unavailable
 from handlers.transport.slack_clients import MAX_ADVISED_S, RateLimitRetry, history_client
 from handlers.transport.workspace import PAGE, SlackHistory
 from tests.handlers.slack_stub import Answer, SlackStub, refusal
@@ -39,13 +39,6 @@ def test_all_pages_are_read_each_when_it_is_needed(slack: SlackStub, history: Sl
     assert {(call["channel"], call["oldest"], str(call["limit"])) for call in asked} == {("C1", "1.000000", str(PAGE))}
 
 
-def test_a_thread_is_read_from_a_moment_on(slack: SlackStub, history: SlackHistory) -> None:
-    """All of it, unless told otherwise."""
-    slack.will("conversations.replies", Answer({"messages": [{"ts": "1.1"}]}))
-    assert list(history.replies("C1", "1.1")) == [{"ts": "1.1"}]
-    assert slack.of("conversations.replies")[0]["oldest"] == "0"
-
-
 def test_direct_messages_are_listed_and_nothing_else(slack: SlackStub, history: SlackHistory) -> None:
     """Whatever else Slack lists with them."""
     found = [{"id": "D0ANA"}, {"id": "C0HELP"}]
@@ -53,12 +46,6 @@ def test_direct_messages_are_listed_and_nothing_else(slack: SlackStub, history: 
     slack.will("users.conversations", first, Answer({"channels": [{"id": "D0BEN"}]}))
     assert list(history.direct_chats()) == ["D0ANA", "D0BEN"]
     assert [call["types"] for call in slack.of("users.conversations")] == ["im", "im"]
-
-
-def test_a_thread_that_is_gone_is_empty(slack: SlackStub, history: SlackHistory) -> None:
-    """Its root was deleted, and had no replies."""
-    slack.will("conversations.replies", refusal("thread_not_found"))
-    assert list(history.replies("C1", "1.1")) == []
 
 
 def test_a_page_is_asked_for_again_as_soon_as_slack_allows_it(slack: SlackStub, history: SlackHistory) -> None:
@@ -77,11 +64,3 @@ def test_a_rate_limit_without_end_is_an_outage(slack: SlackStub, history: SlackH
         list(history.messages("C1", oldest="0"))
     assert caught.value.retry_after_s == 30
     assert waited == [30.0] * 3
-
-
-def test_a_refusal_says_which_chat_and_what_to_do(slack: SlackStub, history: SlackHistory) -> None:
-    """It is no outage."""
-    slack.will("conversations.history", refusal("not_in_channel"))
-    with pytest.raises(ProviderError, match="C1: not_in_channel; invite the bot") as caught:
-        list(history.messages("C1", oldest="0"))
-    assert not isinstance(caught.value, Unavailable)
