@@ -10,11 +10,10 @@ import pytest
 
 from blocks.cards.draft_actions import click_of
 from bot.casework.decisions import DraftClick
-from bot.domain.returns import Verdict
 from bot.domain.threads import Resolution, ThreadStatus
 from bot.errors import Conflict, ProviderError
 from tests.builders import a_return
-from tests.casework.office import ANN, BEN, Office, crash_everywhere
+from tests.casework.office import BEN, Office, crash_everywhere
 from tests.fakes import Faults
 from tests.tables import each_row
 
@@ -108,17 +107,6 @@ def test_use_new_proposes_the_new_draft_and_approve_posts_it(tmp_path: Path) -> 
     assert office.ended.resolution is Resolution.APPROVED
 
 
-def test_use_mine_leaves_the_text_alone_on_the_card(tmp_path: Path) -> None:
-    """The next investigation puts its draft beside it again."""
-    office = edited(an_office(tmp_path))
-    reinvestigate(office)
-    office.decisions.use_mine(new_click(office), by=BEN)
-    assert (office.shown.draft_pending, office.shown.draft_new) == (MINE, None)
-    reinvestigate(office)
-    assert office.shown.draft_pending == MINE
-    assert office.shown.draft_new is not None
-
-
 @pytest.mark.parametrize("first", ["use_new", "use_mine"])
 @pytest.mark.parametrize("second", ["use_new", "use_mine"])
 def test_a_choice_counts_once_and_the_loser_is_told_who_chose(first: str, second: str, tmp_path: Path) -> None:
@@ -148,14 +136,6 @@ def test_a_choice_names_the_draft_it_saw(tmp_path: Path) -> None:
     assert office.state.draft_pending == MINE
 
 
-def test_without_a_new_draft_there_is_nothing_to_choose(tmp_path: Path) -> None:
-    """Neither choice does anything to a draft that stands alone."""
-    office = edited(an_office(tmp_path))
-    for choice in (office.decisions.use_new, office.decisions.use_mine):
-        with pytest.raises(Conflict, match="out of date"):
-            choice(office.click(), by=BEN)
-
-
 def test_of_two_who_edit_the_second_is_told_who_was_first(tmp_path: Path) -> None:
     """Both had the editor open on the same draft; the first one's words stay."""
     office = an_office(tmp_path).asked()
@@ -173,16 +153,6 @@ def test_the_text_stands_after_an_investigation_that_failed(tmp_path: Path) -> N
     assert (office.shown.draft_pending, office.shown.draft_new) == (MINE, None)
     office.decisions.approve(office.click(), by=BEN)
     assert [post.text for post in office.messenger.posts] == [MINE]
-
-
-def test_the_text_stands_after_a_draft_that_bounced(tmp_path: Path) -> None:
-    """The draft of the last round is beside it, with the objections."""
-    returns = [a_return(draft_reply=text) for text in ("It is six.", NEW)]
-    office = edited(an_office(tmp_path, *returns, verdicts=(Verdict.PASS, Verdict.BOUNCE, Verdict.BOUNCE)))
-    reinvestigate(office)
-    assert office.shown.draft_pending == MINE
-    assert office.shown.draft_new is not None
-    assert office.shown.draft_new.text == NEW
 
 
 def test_what_was_written_since_the_edit_is_told_before_the_text_is_posted(tmp_path: Path) -> None:
@@ -216,12 +186,3 @@ def test_the_text_and_the_choice_outlive_a_crash_anywhere(tmp_path: Path) -> Non
         if office.state.draft_new is not None:
             office.decisions.use_new(new_click(office), by=BEN)
             assert office.state.draft_pending == NEW, where
-
-
-def test_nothing_is_sent_automatically_in_place_of_a_human_text(tmp_path: Path) -> None:
-    """A thread with an edit is not judged fit to be sent."""
-    office = edited(an_office(tmp_path))
-    reinvestigate(office)
-    assert office.state.auto is None or not office.state.auto.qualifies
-    assert office.messenger.posts == []
-    assert ANN not in office.approvers

@@ -199,26 +199,6 @@ def test_a_check_does_not_see_the_data_directory(repo: Path) -> None:
     assert checked(repo, GOOD, check=(str(Path(sys.executable).resolve()), "-c", look))
 
 
-def test_a_check_below_tmp_is_told_why_it_is_not_there(repo: Path) -> None:
-    """Where bubblewrap hides it."""
-    if best_isolation() is not Isolation.FILES_AND_NETWORK:
-        pytest.skip("no bubblewrap")
-    with tempfile.NamedTemporaryFile(dir="/tmp", suffix=".py") as program:
-        said = str(refused(repo, GOOD, check=(str(Path(sys.executable).resolve()), program.name)))
-    assert said.endswith("A check sees an empty /tmp here; put what it needs somewhere else.")
-
-
-def test_a_patch_in_dos_form_or_a_mode_alone_is_an_ordinary_one(repo: Path) -> None:
-    """Its lines end as the file's do; a new mode of an ordinary file may be proposed."""
-    assert checked(repo, GOOD.replace("\n", "\r\n"))
-    assert checked(repo, "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n")
-
-
-def test_a_rename_may_change_the_case_alone(repo: Path) -> None:
-    """The other name is gone then."""
-    assert checked(repo, "diff --git a/run.sh b/Run.sh\nsimilarity index 100%\nrename from run.sh\nrename to Run.sh\n")
-
-
 @each_row(
     "counts, last",
     [("-1,2 +1,2", "-b\n+c\n"), ("-1,9 +1,9", "-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n")],
@@ -246,14 +226,6 @@ def test_a_patch_of_a_file_with_dos_line_ends_keeps_them(tmp_path: Path, ends: s
         scratch.check_out(tree, tmp_path / "tree")
     assert (change.added, change.removed) == (2, 1)
     assert (tmp_path / "tree" / "app" / "retry.py").read_bytes() == b"A = 1\r\nLIMIT = 7\r\nMORE = 8\r\nB = 2\r\n"
-
-
-def test_a_patch_of_a_file_that_mixes_line_ends_is_refused_in_words(tmp_path: Path) -> None:
-    """Nobody can tell which line of the patch is to end how, unless the patch says it."""
-    repo = make_repo(tmp_path / "mixed", {"app/retry.py": b"A = 1\nLIMIT = 5\r\n"})
-    diff = "--- a/app/retry.py\n+++ b/app/retry.py\n@@ -1,2 +1,2 @@\n A = 1\n-LIMIT = 5\n+LIMIT = 7\n"
-    assert "does not apply" in str(refused(repo, diff))
-    assert checked(repo, diff.replace("= 5\n", "= 5\r\n"))
 
 
 def test_a_check_of_a_hostile_patch_reaches_nothing_outside_its_folder(repo: Path) -> None:

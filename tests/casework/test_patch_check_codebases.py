@@ -97,12 +97,6 @@ def test_a_patch_of_two_codebases_or_of_nobody_knows_which_is_refused(
     assert error.value.refusal.code is FixCode.SEVERAL_CODEBASES
 
 
-def test_a_channel_of_one_codebase_reaches_no_other(team: Codebases) -> None:
-    """Whatever the patch names: git then finds no such file."""
-    assert place(team, QUEUE, about=("shop",)) == "shop"
-    assert place(team, EDIT.format("infra:deploy/queue.py"), about=("shop",)) == "shop"
-
-
 def applied(team: Codebases, diff: str, about: Collection[str]) -> None:
     """Find the place of a patch whose draft cites the shop, and apply it there."""
     patch = ProposedPatch(title="t", diff=diff, rationale="r")

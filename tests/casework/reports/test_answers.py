@@ -102,9 +102,3 @@ def test_sessions_with_open_findings_are_named_to_everybody_and_pages_are_marked
     assert "open finding" not in status(an_overview("why?"), may_see_drafts=True)
     many = tuple(replace(found, session_id=f"{n:040}") for n in range(500))
     assert "492 more" in status(an_overview("why?", open_findings=many), may_see_drafts=True)
-
-
-def test_an_idle_bot_has_something_to_say() -> None:
-    """No thread, no message."""
-    seen = status(an_overview(last_event="No message seen yet"), may_see_drafts=True)
-    assert "No message seen yet" in seen
