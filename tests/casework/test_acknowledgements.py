@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.casework.acknowledgements import LONGEST_S, LOOKING, RETRY_S, Acknowledgements, Turns
+from bot.casework.acknowledgements import LOOKING, RETRY_S, Acknowledgements, Turns
 from bot.casework.recovery import CrashRecovery
 from bot.domain.acknowledgement import Reaction, acknowledgement_id
 from bot.domain.threads import PendingReason, Resolution
@@ -53,15 +53,6 @@ class SlowAskerChat(RecordingAskerChat):
 
 class TestReaction:
     """The default."""
-
-    def test_a_question_bears_eyes_from_its_investigation_on(self, tmp_path: Path) -> None:
-        """They stand before the investigator has anything to say, once."""
-        office = Office(tmp_path)
-        seen: list[set[str]] = []
-        office.investigator.meanwhile = lambda: seen.append(set(standing(office)))
-        office.asked()
-        assert seen == [EYES]
-        assert (standing(office), office.asker_chat.calls, office.asker_chat.told) == (EYES, ["add eyes"], [])
 
     def test_a_posted_reply_puts_a_check_mark_in_their_place(self, tmp_path: Path) -> None:
         """And nothing is left on file."""
@@ -284,14 +275,3 @@ def test_a_card_is_behind_once_however_often_it_changed() -> None:
     assert (turns.next(), turns.next()) == ("a", None)
     now[0] += RETRY_S
     assert (turns.next(), turns.next()) == ("b", None)
-
-
-def test_no_card_waits_longer_than_a_minute() -> None:
-    """Whatever Slack asks; and at the end none waits."""
-    now = [100.0]
-    turns = Turns(lambda: now[0])
-    turns.postpone("a", 86_400)
-    now[0] += LONGEST_S
-    assert turns.next() == "a"
-    turns.postpone("a", 86_400)
-    assert turns.next(at_once=True) == "a"

@@ -124,12 +124,6 @@ def test_a_life_of_an_alert_is_one_thread(
     assert len(office.investigator.assignments) == 1
 
 
-@each_row("steps", [["resolved"], ["acknowledged"], ["info"], ["edit resolved"], ["resolved", "resolved"]])
-def test_what_does_not_fire_opens_no_thread(tmp_path: Path, steps: list[str]) -> None:
-    """Also the end of something that nobody saw begin."""
-    assert an_office(tmp_path, *life(*steps)).store.threads() == []
-
-
 def test_an_alert_is_one_thread_whatever_channel_it_is_told_in(tmp_path: Path) -> None:
     """The thread is where it was told first."""
     office = an_office(tmp_path, told(), told(minute=1, place="C2"), told("resolved", minute=2, place="C3"))
@@ -156,18 +150,6 @@ def test_an_alert_whose_end_came_first_rings_nobody(tmp_path: Path, end: str) ->
     assert (office.store.threads(), rings(office)) == ([], [])
     hear(office, told(minute=2))
     assert rings(office) != []
-
-
-@each_row("end", ["resolved", "acknowledged"])
-def test_an_alert_whose_end_was_told_while_it_waited_has_its_thread(tmp_path: Path, end: str) -> None:
-    """Work may be slow: both are journaled, in order, before the first is worked off."""
-    office = Office(tmp_path, pages={"again_after": "10m", "then": "U0BOSS"})
-    for event in (told(), told(end, minute=1)):
-        office.arrive(event)
-    office.work()
-    alert = only(office).alert
-    assert alert is not None
-    assert (alert.state, rings(office)) == (end, [])
 
 
 def test_the_severity_of_a_thread_is_its_alerts(tmp_path: Path) -> None:
@@ -333,7 +315,7 @@ def test_a_lost_record_is_rebuilt_with_its_alert(tmp_path: Path) -> None:
     assert rings(office) == []
 
 
-@pytest.mark.parametrize("end", ["firing", "resolved"])
+@pytest.mark.parametrize("end", [pytest.param("firing", marks=pytest.mark.full), "resolved"])
 def test_a_kill_at_any_step_counts_nothing_twice(tmp_path: Path, end: str) -> None:
     """Whatever was claimed is claimed again: one thread, one card, the same count and state."""
 

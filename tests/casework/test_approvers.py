@@ -166,3 +166,24 @@ def test_another_list_counts_at_once_and_fails_closed(workspace: FakeWorkspace) 
     assert not who.probably("U2", "T1")
     workspace.down = False
     assert who.allow("U1", "T1")
+
+
+def test_an_outage_lets_dialogues_open_and_nothing_be_decided(workspace: FakeWorkspace) -> None:
+    """What was known a moment ago opens a dialogue; its submit asks anew and is refused."""
+    who = approvers(workspace, None)
+    who.refresh()
+    workspace.down = True
+    who.refresh()
+    assert who.probably("U1", "T1")
+    assert not who.allow("U1", "T1")
+
+
+def test_only_approvers_who_are_full_members_may_see_drafts(workspace: FakeWorkspace) -> None:
+    """As of the last minute; nobody else, and nobody where the chat cannot say."""
+    who = approvers(workspace, None)
+    who.refresh()
+    assert [user for user in ("U1", "U2", "U3") if who.may_see(user, "T1")] == ["U1", "U2"]
+    workspace.people["U2"] = Person(user_id="U2", name="x", is_guest=True)
+    assert not who.may_see("U2", "T1")
+    workspace.down = True
+    assert not who.may_see("U1", "T1")

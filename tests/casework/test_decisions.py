@@ -16,7 +16,7 @@ from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
-from tests.builders import QUESTION_TS, REF, a_return, an_event
+from tests.builders import QUESTION_TS, a_return, an_event
 from tests.casework.office import ANN, BEN, Office
 from tests.gitrepo import make_repo
 
@@ -169,12 +169,6 @@ class TestDoubts:
         office.decisions.approve(office.click(), by=BEN)
         assert len(office.messenger.posts) == 1
 
-    def test_two_changes_are_counted(self, office: Office) -> None:
-        """The answer says how many."""
-        office.changed_refs.add(REF.ref)
-        office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, "other words")
-        assert "2 things changed" in office.decisions.approve(office.click(), by=BEN)
-
     def test_a_parent_that_is_gone_stops_the_post(self, office: Office) -> None:
         """However often it is clicked: a reply to it would land in the channel."""
         office.workspace.threads.clear()
@@ -209,14 +203,6 @@ class TestEdit:
     def test_unchanged_words_keep_the_draft(self, office: Office) -> None:
         """Submitting the editor as it opened is an approval of the same draft."""
         assert office.decisions.edit(office.click(), a_return().draft_reply, by=BEN) == office.click()
-
-    def test_a_human_may_write_where_there_is_no_draft(self, tmp_path: Path) -> None:
-        """A failed investigation can still be answered; no verdict existed, and the log says so."""
-        office = Office(tmp_path, ProviderError("away")).asked()
-        click = office.decisions.edit(office.click(), "It is five.", by=BEN)
-        office.decisions.approve(click, by=BEN)
-        [record] = office.log.records()
-        assert (record["validator_verdict"], record["edited"], record["draft_text"]) == ("none", True, None)
 
     @pytest.mark.parametrize("text", ["", "  \n ", "x" * (MAX_REPLY_CHARS + 1), "token ghp_" + "aB3dE5" * 6])
     def test_what_must_not_leave_is_refused_and_changes_nothing(self, office: Office, text: str) -> None:

@@ -65,13 +65,6 @@ def test_a_question_that_will_take_long_gets_no_short_round(tmp_path: Path) -> N
     assert folder_of(office).rubric.read_text().startswith("Question type: ")
 
 
-@each_row("block", [{"enabled": False}, {"expected_runtime_min_threshold": 60}])
-def test_the_settings_can_forbid_it(tmp_path: Path, block: dict[str, Any]) -> None:
-    """Switched off, or a threshold that no question reaches."""
-    office = long_office(tmp_path, escalation=block)
-    assert office.terminal.started == []
-
-
 def test_an_answer_is_validated_and_shown(tmp_path: Path) -> None:
     """return.json becomes a round; the validator sees it, then the human."""
     office = long_office(tmp_path)

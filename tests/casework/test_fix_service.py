@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -322,13 +321,7 @@ def test_what_git_is_refused_is_final_at_once(tmp_path: Path, host: CodeHost) ->
     assert opened(desk).status is FixStatus.OPEN
 
 
-@pytest.mark.parametrize(
-    ("status", "pattern", "takes_effect"),
-    [
-        pytest.param(*row, marks=() if row in OUTAGES else pytest.mark.full)
-        for row in product([0, 429, 500, 503], CALLS_OF_GIT, [False, True])
-    ],
-)
+@pytest.mark.parametrize(("status", "pattern", "takes_effect"), OUTAGES)
 def test_what_git_cannot_reach_is_tried_again(
     tmp_path: Path, host: CodeHost, pattern: str, status: int, takes_effect: bool
 ) -> None:
@@ -355,17 +348,6 @@ def test_a_limit_of_requests_is_waited_for_and_an_outage_ends_in_words(tmp_path:
     opened(other)
     other.wait(MAX_TRIES)
     assert (other.fix.status, other.fix.refusal and other.fix.refusal.code) == (FixStatus.REFUSED, FixCode.HOST)
-
-
-def test_a_host_is_not_asked_before_it_wants_to_be(tmp_path: Path, host: CodeHost) -> None:
-    """Its Retry-After is longer than the pause there would be."""
-    desk = Desk(tmp_path, host)
-    host.faults = [Fault(pattern="/shop\\?", status=429, headers={"Retry-After": "900"})]
-    opened(desk)
-    desk.wait()
-    assert desk.fix.status is FixStatus.OPENING
-    desk.wait()
-    assert desk.fix.status is FixStatus.OPEN
 
 
 @pytest.mark.parametrize("state", ["closed", pytest.param("merged", marks=pytest.mark.full)])

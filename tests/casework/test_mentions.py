@@ -9,7 +9,6 @@ import pytest
 
 from bot.casework.approvers import Approvers
 from bot.casework.mentions import DECIDE, GONE, GUESTS, HOW, NOT_YOURS, OWN, WHAT, WORDLESS, Mentions
-from bot.domain.alerts import Severity
 from bot.domain.events import Sender
 from bot.domain.jobs import JobKind, MentionInstruction
 from bot.domain.threads import Resolution
@@ -90,25 +89,6 @@ def test_the_threads_question_is_worked_on_in_the_name_of_who_asked_it(tmp_path:
     assert again is not None
     assert len(again.rounds) == 1
     assert desk.told == []
-
-
-@pytest.mark.parametrize(
-    ("root", "words", "severity"),
-    [
-        ("prod is down!!", "look into this", Severity.PAGE),
-        ("why do we retry?", "prod is down!! look", Severity.PAGE),
-        ("why do we retry five times?", "look into this", Severity.ACT),
-    ],
-)
-def test_the_words_of_the_question_and_of_the_mention_say_how_urgent_it_is(
-    desk: Desk, root: str, words: str, severity: Severity
-) -> None:
-    """A mention at an alarm pages as the alarm itself would have."""
-    desk.root(root)
-    desk.mention(words)
-    state = desk.office.store.get(THREAD_ID)
-    assert state is not None
-    assert state.severity is severity
 
 
 def test_where_the_root_asks_nothing_the_last_question_before_the_mention_counts(desk: Desk) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from blocks.cards.draft_actions import click_of
-from bot.casework.decisions import DraftClick
+from bot.casework.clicks import DraftClick
 from bot.domain.alerts import Severity
 from bot.domain.events import MessageType
 from bot.domain.jobs import MessageEdited, QuestionAsked
@@ -47,13 +47,6 @@ def test_an_edit_makes_a_question_more_urgent_and_never_less(office: Office) -> 
     for text in ("prod is down!!", "is it slow today?"):
         office.orchestrator.note_edit(MessageEdited(event=an_event(text, msg_type=MessageType.EDIT)))
         assert (office.state.question, office.state.severity) == (text, Severity.PAGE)
-
-
-def test_the_card_stands_before_the_investigation_begins(office: Office) -> None:
-    """Humans see the question at once."""
-    office.asked()
-    first = office.messenger.cards[0].shown[0]
-    assert (first.status, first.question) == (ThreadStatus.INVESTIGATING, "How often do we retry?")
 
 
 def test_the_same_event_twice_is_harmless(office: Office) -> None:
@@ -309,18 +302,6 @@ def click_of_card(office: Office, thread_id: str) -> DraftClick:
     state = office.store.get(thread_id)
     assert state is not None
     return click_of(state)
-
-
-def test_other_open_threads_are_told_in_one_line_each(office: Office) -> None:
-    """An investigator knows what else is being worked on, and no more of it."""
-    office.arrive(an_event("in two\nlines: retries?", "1795165200.000100"))
-    office.arrive(an_event("refunds?", "1795165201.000100"))
-    office.clock.advance(5)
-    office.work()
-    assert office.investigator.assignments[0].summaries == ()
-    assert office.investigator.assignments[1].summaries == (
-        f"{THREAD_ID} [pending-user] in two lines: retries? -> Retries stop after 5.",
-    )
 
 
 def test_wherever_the_process_dies_the_question_ends_the_same(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from bot.casework.check_run import (
 from bot.casework.patch_check import PatchChecks
 from bot.config.codebase_settings import FixSettings
 from bot.domain.patches import FixCode, FixRefused
-from tests.casework.hostile_patches import GOOD, HOSTILE, NEW
+from tests.casework.hostile_patches import GOOD, HOSTILE
 from tests.gitrepo import git, make_repo
 from tests.tables import each_row
 
@@ -151,13 +151,6 @@ def test_the_checkout_and_its_git_are_only_read(repo: Path) -> None:
     assert not (repo.parent / "hooked").exists()
 
 
-def test_miscounted_lines_are_counted_by_git(repo: Path) -> None:
-    """Models count badly; the lines themselves still have to stand there."""
-    assert checked(repo, GOOD.replace("@@ -1 +1 @@", "@@ -1,7 +1,9 @@"))
-    assert checked(repo, NEW.format("app/x.py").replace("+1 @@", f"+1,{'9' * 30} @@"))
-    assert refused(repo, GOOD.replace("-LIMIT = 5", "-LIMIT = 4")).refusal.code is FixCode.DOES_NOT_APPLY
-
-
 def test_the_check_must_pass_with_the_patch(repo: Path) -> None:
     """One that does not pass is a refusal with its last lines."""
     assert "passes" in checked(repo, GOOD + TEST, check=RUN_TESTS)[1]
@@ -197,20 +190,6 @@ def test_a_check_does_not_see_the_data_directory(repo: Path) -> None:
     (home / "triage.yml").write_text("codebase: shop\n")
     look = f"import pathlib, sys; sys.exit(pathlib.Path({str(home / 'triage.yml')!r}).exists())"
     assert checked(repo, GOOD, check=(str(Path(sys.executable).resolve()), "-c", look))
-
-
-@each_row(
-    "counts, last",
-    [("-1,2 +1,2", "-b\n+c\n"), ("-1,9 +1,9", "-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n")],
-)
-def test_a_last_line_without_an_end_keeps_having_none(tmp_path: Path, counts: str, last: str) -> None:
-    """Who reads a file does not see it, so models leave out the line that says so."""
-    repo = make_repo(tmp_path / "shop", {"x.txt": "a\nb"})
-    checks, head = checks_of(repo), git(repo, "rev-parse", "HEAD")
-    with checks.repository() as scratch:
-        tree = checks.apply(scratch, head, f"--- a/x.txt\n+++ b/x.txt\n@@ {counts} @@\n a\n{last}")
-        scratch.check_out(tree, tmp_path / "tree")
-    assert (tmp_path / "tree" / "x.txt").read_text() == "a\nc"
 
 
 @each_row("ends", ["\n", "\r\n"])

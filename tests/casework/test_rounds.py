@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.model_run import RunStopped, RunTimedOut
+from bot.agent.model_run import RunStopped
 from bot.casework.checks.validation import Validation
 from bot.casework.investigate.assignment import (
     MAX_SUMMARIES,
@@ -85,13 +85,6 @@ def test_a_second_bounce_shows_the_disagreement(tmp_path: Path) -> None:
     assert office.state.draft_pending == a_return().draft_reply
 
 
-def test_with_one_round_allowed_the_first_bounce_is_the_last(tmp_path: Path) -> None:
-    """max_rounds is a setting."""
-    office = Office(tmp_path, verdicts=[BOUNCE], investigator={"max_rounds": 1}).asked()
-    assert office.state.pending_reason is PendingReason.DISAGREEMENT
-    assert len(office.investigator.assignments) == 1
-
-
 def test_a_validator_that_escalates_is_not_asked_twice(tmp_path: Path) -> None:
     """Straight to the human, with the disagreement."""
     office = Office(tmp_path, verdicts=[ESCALATE]).asked()
@@ -108,13 +101,6 @@ def test_questions_instead_of_a_draft_go_to_the_human(tmp_path: Path) -> None:
     assert office.validator.seen == []
     assert office.shown.investigator_return is not None
     assert office.shown.investigator_return.open_questions == ("Which region?",)
-
-
-def test_an_empty_draft_without_questions_is_judged_like_any_other(tmp_path: Path) -> None:
-    """It goes back once; nobody is asked for context that no question names."""
-    office = Office(tmp_path, a_return(" "), a_return("It is 3."), verdicts=[BOUNCE, PASS]).asked()
-    assert walk(office) == ["awaiting-validation", "bounced-round-1", "awaiting-validation", "pending-user"]
-    assert office.state.pending_reason is PendingReason.APPROVAL
 
 
 def test_a_failed_investigation_is_the_humans_with_its_reason(tmp_path: Path) -> None:
@@ -276,18 +262,6 @@ def test_one_unknown_cost_makes_the_bill_unknown(tmp_path: Path) -> None:
     office.asked()
     assert office.state.usage is not None
     assert (office.state.usage.cost_usd, office.state.usage.input_tokens) == (None, 200)
-
-
-def test_a_failed_run_is_on_the_bill(tmp_path: Path) -> None:
-    """A timeout is surfaced with its reason, once, and paid for."""
-    late = RunTimedOut("the run reached its limit", usage=spent(0.7), timeout_kind="total", timeout_s=300, stall_s=60)
-    office = Office(tmp_path, late).asked()
-    assert office.state.usage is not None
-    assert office.state.usage.cost_usd == 0.7
-    assert office.state.pending_reason is PendingReason.FAILED
-    assert len(office.investigator.assignments) == 1
-    trace = json.loads(next(tmp_path.glob("runs/*/trace.json")).read_text())
-    assert (trace["error"], trace["usage"]["cost_usd"]) == ("the run reached its limit", 0.7)
 
 
 def test_a_validator_that_failed_leaves_its_checks_and_its_bill(tmp_path: Path) -> None:

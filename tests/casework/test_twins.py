@@ -9,7 +9,7 @@ import pytest
 
 from blocks.cards.draft_actions import click_of
 from blocks.cards.draft_card import CardFacts, card_blocks
-from bot.casework.decisions import DraftClick
+from bot.casework.clicks import DraftClick
 from bot.domain.alerts import AlertState, Severity, ThreadAlert
 from bot.domain.events import MessageType
 from bot.domain.threads import Resolution, ThreadState, ThreadStatus

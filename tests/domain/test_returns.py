@@ -30,7 +30,7 @@ def test_sentences_become_the_reply_that_is_posted(texts: tuple[str, ...], reply
 
 def test_very_many_sentences_are_joined_in_linear_time() -> None:
     """A harness may print megabytes."""
-    assert len(said(*["word"] * 300_000)) == 300_000 * 5 - 1
+    assert len(said(*["word"] * 60_000)) == 60_000 * 5 - 1
 
 
 def test_a_draft_without_claims_is_a_fact_a_paragraph_that_cites_everything() -> None:

@@ -7,7 +7,7 @@ from slack_sdk.models.views import View
 from blocks import ids
 from blocks.cards.draft_actions import context_modal, dismiss_modal, edit_modal, note_modal
 from blocks.text.splitting import INPUT_CHARS
-from bot.casework.decisions import DraftClick
+from bot.casework.clicks import DraftClick
 from tests.blocks.limits import view_as_slack_takes_it
 from tests.tables import each_row
 

@@ -189,13 +189,6 @@ def test_a_comment_or_string_is_printed_whole(repo: Path, ref: str, start: int, 
     assert (found.start, found.start + len(found.lines) - 1) == (start, end)
 
 
-def test_of_a_long_comment_twelve_more_lines_are_printed(tmp_path: Path) -> None:
-    """No more: the range was the writer's choice."""
-    repo = make_repo(tmp_path / "long", {"a.py": "# talk\n" * 60 + "x = 1\n"})
-    found = lines_at(cite(repo, "a.py:30"), repo)
-    assert (found.start, len(found.lines)) == (18, 13)
-
-
 @each_row(
     "ref, place",
     [
@@ -267,14 +260,6 @@ def test_what_is_no_commit_of_head_does_not_resolve(repo: Path) -> None:
     for ref, commit in (("e" * 40, None), ("HEAD", None), ("main", None), (head, first)):
         cited = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=ref, commit=commit)
         assert found_at(cited, repo)[1] == [False]
-
-
-def test_a_quote_of_the_message_has_to_stand_in_it(repo: Path) -> None:
-    """The subject and the body count."""
-    head = git(repo, "rev-parse", "HEAD")
-    for quote, ok in (("It points at the app.", True), ("It points elsewhere.", False)):
-        cited = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=head, quote=quote)
-        assert found_at(cited, repo)[1] == [True, ok]
 
 
 def a_ledger() -> Ledger:

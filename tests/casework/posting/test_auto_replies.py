@@ -109,13 +109,6 @@ def test_a_draft_that_misses_one_condition_waits_and_says_which(
     assert not sent(made)
 
 
-def test_it_is_not_armed_by_a_setting_alone(tmp_path: Path) -> None:
-    """`autonomy: on` lets a person arm it; until then drafts wait and say so."""
-    made = office(tmp_path, armed=False).asked(ASKED, mention=True)
-    assert made.state.auto is not None
-    assert [one.code for one in made.state.auto.missing] == [ConditionCode.ARMED]
-
-
 def test_shadow_marks_and_sends_nothing(tmp_path: Path) -> None:
     """Only drafts that meet everything are marked."""
     made = office(tmp_path, autonomy="shadow", armed=False).asked(ASKED, mention=True)
@@ -226,21 +219,6 @@ def test_a_disarmed_switch_is_noticed_at_the_next_draft(tmp_path: Path) -> None:
     assert made.state.auto is not None
     assert [one.code for one in made.state.auto.missing] == [ConditionCode.ARMED]
     assert "1 of 96 drafts" in made.state.auto.missing[0].said
-
-
-def test_the_week_that_ends_disarms_in_its_minute(tmp_path: Path) -> None:
-    """A tick looks, here in one process a day; the ops channel hears why, once."""
-    made = office(tmp_path)
-    for _ in range(8):
-        for _ in range(9):
-            made.clock.advance(9 * 60)
-            made.arming.tick()
-        made.clock.advance(22 * 3_600)
-        made.restart()
-        made.arming.tick()
-    assert not made.arming.ask().holds
-    (told,) = [line for line in made.messenger.told if "Automatic replies are off" in line]
-    assert "weeks without such a draft" in told or "of at least 40" in told
 
 
 class Several:

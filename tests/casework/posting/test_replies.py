@@ -276,13 +276,6 @@ class TestLate:
         recovery = CrashRecovery(office.service, office.replies)
         return recovery.settle_late() if recovery.is_due() else []
 
-    def test_the_running_bot_posts_it_within_a_minute(self, office: Office) -> None:
-        """Nobody clicks again; not before it had its time to arrive."""
-        assert self.settle(office, after_s=5) == []
-        assert office.messenger.posts == []
-        assert self.settle(office) == []
-        posted_once(office)
-
     def test_one_that_a_full_disk_did_not_let_note_is_settled_as_well(self, tmp_path: Path) -> None:
         """That it was slow cannot be written; whoever clicked is told that it is unconfirmed all the same."""
         office = Office(tmp_path).asked()

@@ -82,16 +82,6 @@ def test_an_approver_reads_what_waits_with_the_way_to_its_card() -> None:
         assert part in said
 
 
-def test_others_read_numbers() -> None:
-    """Neither question nor finding."""
-    said = words(brief(), may_see_drafts=False)
-    assert "*1 draft waits" in said
-    assert "*1 alert from checks*" in said
-    assert "five" not in said
-    assert "CI is red" not in said
-    assert "C0OPS" not in said
-
-
 @each_row("count", [MAX_LINES + 1, 500])
 def test_a_long_night_is_capped_and_says_so(count: int) -> None:
     """One screen, whatever waits."""

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.casework.reports.journal_history import PastThreads
 from bot.domain.returns import Verdict
-from bot.domain.threads import Resolution, ThreadState, ThreadStatus
+from bot.domain.threads import Resolution, ThreadState
 from bot.ports import Store
 from bot.ports.collections import CLASSIFIED, REPLIES, SPEND
 from bot.ports.threads import Threads
@@ -90,20 +89,3 @@ def test_a_message_that_a_crash_journaled_twice_is_one(tmp_path: Path) -> None:
     for changes in ({}, {}, {"msg_type": "edit", "message_id": "1.2"}):
         heard(store, 1, NOW - DAY, **changes)
     assert metrics_of(tmp_path).tally.messages == 1
-
-
-def test_a_later_look_has_what_closed_since(tmp_path: Path) -> None:
-    """Closed threads are kept in memory, and one that closes moves from the open ones to these."""
-    store = FileStore(tmp_path)
-    past, threads = PastThreads(store), Threads(store.documents)
-    opened = threads.put(thread(1, a_round()))
-    assert [one.resolution for one in past.since(NOW - 7 * DAY)[0]] == [None]
-    threads.put(
-        opened.model_copy(
-            update={"status": ThreadStatus.CLOSED, "resolution": Resolution.EDITED, "closed_at": NOW - DAY}
-        )
-    )
-    threads.archive(opened.thread_id)
-    for _ in range(2):
-        assert [one.resolution for one in past.since(NOW - 7 * DAY)[0]] == [Resolution.EDITED]
-    assert past.since(NOW) == ([], 0)

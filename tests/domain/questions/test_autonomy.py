@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.questions.autonomy import (
@@ -200,7 +200,6 @@ def is_good(one: TeamFacts) -> bool:
     )
 
 
-@settings(max_examples=300)
 @given(steps=st.lists(st.tuples(LOOK, st.sampled_from(["look", "look", "arm", "disarm"])), max_size=12))
 def test_in_any_history_it_is_armed_only_while_everything_holds(steps: list[tuple[TeamFacts, str]]) -> None:
     """By a person, and as the plain rule says."""
