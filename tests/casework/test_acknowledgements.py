@@ -275,3 +275,12 @@ def test_a_card_is_behind_once_however_often_it_changed() -> None:
     assert (turns.next(), turns.next()) == ("a", None)
     now[0] += RETRY_S
     assert (turns.next(), turns.next()) == ("b", None)
+
+
+def test_one_card_is_shown_by_one_at_a_time() -> None:
+    """Whoever comes meanwhile is told so; other cards are not concerned."""
+    turns = Turns()
+    with turns.exclusive("a") as first, turns.exclusive("a") as second, turns.exclusive("b") as other:
+        assert (first, second, other) == (True, False, True)
+    with turns.exclusive("a") as again:
+        assert again

@@ -447,3 +447,20 @@ def test_only_approvers_take_or_hand_over(tmp_path: Path) -> None:
     body = {"user": {"id": ANN, "team_id": "T1"}, "channel": {"id": "C0OPS"}}
     buttons.actions[ids.HAVE_IT](ack=lambda **_: None, body=body, action={"value": value}, client=None)
     assert office.store.threads() == [state]
+
+
+def test_repeats_ring_nobody_who_has_acknowledged_it(tmp_path: Path) -> None:
+    """A person's click holds as long as it is the same firing; once it fires anew it rings anew."""
+    office = an_office(tmp_path, told())
+    office.decisions.acknowledge(only(office).thread_id, by=BEN)
+    hear(office, told(minute=1), told(minute=2))
+    assert rings(office) == []
+    hear(office, told("resolved", minute=3), told(minute=4))
+    assert rings(office, 1) == ["ops"]
+
+
+def test_a_page_that_ended_stays_silent_after_a_restart(tmp_path: Path) -> None:
+    """It is on disk that it ended."""
+    office = an_office(tmp_path, told(), told("resolved", minute=1))
+    assert office.restart() == []
+    assert rings(office) == []

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from blocks import ids
 from blocks.cards.draft_card import CardFacts, card_blocks
@@ -165,3 +169,60 @@ def test_a_crash_at_any_point_leaves_one_draft_and_its_card(tmp_path: Path) -> N
         office.service.cards.catch_up()
         assert office.state.evidence_refs in ((FIRST,), (SECOND,)), where
         assert buttons(office.shown) == buttons(office.state), where
+
+
+def use_first(office: Office) -> None:
+    """Choose the first candidate."""
+    office.decisions.use_candidate(buttons(office.shown)[0], by=BEN)
+
+
+def use_last(office: Office) -> None:
+    """Choose the last candidate."""
+    office.decisions.use_candidate(buttons(office.shown)[-1], by=CARL)
+
+
+def edit(office: Office) -> None:
+    """Save an edit."""
+    words = f"{office.state.draft_pending} And more."
+    office.decisions.refresh_card(office.decisions.edit(office.click(), words, by=BEN))
+
+
+def reinvestigate(office: Office) -> None:
+    """Have it found again."""
+    office.decisions.reinvestigate(office.click(), by=CARL)
+    office.work()
+
+
+def keep(office: Office) -> None:
+    """Keep the human's text where there are two drafts."""
+    if office.shown.draft_new is not None:
+        office.decisions.use_mine(replace(office.click(), draft_hash=office.shown.draft_new.hash), by=BEN)
+
+
+_folders = count()
+
+
+@given(steps=st.lists(st.sampled_from([use_first, use_last, edit, reinvestigate, keep]), min_size=1, max_size=6))
+def test_a_button_of_an_old_card_only_has_it_shown_again(
+    steps: list[Callable[[Office], None]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whatever happened since, and though the same lines may be offered again."""
+    office = an_office(tmp_path_factory.mktemp(f"old{next(_folders)}"))
+    old: list[DraftClick] = []
+    for step in steps:
+        old += buttons(office.shown)
+        step(office)
+    current = buttons(office.shown)
+    before, shown = office.state, len(office.messenger.cards[-1].shown)
+    for click in [one for one in old if one not in current]:
+        with pytest.raises(Conflict, match="out of date"):
+            office.decisions.use_candidate(click, by=BEN)
+        shown += 1
+        assert (office.state, len(office.messenger.cards[-1].shown)) == (before, shown)
+    for click in current:  # nor does a button decide on another draft
+        for wrong in (replace(click, version=click.version + 1), replace(click, draft_hash="0" * 16), office.click()):
+            with pytest.raises(Conflict, match="out of date"):
+                office.decisions.use_candidate(wrong, by=BEN)
+        with pytest.raises(Conflict, match="out of date"):
+            office.decisions.approve(click, by=BEN)
+    assert office.state == before

@@ -10,15 +10,16 @@ import pytest
 
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.decisions import CODE_UNREADABLE, Decisions
-from bot.casework.posting.freshness import MAX_REPLY_CHARS, quotes_at_head
+from bot.casework.posting.freshness import MAX_REPLY_CHARS, check_outbound, quotes_at_head
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
-from tests.builders import QUESTION_TS, a_return, an_event
+from tests.builders import QUESTION_TS, REF, a_return, an_event
 from tests.casework.office import ANN, BEN, Office
 from tests.gitrepo import make_repo
+from tests.tables import each_row
 
 CARL = "U3"
 
@@ -186,6 +187,19 @@ class TestDoubts:
         office.workspace.down = False
         assert office.decisions.approve(office.click(), by=BEN) == "Posted."
 
+    def test_code_that_changed_is_named(self, office: Office) -> None:
+        """A quote that no longer stands at HEAD."""
+        office.changed_refs.add(REF.ref)
+        office.decisions.approve(office.click(), by=BEN)
+        assert office.shown.stale_reasons == (f"`{REF.ref}` changed in the codebase",)
+
+    def test_an_ops_channel_that_is_not_private_stops_the_post(self, office: Office) -> None:
+        """Drafts are not for everybody."""
+        office.workspace.private.clear()
+        with pytest.raises(InputError, match="no longer private"):
+            office.decisions.approve(office.click(), by=BEN)
+        assert office.messenger.posts == []
+
 
 class TestEdit:
     """A human's own words."""
@@ -284,6 +298,14 @@ class TestDismiss:
                 decide()
         assert office.messenger.posts == []
 
+    def test_a_race_between_look_and_write_is_told_like_any_other(self, office: Office) -> None:
+        """The message for the loser never names a version or an id."""
+        click = office.click()
+
+        office.store.memory.meanwhile = lambda: office.decisions.approve(click, by=CARL)
+        with pytest.raises(Conflict, match=f"approved by <@{CARL}>"):
+            office.decisions.dismiss(click, by=BEN, reason=None)
+
 
 class TestAskAgain:
     """Re-investigate, add context."""
@@ -373,6 +395,19 @@ class TestUnconfirmed:
             with pytest.raises(Conflict, match=f"<@{BEN}> approved this draft"):
                 decide()
 
+    def test_a_later_click_settles_it_without_posting_twice(self, office: Office) -> None:
+        """The thread is searched; what stands there is adopted."""
+        office.messenger.lose = Unconfirmed("lost")
+        office.messenger.meanwhile = lambda: office.workspace.unreadable.add("C1")
+        with pytest.raises(ProviderError):
+            office.decisions.approve(office.click(), by=BEN)
+        assert office.state.post_intent is not None
+        office.messenger.lose = None
+        office.workspace.unreadable.clear()
+        assert office.decisions.approve(office.click(), by=CARL) == "Posted."
+        assert len(office.messenger.posts) == 1
+        assert office.ended.approved_by == BEN
+
 
 def test_a_posted_reply_counts_although_its_card_cannot_be_updated(tmp_path: Path) -> None:
     """The approver is told it was posted; the card follows when the chat takes updates again, on a click or a tick."""
@@ -400,3 +435,9 @@ class TestTidying:
         office.store.memory.archive_full = False
         office.service.cards.tidy()
         assert office.ended.approved_by == BEN
+
+
+@each_row("text", ["Yes.", "x" * MAX_REPLY_CHARS, "```\nunterminated", "‏مرحبا", "🧵"])
+def test_ordinary_replies_may_leave(text: str) -> None:
+    """Long, unterminated, right-to-left, only emoji: all may be posted."""
+    check_outbound(text)

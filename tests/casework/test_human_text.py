@@ -13,7 +13,7 @@ from bot.casework.clicks import DraftClick
 from bot.domain.threads import Resolution, ThreadStatus
 from bot.errors import Conflict
 from tests.builders import a_return
-from tests.casework.office import BEN, Office, crash_everywhere
+from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import Faults
 from tests.tables import each_row
 
@@ -176,3 +176,12 @@ def test_the_text_and_the_choice_outlive_a_crash_anywhere(tmp_path: Path) -> Non
         if office.state.draft_new is not None:
             office.decisions.use_new(new_click(office), by=BEN)
             assert office.state.draft_pending == NEW, where
+
+
+def test_nothing_is_sent_automatically_in_place_of_a_human_text(tmp_path: Path) -> None:
+    """A thread with an edit is not judged fit to be sent."""
+    office = edited(an_office(tmp_path))
+    reinvestigate(office)
+    assert office.state.auto is None or not office.state.auto.qualifies
+    assert office.messenger.posts == []
+    assert ANN not in office.approvers

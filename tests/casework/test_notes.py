@@ -181,3 +181,16 @@ def test_notes_are_listed_found_and_retired_by_name(tmp_path: Path) -> None:
     assert retire_note(notes, "retries").startswith("memory/retries.md is memory/retired/")
     with pytest.raises(InputError, match="There is no note"):
         find_note(notes, "retries")
+
+
+def test_no_decision_saves_a_note_by_itself(tmp_path: Path) -> None:
+    """Not even the approval of the draft that came with it."""
+    for decide in (
+        lambda o: o.decisions.approve(o.click(), by=BEN),
+        lambda o: o.decisions.dismiss(o.click(), by=BEN, reason=None),
+        lambda o: o.decisions.approve(o.decisions.edit(o.click(), "No.", by=BEN), by=BEN),
+    ):
+        office = office_with(tmp_path)
+        decide(office)
+        assert office.memory.notes == {}
+        assert office.ended.triage_file_path is None

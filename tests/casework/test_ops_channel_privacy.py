@@ -90,3 +90,12 @@ def test_what_an_approval_finds_out_counts_at_once(office: Office) -> None:
     with pytest.raises(Unavailable):
         ask(office, "1795165300.000100")
     assert len(office.messenger.cards) == 1
+
+
+def test_a_chat_that_cannot_say_is_no_private_channel(office: Office) -> None:
+    """Fail closed: no card on a guess."""
+    office.clock.advance(MINUTE_S)
+    office.workspace.down = True
+    with pytest.raises(ProviderError):
+        office.service.cards.guard.require()
+    assert office.messenger.told == []

@@ -381,3 +381,28 @@ def test_the_images_of_a_question_come_to_its_thread_and_its_investigator(office
     office.orchestrator.take_question(QuestionAsked(event=an_event("what is this?", images=("F1", "F2"))))
     assert office.state.images == ("F1", "F2")
     assert [given.images for given in office.investigator.assignments] == [("F1", "F2")]
+
+
+def test_the_card_ends_up_showing_the_stored_state(office: Office) -> None:
+    """Nothing that was decided is missing on the card."""
+    office.asked()
+    shown, stored = office.shown, office.state
+    assert shown.draft_hash == stored.draft_hash
+    assert shown.status is stored.status
+
+
+def test_a_follow_up_delivered_twice_is_one(office: Office) -> None:
+    """Neither recorded nor counted again."""
+    office.asked()
+    event = office.says("we use v2")
+    office.queue(event)
+    office.work()
+    assert len(office.state.followups) == 1
+    assert len(office.state.stale_reasons) == 1
+
+
+def test_a_deletion_of_something_unknown_is_ignored(office: Office) -> None:
+    """Nothing is opened to be closed."""
+    office.queue(an_event("", msg_type=MessageType.DELETE))
+    office.work()
+    assert office.messenger.cards == []

@@ -10,6 +10,7 @@ import pytest
 
 from bot.domain.alerts import Severity
 from bot.domain.paging import MAX_RINGS
+from bot.domain.threads import ThreadState, ThreadStatus
 from bot.errors import ProviderError
 from tests.builders import THREAD_ID, an_event
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
@@ -227,3 +228,18 @@ def test_a_page_rings_and_is_escalated_once_whatever_dies_where(tmp_path: Path) 
         numbers = [what for to, what in office.page_chat.said if to == "ops"]
         assert numbers == [f"ring {n} of {DOWN}" for n in range(1, len(numbers) + 1)], where
         assert len(numbers) in (2, 3, 4), where
+
+
+def test_a_thread_that_is_closed_while_it_rings_stays_closed(office: Office) -> None:
+    """And nothing of it fails."""
+    office.page_chat.meanwhile = lambda: dismissed(office)
+    assert after(office, 60) == ["ops"]
+    assert office.ended.status is ThreadStatus.CLOSED
+
+
+def test_a_post_under_way_does_not_ring(office: Office) -> None:
+    """Somebody approved it a moment ago."""
+    state = office.state
+    intent = {"at": office.clock.now(), "draft_hash": state.draft_hash}
+    office.store.put(ThreadState.model_validate({**state.model_dump(), "post_intent": intent}))
+    assert after(office, 30) == []

@@ -13,7 +13,7 @@ from bot.casework.reports.status_overview import ThreadLine
 from bot.casework.waiting_drafts import DraftReminders, repeat_partial_answers
 from bot.domain.hours import ActiveHours
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadStatus
-from bot.errors import ProviderError, Unavailable
+from bot.errors import ProviderError, Unavailable, Unconfirmed
 from tests.builders import a_return
 from tests.casework.office import BEN, Office
 from tests.fakes import MemoryJournal
@@ -202,3 +202,19 @@ def test_an_edited_draft_and_a_whole_answer_stay(tmp_path: Path) -> None:
         repeat_partial_answers(office.service)
         assert office.state.status is ThreadStatus.PENDING_USER
     assert edited.state.draft_pending == "It is 6."
+
+
+def test_a_restart_reminds_of_nothing_twice(wait: Wait) -> None:
+    """What was said is on disk, unreadable lines in the journal or not."""
+    wait.after(4 * HOUR_S)
+    wait.lines += ['{"thread_id": 7}', "half a li", '{"thread_id": "x", "draft_version": "y", "at": "z"}']
+    wait.restart()
+    assert len(wait.after(HOUR_S)) == 1
+
+
+def test_a_reminder_that_was_perhaps_said_is_not_repeated(wait: Wait) -> None:
+    """One reminder too few costs less than one a minute."""
+    wait.refuse = Unconfirmed("cut")
+    wait.after(4 * HOUR_S)
+    wait.refuse = None
+    assert wait.after(60) == []

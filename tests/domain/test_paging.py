@@ -60,3 +60,8 @@ def test_somebody_else_is_told_after_two_chances(count: int, elapsed_s: int) -> 
     due = is_escalation_due(now, first_at=START, rings=count, again_after=WAIT)
     assert due is (count >= CHANCES or elapsed_s >= CHANCES * WAIT.total_seconds())
     assert not is_escalation_due(now, first_at=START, rings=count, again_after=None)
+
+
+def test_a_clock_that_was_set_back_silences_no_page() -> None:
+    """What was said in the future was said by a wrong clock."""
+    assert rings([timedelta(days=-1)]) == [START - timedelta(days=1)]

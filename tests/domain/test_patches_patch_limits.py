@@ -116,3 +116,19 @@ def test_what_passes_is_an_ordinary_file_in_the_tree(path: str, mode: str) -> No
         assert mode.startswith("100")
         assert path.isprintable()
         assert not any(part.casefold().startswith(".git") for part in parts)
+
+
+ORDINARY = st.from_regex(r"(app|src|tests)/[a-z]{1,8}\.(py|go|js)", fullmatch=True)
+
+
+@given(
+    paths=st.lists(ORDINARY, min_size=1, max_size=20, unique=True),
+    bad=st.sampled_from([".github/x", ".gitmodules", "uv.lock"]),
+)
+def test_one_bad_file_spoils_any_patch(paths: list[str], bad: str) -> None:
+    """Wherever it stands among good ones; without it they pass."""
+    good = [changed(path) for path in paths]
+    check_changes(good, "x", ())
+    for at in (0, len(good) // 2, len(good)):
+        spoiled = [*good[:at], changed(bad), *good[at:]]
+        assert refused(partial(check_changes, spoiled, "x", ())) is FixCode.PROTECTED

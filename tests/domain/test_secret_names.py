@@ -230,3 +230,9 @@ def test_the_time_grows_with_the_length_alone(seed: str) -> None:
         times.append(time.process_time() - started)
     assert times[1] < max(20 * times[0], 0.5)
     assert times[1] < 5
+
+
+@each_row("place", [place for place in (*FILES, *MARKUP, *CODE) if '"{}' in place or "'{}" in place or ": {}" in place])
+def test_a_passphrase_with_blanks_does_not_survive(place: str) -> None:
+    """In quotes, and behind the colon of a file of settings, all words are the value."""
+    assert "staple" not in redact(place.format("correct horse battery staple"))

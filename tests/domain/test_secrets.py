@@ -263,3 +263,24 @@ def test_a_token_s_column_is_judged_as_a_token() -> None:
 def test_words_code_and_other_columns_are_none(text: str) -> None:
     """A table ends at a line without its signs, and a list of code has no heading."""
     assert redact(text) == text
+
+
+def test_what_is_found_never_holds_the_value() -> None:
+    """The list of kinds can be shown to anybody."""
+    for value in SAMPLES.values():
+        assert not any(value[8:20] in kind for kind in find_secrets(value))
+
+
+@given(before=st.text(max_size=40), after=st.text(max_size=40), kind=st.sampled_from(sorted(SAMPLES)))
+@example(before="", after=":001234567A", kind="GitHub token")
+@example(before="", after="= f3A9c07b21De88aa", kind="Slack token")
+def test_redacting_twice_changes_nothing_more(before: str, after: str, kind: str) -> None:
+    """What redaction writes is not taken for a secret itself."""
+    once = redact(f"{before} {SAMPLES[kind]} {after}")
+    assert redact(once) == once
+
+
+def test_a_name_in_brackets_is_one_with_its_quotes() -> None:
+    """`os.environ["TOKEN"] = …` assigns; the mark of an earlier redaction does not."""
+    assert find_secrets('env["API_TOKEN"] = "f3A9c07b21De88aa"') == ["token"]
+    assert find_secrets("[redacted: Slack token] = f3A9c07b21De88aa") == []

@@ -13,10 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.threads import (
+    TRANSITIONS,
     Followup,
     HumanContext,
     PendingReason,
     PostIntent,
+    Resolution,
     ThreadState,
     ThreadStatus,
     Transition,
@@ -197,3 +199,10 @@ def test_the_id_of_a_thread_ends_with_the_ts_of_its_root() -> None:
     """It passes its own check."""
     assert check_thread_id(THREAD_ID) == THREAD_ID
     assert a_thread().thread_ts == "1795165200.000100"
+
+
+def test_closed_is_terminal() -> None:
+    """The row of closed is empty, and closing twice is illegal."""
+    assert TRANSITIONS[ThreadStatus.CLOSED] == {}
+    with pytest.raises(IllegalTransition):
+        in_status(ThreadStatus.CLOSED).close(Resolution.DISMISSED, at=NOW, why="again")

@@ -468,3 +468,29 @@ def test_lines_are_pinned_where_the_run_read_them(repo: Path) -> None:
     ret = a_return(evidence_refs=(cite(repo, "src/app.py:2", commit=None), unread))
     first, second = print_evidence(ret, sources).evidence_refs
     assert (first.commit, first.quote, second.commit) == (began, "    return 5  ", began)
+
+
+def test_only_commits_of_the_history_of_head_count(repo: Path) -> None:
+    """A branch and a commit that was amended away do not."""
+    head = git(repo, "rev-parse", "HEAD")
+    dangling = commit_files(repo, {"src/app.py": "def limit():\n    return 9\n"})
+    git(repo, "reset", "--quiet", "--hard", head)
+    git(repo, "checkout", "--quiet", "-b", "side")
+    branch = commit_files(repo, {"src/app.py": "def limit():\n    return 8\n"})
+    git(repo, "checkout", "--quiet", "main")
+    for commit in (dangling, branch):
+        assert found_at(cite(repo, "src/app.py:2", commit=commit), repo)[1] == [False]
+
+
+def test_the_work_tree_is_no_evidence(repo: Path) -> None:
+    """An edit that is not committed neither proves nor disproves a citation."""
+    write_files(repo, {"src/app.py": "def limit():\n    return 7\n", "new.py": "x = 1\n"})
+    assert lines_at(cite(repo, "src/app.py:2"), repo).lines == ("    return 5  ",)
+    assert found_at(cite(repo, "new.py:1"), repo)[1] == [False]
+
+
+def test_secrets_are_printed_redacted(repo: Path) -> None:
+    """The lines themselves are there for the checks; whoever reads them sees no token."""
+    found = lines_at(cite(repo, "src/keys.py:1-3"), repo)
+    assert found.lines[1] == f"TOKEN = '{TOKEN}'"
+    assert found.shown == ("A = 1", "TOKEN = '[redacted: GitHub token]'", "LIMIT = 5")

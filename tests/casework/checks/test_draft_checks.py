@@ -468,3 +468,11 @@ class TestSeveralCodebases:
     def test_another_codebase_s_place_may_not(self, tmp_path: Path, place: str) -> None:
         """The same path in another repository is another file."""
         assert "claim[0]" in self.checked(tmp_path, f"The limit is 5 (`{place}`).")
+
+    @pytest.mark.parametrize("name", [".env", "id_rsa", "server.pem", "secrets/prod.yaml"])
+    def test_a_file_of_secrets_exists_for_nobody(self, tmp_path: Path, name: str) -> None:
+        """The codebase in front of its name does not open it."""
+        code = make_codebases(tmp_path, shop={name: "LIMIT = 5\n"}, infra={"a.py": "LIMIT = 5\n"})
+        ref = EvidenceRef(kind=EvidenceKind.FILE, ref=f"shop:{name}:1", commit=newest(tmp_path / "shop"))
+        checks = check_return(returned(tmp_path / "shop", evidence_refs=(ref,)), repo=code, ledger=None)
+        assert ref_marks(checks, 1) == [False]

@@ -263,3 +263,42 @@ def test_no_fabricated_citation_is_proved(
     truth = next(draw(corpus, random.Random(7)))
     assert check(corpus, truth) is Verdict.PASS
     assert check(corpus, truth, false[0]) is Verdict.BOUNCE or operator is no_text
+
+
+@each_row(
+    "path, line, quote",
+    [
+        ("legacy/latin.txt", 1, "Die Größe beträgt fünf Stück."),
+        ("legacy/wide.txt", 2, "Es gilt für alle."),
+        ("legacy/mac.txt", 2, "second line of the file"),
+        ("web/retry.js", 3, "const RETRY_LIMIT = 5"),
+        ("web/retry.js", 4, "throw new Error('payments are not retried here')"),
+        ("deploy/app.yml", 1, "Do not enable the cache in production"),
+        ("deploy/app.yml", 3, "enabled: false"),
+        ("db/limits.sql", 2, "count(*) FROM orders"),
+        ("docs/limits.md", 4, "The limit is five attempts."),
+    ],
+)
+def test_true_citations_of_other_files_and_parts_of_lines(corpus: Corpus, path: str, line: int, quote: str) -> None:
+    """Other encodings, parts of code lines between tokens, comments and list items without their marks."""
+    assert mark(Cited(path, line, line, corpus.commit, quote), corpus.sources) is True
+
+
+def test_what_a_withheld_file_holds_cannot_be_told(corpus: Corpus) -> None:
+    """A right quote, a wrong one, a line too many and a file that is not there have one answer."""
+    tried = [("deploy/.env", 1, "RETRY_LIMIT=5 attempts"), ("deploy/.env", 1, "x"), ("deploy/.env", 99, "x")]
+    absent = ("deploy/no.env", 1, "x")
+    answers = [
+        proof(Cited(path, line, line, corpus.commit, quote).ref, corpus.sources)
+        for path, line, quote in (*tried, absent)
+    ]
+    said = {(len(checks), checks[0].ok, re.sub(r"^\S+ ", "", checks[0].reason)) for checks in answers}
+    assert len(said) == 1
+
+
+@each_row("confidence", ["medium", "high"])
+def test_a_true_citation_of_lines_that_were_not_read_does_not_pass(corpus: Corpus, confidence: str) -> None:
+    """What a search showed, or nobody opened, carries no confidence."""
+    cited = next(draw(corpus, random.Random(9)))
+    assert check(corpus, replace(cited, confidence=confidence)) is Verdict.PASS
+    assert check(corpus, replace(cited, confidence=confidence, read=False)) is Verdict.BOUNCE

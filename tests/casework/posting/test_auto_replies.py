@@ -292,3 +292,24 @@ def test_wherever_it_dies_it_is_said_once_and_shown_once(tmp_path: Path, every: 
             assert (point, len(made.messenger.posts), made.audits.cards) == (point, 1, {})
         else:
             assert (point, said, len(made.audits.cards)) == (point, 1, 1)
+
+
+@each_row(
+    "question, draft, code",
+    [
+        ("Where are cookies signed? Nobody can log in.", {}, ConditionCode.NO_PAGE),
+        ("How many orders did customer 4711 place?", {}, ConditionCode.NO_IDS),
+        (ASKED, {"touches": "production"}, ConditionCode.FIELDS),
+        (ASKED, {"risk": None}, ConditionCode.FIELDS),
+        (ASKED, {"confidence": "medium"}, ConditionCode.CONFIDENCE),
+    ],
+)
+def test_what_a_field_or_the_question_forbids_is_never_sent(
+    tmp_path: Path, question: str, draft: dict[str, Any], code: ConditionCode
+) -> None:
+    """However good the weeks before were."""
+    made = office(tmp_path, HIGH.model_copy(update=draft)).asked(question, mention=True)
+    assert made.state.status is ThreadStatus.PENDING_USER
+    assert made.state.auto is not None
+    assert [one.code for one in made.state.auto.missing] == [code]
+    assert not made.messenger.posts

@@ -393,6 +393,23 @@ class TestLate:
         assert recovery.settle_late() == []
         posted_once(office)
 
+    def test_a_second_cut_is_settled_as_well(self, office: Office) -> None:
+        """Looked for again after its own time."""
+        office.messenger.lose = Unconfirmed("lost")
+        assert self.settle(office) == []
+        office.messenger.lose = None
+        assert self.settle(office, after_s=3) == []
+        assert office.messenger.posts == []
+        assert self.settle(office) == []
+        posted_once(office)
+
+    def test_a_restart_hours_later_posts_nothing_unasked(self, office: Office) -> None:
+        """The same after a crash."""
+        office.clock.advance(7200)
+        [line] = office.restart()
+        assert "Not posted" in line
+        assert (office.messenger.posts, office.state.post_intent) == ([], None)
+
 
 class TestAdopted:
     """Our reply stands in the thread, and this data directory knows nothing of it."""
@@ -476,6 +493,15 @@ class TestAdopted:
         state = in_status(ThreadStatus.INVESTIGATING)
         assert reply_mark(state.evolve(opened_by_message_id="1795169999.000100")) != reply_mark(state)
 
+    def test_an_interrupted_post_is_recognised_in_other_words(self, tmp_path: Path) -> None:
+        """Posted by another process with its own draft while ours was claimed here."""
+        office = Office(tmp_path).asked()
+        intent = PostIntent(at=office.clock.now(), draft_hash=office.state.draft_hash or "")
+        office.store.put(office.state.evolve(post_intent=intent, approved_by=BEN, user_approved_at=intent.at))
+        office.workspace.say("C1", QUESTION_TS, self.reply_of(office.state))
+        office.restart()
+        self.adopted(office, "Three times.")
+
 
 def test_nothing_is_settled_that_was_not_claimed(tmp_path: Path) -> None:
     """A draft that merely waits is nobody's to post."""
@@ -542,3 +568,45 @@ class TestLogLine:
         approve(office)
         [record] = office.log.records()
         assert record["validator_verdict"] == line
+
+
+def test_an_unconfirmed_post_that_cannot_be_found_keeps_its_claim(tmp_path: Path) -> None:
+    """Nothing is posted again blindly, and after the restart the thread is searched first."""
+    office = Office(tmp_path).asked()
+    office.messenger.lose, office.messenger.lost_before_posting = Unconfirmed("lost"), True
+    with pytest.raises(Unconfirmed):
+        approve(office)
+    assert office.state.post_intent is not None
+    assert office.messenger.posts == []
+    office.messenger.lose = None
+    assert office.restart() == []
+    posted_once(office)
+
+
+def test_a_claim_is_kept_while_the_chat_cannot_say(tmp_path: Path) -> None:
+    """Settling waits for Slack, and the problem is reported, not hidden."""
+    office = Office(tmp_path).asked()
+    office.store.put(office.state.evolve(post_intent=PostIntent(at=NOW, draft_hash="0" * 16), approved_by=BEN))
+    office.workspace.unreadable.add("C1")
+    [problem] = office.restart()
+    assert problem.startswith(THREAD_ID)
+    assert office.state.post_intent is not None
+    office.workspace.unreadable.clear()
+    assert office.restart() == []
+    posted_once(office)
+
+
+def test_a_reply_that_arrives_after_its_sender_died_is_not_posted_again(tmp_path: Path) -> None:
+    """Killed while Slack still worked on the request: not finding it at once proves nothing."""
+    office = Office(tmp_path).asked()
+    die_while_posting(office)
+    recovery = CrashRecovery(office.service, Replies(office.service, office._still_stands))
+    assert recovery.recover() == []
+    assert recovery.settle_late() == []
+    assert (office.messenger.posts, recovery.is_due()) == ([], False)
+    office.messenger.post_reply(office.state, a_return().draft_reply)
+    office.clock.advance(IN_FLIGHT.total_seconds())
+    assert recovery.is_due()
+    assert recovery.settle_late() == []
+    posted_once(office)
+    assert not recovery.is_due()

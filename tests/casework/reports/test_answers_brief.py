@@ -128,3 +128,21 @@ def test_remarks_beside_ok_are_listed_for_those_who_may_see_findings() -> None:
     assert f"*{MAX_LINES + 1} remarks with OK*" in hidden
     assert "PRs wait" not in hidden
     assert "beside OK" not in words(brief())
+
+
+def test_what_is_quoted_is_inert() -> None:
+    """A finding is a model's words, and a question a stranger's."""
+    said = words(brief(findings=(("shop", "<!channel> *now*"),)))
+    assert "<!channel>" not in said
+
+
+def test_what_commands_printed_anew_is_listed_for_those_who_may_see_findings() -> None:
+    """Others get the number."""
+    changes = (("shop", "`git log` printed something else: <!channel>"),)
+    said = words(brief(changes=changes))
+    title = "*1 change seen by checks without a model*"
+    assert f"{title}\\n*shop* `git log` printed something else: " in said
+    assert "<!channel>" not in said
+    hidden = words(brief(changes=changes), may_see_drafts=False)
+    assert title in hidden
+    assert "git log" not in hidden

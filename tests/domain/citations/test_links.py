@@ -158,3 +158,9 @@ def test_no_secret_of_a_remote_is_ever_in_a_link(secret: str, host: CodeHost) ->
         f"https://code.acme.io/web/shop.git#{secret}",
     ):
         assert "hunter2" not in str(code_links(remote, host)(REF))
+
+
+def test_a_path_cannot_break_out_of_its_link() -> None:
+    """Spaces, brackets and bars in a path are quoted, so that Slack's link syntax stays whole."""
+    link = code_links(GITHUB)(REF.model_copy(update={"ref": "a b/<!channel>|x#y?.py:1"}))
+    assert link == f"https://github.com/acme/shop/blob/{SHA}/a%20b/%3C%21channel%3E%7Cx%23y%3F.py#L1-L1"

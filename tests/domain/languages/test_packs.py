@@ -65,3 +65,8 @@ def test_an_outage_told_at_the_start_of_a_clause_is_an_alarm(said: str) -> None:
 def test_a_case_the_past_and_a_measure_are_none(said: str) -> None:
     """The phrase does not start a clause, or a number follows."""
     assert not tells_of_alarm(said)
+
+
+def test_a_huge_text_is_read_in_no_time() -> None:
+    """Every pattern is RE2's."""
+    assert not tells_of_alarm("payments are " * 20_000)

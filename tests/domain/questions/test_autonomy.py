@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.domain.questions.autonomy import (
@@ -216,3 +216,13 @@ def test_in_any_history_it_is_armed_only_while_everything_holds(steps: list[tupl
             standing = look(standing, one) if step == "look" else off
         assert not standing.is_armed or (step == "arm" and standing is not before) or before.is_armed
         assert not (standing.is_armed and step == "look") or is_good(one)
+
+
+@settings(max_examples=200)
+@given(row=st.sampled_from(ROWS), step=LOOK, is_working=st.sampled_from([True, False, None]))
+def test_no_history_sends_what_a_field_forbids(
+    row: tuple[dict[str, Any], ConditionCode], step: TeamFacts, is_working: bool | None
+) -> None:
+    """Armed or not, the draft's own conditions stand for themselves."""
+    look(Arming(armed_by="U1", armed_at=NOW), step)
+    assert not all(one.holds for one in judge_draft(drafted(**row[0]), is_working=is_working))

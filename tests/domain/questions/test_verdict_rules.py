@@ -219,3 +219,9 @@ def test_verdicts_of_earlier_releases_object_to_nothing_they_were_not_asked() ->
     """They have no risk and touch nothing; neither does a verdict of code."""
     assert objections(judged(risk=None, touches=None)) == []
     assert objections(judged(validator_model=CODE_CHECKS, tone_assessment="ai_smell")) == []
+
+
+def test_enforcing_twice_changes_no_verdict() -> None:
+    """What was made a bounce stays one."""
+    once = ruled(judged(tone_assessment="ai_smell"))
+    assert ruled(once).verdict is once.verdict is Verdict.BOUNCE
