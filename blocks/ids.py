@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar, get_type_hints
 
-from bot.casework.decisions import DraftClick
+from bot.casework.clicks import DraftClick
 from bot.domain.heartbeats.alerts import OpenFinding, finding_digest
 from bot.domain.heartbeats.session_state import SESSION_ID
 from bot.domain.notes import NoteSource

@@ -34,7 +34,7 @@ from blocks.elements import (
 )
 from blocks.text.outgoing_text import context, plain
 from blocks.text.splitting import INPUT_CHARS, split
-from bot.casework.decisions import DraftClick
+from bot.casework.clicks import DraftClick
 from bot.domain.notes import MAX_NOTE_CHARS, offered_words
 from bot.domain.secrets import redact
 from bot.domain.text.humanize import duration

@@ -18,7 +18,7 @@ from blocks.elements import button
 from blocks.text.outgoing_text import code_line, context, escape, fence, inline_code, local_time, plain, section
 from blocks.text.splitting import LINK_CHARS, shorten
 from bot.casework.checks.sources import place_of
-from bot.casework.decisions import DraftClick
+from bot.casework.clicks import DraftClick
 from bot.domain.citations.citation_lines import path_in_codebase, shown_ref
 from bot.domain.citations.links import LinkTo, sibling_message_link
 from bot.domain.drafts import offered_candidates

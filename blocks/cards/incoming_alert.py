@@ -29,7 +29,7 @@ from blocks.text.outgoing_text import (
 )
 from blocks.text.splitting import truncate
 from bot.casework.alerts import Choice, clicked_assignee
-from bot.casework.decisions import DraftClick
+from bot.casework.clicks import DraftClick
 from bot.domain.alerts import AlertState
 from bot.domain.citations.citation_lines import shown_ref
 from bot.domain.citations.links import sibling_message_link

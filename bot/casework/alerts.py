@@ -19,7 +19,7 @@ from itertools import dropwhile, islice
 from typing import Any, Final, NamedTuple
 
 from bot.casework.approvers import may_never_decide
-from bot.casework.decisions import DraftClick
+from bot.casework.clicks import DraftClick
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.thread_service import ThreadService
 from bot.casework.waiting_drafts import is_waiting

@@ -9,11 +9,25 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final, NoReturn
 
 from bot.casework.checks.validation import Validator, changes_of_validation
+from bot.casework.clicks import (
+    About,
+    DraftClick,
+    OnCard,
+    is_bound,
+    is_of_candidate,
+    is_of_draft,
+    is_of_edit,
+    is_of_new_draft,
+    is_of_run,
+    is_of_run_under_way,
+    last_decision,
+    who_decided,
+)
 from bot.casework.escalations import Escalations
 from bot.casework.posting.freshness import StillStands, check_outbound, find_changes
 from bot.casework.posting.replies import Replies
@@ -29,12 +43,14 @@ from bot.domain.drafts import (
     use_new_draft,
 )
 from bot.domain.secrets import redact
-from bot.domain.text.humanize import counted, utc_text
+from bot.domain.text.humanize import counted
 from bot.domain.text.sanitize import check_whole, has_visible
 from bot.domain.threads import HumanContext, PendingReason, Resolution, Round, ThreadState, ThreadStatus
 from bot.domain.waits import Doubt, DoubtCode
 from bot.errors import CodebaseUnreadable, Conflict, InputError
 from bot.ports import ChatMessage
+
+Change = Callable[[ThreadState], ThreadState]
 
 log = logging.getLogger(__name__)
 
@@ -42,69 +58,6 @@ CODE_UNREADABLE: Final = (
     "Not posted: triage cannot read the git repository of the codebase, so it cannot check that the quoted lines are "
     "still there. Whoever runs triage finds the reason with `triage doctor`; approve again once it is mended."
 )
-
-
-class OnCard(str):
-    """What became of a click, where the card shows it as well: beside the card nobody has to be told."""
-
-    __slots__ = ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DraftClick:
-    """The draft a button belongs to, and how many of its doubts the card showed.
-
-    `twins` is how many of the thread's twins the card showed, where the click is about them, too.
-    """
-
-    thread_id: str
-    version: int
-    draft_hash: str
-    seen: int = 0
-    twins: int = 0
-
-
-Change = Callable[[ThreadState], ThreadState]
-About = Callable[[DraftClick, ThreadState], bool]
-
-
-def is_of_draft(click: DraftClick, state: ThreadState) -> bool:
-    """Whether a click is about what its thread proposes now."""
-    return (click.version, click.draft_hash) == (state.draft_version, state.clicked_hash)
-
-
-def _is_under_way(click: DraftClick, state: ThreadState) -> bool:
-    return state.status is not ThreadStatus.PENDING_USER and is_of_draft(click, state)
-
-
-def _is_of_new_draft(click: DraftClick, state: ThreadState) -> bool:
-    return state.draft_new is not None and (click.version, click.draft_hash) == (
-        state.draft_version,
-        state.draft_new.hash,
-    )
-
-
-def _is_of_edit(click: DraftClick, state: ThreadState) -> bool:
-    """Whether words were typed over what the thread proposes, or over a draft that is being made anew since."""
-    is_remade = state.status is not ThreadStatus.PENDING_USER and click.version == state.draft_version
-    return is_of_draft(click, state) or is_remade
-
-
-def _is_of_candidate(click: DraftClick, state: ThreadState) -> bool:
-    return click.version == state.draft_version and click.draft_hash in offered_candidates(state)
-
-
-def _is_of_run(click: DraftClick, state: ThreadState) -> bool:
-    """Whether a click is about the thread as it stands, or about the run whose result now waits."""
-    return is_of_draft(click, state) or (
-        not click.draft_hash and click.version in (state.draft_version, state.draft_version - 1)
-    )
-
-
-def _is_bound(click: DraftClick, state: ThreadState, about: About = is_of_draft, running: bool = False) -> bool:
-    """Whether a click counts: nobody has decided yet, and with `running` also while an investigation is under way."""
-    waits = state.is_open and not state.post_intent and (running or state.status is ThreadStatus.PENDING_USER)
-    return waits and about(click, state)
 
 
 class Decisions:
@@ -157,7 +110,7 @@ class Decisions:
         try:
             self._replies.post(state, by=by, twins=twins)
         except Conflict as error:
-            raise Conflict(self._who_decided(state.thread_id)) from error
+            raise Conflict(who_decided(self._service.store.latest(state.thread_id))) from error
         return self._said_posted(state, click, twins)
 
     def take_out(self, click: DraftClick) -> str:
@@ -199,13 +152,13 @@ class Decisions:
         """
         self.check_reply(text)
         at = self._service.clock.now()
-        state = self._bound(click, about=_is_of_edit, running=True)
+        state = self._bound(click, about=is_of_edit, running=True)
         if text != state.draft_pending:
 
             def edited(now: ThreadState) -> ThreadState:
                 return edit_draft(now, text, by=by).evolve(last_event_at=at)
 
-            state = self._save(click, edited, about=_is_of_edit, running=True)
+            state = self._save(click, edited, about=is_of_edit, running=True)
         return replace(click, version=state.draft_version, draft_hash=state.clicked_hash, twins=0)
 
     def refresh_card(self, click: DraftClick) -> str:
@@ -216,7 +169,7 @@ class Decisions:
     def use_new(self, click: DraftClick, *, by: str) -> str:
         """Propose the investigator's new draft instead of a human's text, which is kept on record; posts nothing."""
         at = self._service.clock.now()
-        self._decide(click, lambda now: use_new_draft(now, by=by, at=at), about=_is_of_new_draft)
+        self._decide(click, lambda now: use_new_draft(now, by=by, at=at), about=is_of_new_draft)
         return OnCard(
             "The card shows the new draft; the text it replaced is kept with the thread. Nothing was posted yet."
         )
@@ -224,7 +177,7 @@ class Decisions:
     def use_mine(self, click: DraftClick, *, by: str) -> str:
         """Drop the investigator's new draft beside a human's text; posts nothing."""
         at = self._service.clock.now()
-        self._decide(click, lambda now: keep_human_text(now, by=by, at=at), about=_is_of_new_draft)
+        self._decide(click, lambda now: keep_human_text(now, by=by, at=at), about=is_of_new_draft)
         return OnCard("The card keeps the text that a human wrote. Nothing was posted yet.")
 
     def use_candidate(self, click: DraftClick, *, by: str) -> str:
@@ -232,7 +185,7 @@ class Decisions:
 
         Raises ProviderError when git cannot read what it cites.
         """
-        state = self._decide(click, lambda now: self._with_candidate(now, click, by), about=_is_of_candidate)
+        state = self._decide(click, lambda now: self._with_candidate(now, click, by), about=is_of_candidate)
         where = "beside the text that a human wrote" if state.has_edited_draft else "as the draft"
         return OnCard(f"The card shows it {where}. Nothing was posted yet.")
 
@@ -280,7 +233,7 @@ class Decisions:
             kept = propose_draft(now, ret.draft_reply) if ret and ret.draft_reply.strip() else now
             return kept.transition(ThreadStatus.PENDING_USER, at=at, why=why, by=by, reason=PendingReason.STOPPED)
 
-        state = self._save(click, stopped, about=_is_under_way, running=True)
+        state = self._save(click, stopped, about=is_of_run_under_way, running=True)
         if state.status_history[-1].from_ is ThreadStatus.ESCALATED:
             self._escalations.end(state.thread_id)
         self._service.cards.show_card(state.thread_id)
@@ -312,7 +265,7 @@ class Decisions:
                 return told.reopened(at=note.at, why=f"<@{by}> added context")
             return told.in_doubt((*told.doubts, Doubt(code=DoubtCode.CONTEXT, by=by)))
 
-        self._decide(click, noted, about=_is_of_run, running=True)
+        self._decide(click, noted, about=is_of_run, running=True)
         return OnCard("Noted. The investigator will use it.")
 
     def _decide(
@@ -330,14 +283,14 @@ class Decisions:
     ) -> ThreadState:
         """Apply a decision and store it, if the click is bound to the thread as it is now; raises Conflict if not."""
         state = self._service.store.amend(
-            click.thread_id, lambda now: change(now) if _is_bound(click, now, about, running) else None
+            click.thread_id, lambda now: change(now) if is_bound(click, now, about, running) else None
         )
         return state if state is not None else self._refuse(click, about)
 
     def _bound(self, click: DraftClick, *, about: About = is_of_draft, running: bool = False) -> ThreadState:
         """Return the thread if the click is bound to it as it is now; raises Conflict if not."""
         state = self._service.store.get(click.thread_id)
-        return state if state is not None and _is_bound(click, state, about, running) else self._refuse(click, about)
+        return state if state is not None and is_bound(click, state, about, running) else self._refuse(click, about)
 
     def _refuse(self, click: DraftClick, about: About = is_of_draft) -> NoReturn:
         """Tell who clicked why their click counts for nothing, and have the card show how the thread stands."""
@@ -348,12 +301,12 @@ class Decisions:
             if not about(click, state):
                 self._service.cards.show_card(state.thread_id)
                 raise Conflict(
-                    f"This card was out of date, so nothing happened. {_last_decision(state)}The card has been "
+                    f"This card was out of date, so nothing happened. {last_decision(state)}The card has been "
                     "refreshed: read it and click again."
                 )
             if state.status is not ThreadStatus.PENDING_USER:
                 raise Conflict("The investigation is still running; the card will offer its draft when it is done.")
-        raise Conflict(self._who_decided(click.thread_id))
+        raise Conflict(who_decided(self._service.store.latest(click.thread_id)))
 
     def _doubts(self, state: ThreadState, messages: Sequence[ChatMessage]) -> tuple[Doubt, ...]:
         if state.draft_pending is None:
@@ -374,36 +327,8 @@ class Decisions:
         try:
             self._replies.settle(state, clicked_by=by)
         except Conflict as error:
-            raise Conflict(self._who_decided(click.thread_id)) from error
+            raise Conflict(who_decided(self._service.store.latest(click.thread_id))) from error
         return True
-
-    def _who_decided(self, thread_id: str) -> str:
-        """Return who was first and what they decided."""
-        state = self._service.store.latest(thread_id)
-        if state is None:
-            return "This thread is not open any more."
-        if state.is_open and state.post_intent:
-            if state.post_intent.is_auto:
-                return (
-                    "This automatic reply is being posted. If Slack does not confirm it, triage looks in the thread "
-                    "within a minute; if it is not there, the card opens again."
-                )
-            return (
-                f"<@{state.approved_by}> approved this draft; it is being posted. If Slack does not confirm it, triage "
-                "checks within a minute, then posts it or reopens the card."
-            )
-        if state.is_open:
-            return f"{_last_decision(state) or 'Somebody changed this thread. '}The card shows the current state."
-        at = f" at {utc_text(state.closed_at)}" if state.closed_at else ""
-        return f"Already closed: {state.status_history[-1].why}{at}. Your click changed nothing."
-
-
-def _last_decision(state: ThreadState) -> str:
-    """Return who decided last on an open thread, for who came second; "" where nobody did."""
-    if state.draft_decided_by:
-        return f"<@{state.draft_decided_by}> changed what is proposed. "
-    asked = (step.why for step in reversed(state.status_history) if step.from_ is ThreadStatus.PENDING_USER)
-    return next((f"{why[:1].upper()}{why[1:]}. " for why in asked), "")
 
 
 def check_context(text: str) -> str:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.casework.approvers import Approvers
-from bot.casework.decisions import Decisions, DraftClick
+from bot.casework.clicks import DraftClick
+from bot.casework.decisions import Decisions
 from bot.casework.orchestrator import Orchestrator
 from bot.casework.thread_service import ThreadService
 from bot.domain.events import Event, thread_key

@@ -24,7 +24,8 @@ from blocks.cards.incoming_alert import hand_over_modal
 from bot.casework.alerts import HandOvers
 from bot.casework.approvers import Approvers
 from bot.casework.checks.addresses import EvidenceReader
-from bot.casework.decisions import Decisions, DraftClick, OnCard, check_context
+from bot.casework.clicks import DraftClick, OnCard
+from bot.casework.decisions import Decisions, check_context
 from bot.casework.fix_service import Fixes
 from bot.casework.notes import Notes
 from bot.domain.citations.links import LinkTo

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blocks import ids
-from bot.casework.decisions import DraftClick
+from bot.casework.clicks import DraftClick
 from bot.errors import InputError
 from tests.tables import each_row
 

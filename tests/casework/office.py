@@ -14,7 +14,8 @@ from bot.casework.acknowledgements import Acknowledgements
 from bot.casework.alerts import AlertThreads, HandOvers
 from bot.casework.approvers import Approvers
 from bot.casework.checks.validation import Validation
-from bot.casework.decisions import Decisions, DraftClick
+from bot.casework.clicks import DraftClick
+from bot.casework.decisions import Decisions
 from bot.casework.escalations import Escalations, LongRuns
 from bot.casework.notes import Notes, Proved
 from bot.casework.ops_channel import DirectMessages

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from bot.casework.acknowledgements import LONGEST_S, LOOKING, RETRY_S, Acknowledgements, Turns
+from bot.casework.acknowledgements import LOOKING, RETRY_S, Acknowledgements, Turns
 from bot.casework.recovery import CrashRecovery
 from bot.domain.acknowledgement import Reaction, acknowledgement_id
-from bot.domain.threads import PendingReason, Resolution, ThreadStatus
+from bot.domain.threads import PendingReason, Resolution
 from bot.errors import ProviderError, Unavailable
 from bot.ports.feature_collections import ACKNOWLEDGEMENTS
 from tests.builders import QUESTION_TS, THREAD_ID, an_event
@@ -54,27 +54,11 @@ class SlowAskerChat(RecordingAskerChat):
 class TestReaction:
     """The default."""
 
-    def test_a_question_bears_eyes_from_its_investigation_on(self, tmp_path: Path) -> None:
-        """They stand before the investigator has anything to say, once."""
-        office = Office(tmp_path)
-        seen: list[set[str]] = []
-        office.investigator.meanwhile = lambda: seen.append(set(standing(office)))
-        office.asked()
-        assert seen == [EYES]
-        assert (standing(office), office.asker_chat.calls, office.asker_chat.told) == (EYES, ["add eyes"], [])
-
     def test_a_posted_reply_puts_a_check_mark_in_their_place(self, tmp_path: Path) -> None:
         """And nothing is left on file."""
         office = Office(tmp_path).asked()
         approve(office)
         assert standing(office) == CHECK
-        assert not office.acknowledged.texts
-
-    def test_a_dismissed_question_bears_nothing(self, tmp_path: Path) -> None:
-        """Nobody answers it any more."""
-        office = Office(tmp_path).asked()
-        dismiss(office)
-        assert standing(office) == set()
         assert not office.acknowledged.texts
 
     def test_a_failed_investigation_takes_them_away_and_the_next_brings_them_back(self, tmp_path: Path) -> None:
@@ -89,28 +73,6 @@ class TestReaction:
         office.work()
         assert seen == [EYES]
 
-    def test_a_follow_up_bears_nothing_of_its_own(self, tmp_path: Path) -> None:
-        """The reaction stands on the question of the thread."""
-        office = Office(tmp_path).asked()
-        follow_up = office.says("and how long does it wait?", mention=True)
-        assert office.state.status is ThreadStatus.PENDING_USER
-        assert (standing(office), standing(office, follow_up.message_id)) == (EYES, set())
-
-    def test_the_next_question_of_an_answered_thread_bears_its_own(self, tmp_path: Path) -> None:
-        """The first one keeps its check mark."""
-        office = Office(tmp_path).asked()
-        approve(office)
-        second = office.says("And how long does it wait?", mention=True)
-        assert (standing(office), standing(office, second.message_id)) == (CHECK, EYES)
-
-    def test_a_question_that_waits_for_the_end_of_a_pause_bears_nothing(self, tmp_path: Path) -> None:
-        """Nobody looks into it yet."""
-        office = Office(tmp_path)
-        office.pausing.pause(by=BEN, name="Ben")
-        office.arrive(an_event("How often do we retry?"))
-        office.work()
-        assert standing(office) == set()
-
     def test_a_busy_slack_gets_it_later_and_the_work_goes_on(self, tmp_path: Path) -> None:
         """Neither the investigation nor the archive waits for a reaction."""
         office = Office(tmp_path)
@@ -123,14 +85,6 @@ class TestReaction:
         office.service.asker.tick()
         assert standing(office) == CHECK
         assert not office.acknowledged.texts
-
-    def test_a_message_that_takes_none_is_not_asked_about_again(self, tmp_path: Path) -> None:
-        """A refusal for good is no reason to say anything to anybody."""
-        office = Office(tmp_path)
-        office.asker_chat.refuse = ProviderError("no", code="message_not_found")
-        office.asked()
-        assert (office.asker_chat.calls, office.messenger.told) == (["add eyes"], [])
-        assert office.state.draft_pending
 
     def test_a_missing_permission_is_said_once_and_breaks_nothing(self, tmp_path: Path) -> None:
         """An app that was installed before reactions existed goes on working; after a restart it is tried again."""
@@ -271,19 +225,6 @@ class TestEphemeral:
             office.restart()
             assert len(office.asker_chat.told) <= 1, where
 
-    def test_nobody_is_told_of_a_question_of_hours_ago(self, tmp_path: Path) -> None:
-        """One that was read back after an outage: its asker has long gone."""
-        office = Office(tmp_path, acknowledge="ephemeral")
-        office.clock.advance(3 * 3600)
-        office.asked()
-        assert office.asker_chat.calls == []
-
-    def test_a_slack_that_refuses_it_stops_nothing(self, tmp_path: Path) -> None:
-        """The draft is made all the same."""
-        office = Office(tmp_path, acknowledge="ephemeral")
-        office.asker_chat.refuse = BUSY
-        assert office.asked().state.draft_pending
-
 
 def test_none_says_nothing(tmp_path: Path) -> None:
     """Neither a reaction nor a line."""
@@ -300,24 +241,6 @@ def test_the_faults_are_met(tmp_path: Path) -> None:
 
 
 WAIT_S = 120.0
-
-
-def test_one_card_is_shown_by_one_at_a_time() -> None:
-    """Whoever comes meanwhile is told so; other cards are not concerned."""
-    turns = Turns()
-    with turns.exclusive("a") as first, turns.exclusive("a") as second, turns.exclusive("b") as other:
-        assert (first, second, other) == (True, False, True)
-    with turns.exclusive("a") as again:
-        assert again
-
-
-def test_a_turn_is_given_back_whatever_happens() -> None:
-    """An error in it included."""
-    turns = Turns()
-    with pytest.raises(ProviderError), turns.exclusive("a"):
-        raise ProviderError("refused")
-    with turns.exclusive("a") as mine:
-        assert mine
 
 
 def test_who_is_willing_to_wait_gets_the_turn_when_it_is_free() -> None:
@@ -354,12 +277,10 @@ def test_a_card_is_behind_once_however_often_it_changed() -> None:
     assert (turns.next(), turns.next()) == ("b", None)
 
 
-def test_no_card_waits_longer_than_a_minute() -> None:
-    """Whatever Slack asks; and at the end none waits."""
-    now = [100.0]
-    turns = Turns(lambda: now[0])
-    turns.postpone("a", 86_400)
-    now[0] += LONGEST_S
-    assert turns.next() == "a"
-    turns.postpone("a", 86_400)
-    assert turns.next(at_once=True) == "a"
+def test_one_card_is_shown_by_one_at_a_time() -> None:
+    """Whoever comes meanwhile is told so; other cards are not concerned."""
+    turns = Turns()
+    with turns.exclusive("a") as first, turns.exclusive("a") as second, turns.exclusive("b") as other:
+        assert (first, second, other) == (True, False, True)
+    with turns.exclusive("a") as again:
+        assert again

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from blocks import ids
 from blocks.cards.draft_card import CardFacts, card_blocks
-from bot.casework.decisions import DraftClick
+from bot.casework.clicks import DraftClick
 from bot.domain.returns import EvidenceKind, EvidenceRef, InvestigatorReturn, Verdict, quoting_claims
 from bot.domain.threads import PendingReason, Resolution, ThreadState
 from bot.errors import Conflict, ProviderError
@@ -68,15 +68,6 @@ def test_one_click_makes_it_the_draft(tmp_path: Path) -> None:
     assert [one.chosen_by for one in after.rounds] == [None, BEN]
 
 
-def test_the_way_back_is_another_click(tmp_path: Path) -> None:
-    """What the draft said stands on the card until the end."""
-    office = an_office(tmp_path)
-    first = office.state.draft_pending
-    office.decisions.use_candidate(buttons(office.shown)[1], by=BEN)
-    office.decisions.use_candidate(buttons(office.shown)[0], by=CARL)
-    assert office.shown.draft_pending == first
-
-
 def test_the_asker_sees_what_was_chosen_and_nothing_else(tmp_path: Path) -> None:
     """The reply and its record name one place, and it is no edit."""
     office = an_office(tmp_path)
@@ -88,6 +79,18 @@ def test_the_asker_sees_what_was_chosen_and_nothing_else(tmp_path: Path) -> None
     assert not any(path in f"{post.text} {json.dumps(record)}" for path in ("a.py", "c.py"))
     assert (office.ended.resolution, record["edited"]) == (Resolution.APPROVED, False)
     assert (record["validator_verdict"], record["investigator_rounds"]) == ("pass", 1)
+
+
+def test_a_button_decides_on_no_other_draft(tmp_path: Path) -> None:
+    """Neither on one of another version or other words, nor as an approval."""
+    office = an_office(tmp_path)
+    before, click = office.state, buttons(office.shown)[0]
+    for wrong in (replace(click, version=click.version + 1), replace(click, draft_hash="0" * 16), office.click()):
+        with pytest.raises(Conflict, match="out of date"):
+            office.decisions.use_candidate(wrong, by=BEN)
+    with pytest.raises(Conflict, match="out of date"):
+        office.decisions.approve(click, by=BEN)
+    assert office.state == before
 
 
 @each_row("verdict, reason", [(Verdict.PASS, "approval"), (Verdict.BOUNCE, "disagreement")])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.casework.recovery import GivingUp
-from bot.domain.jobs import DEADLY_DEATHS, ContinueThread, Job, QuestionAsked, RunBeat, Work
+from bot.domain.jobs import DEADLY_DEATHS, ContinueThread, Job, QuestionAsked, Work
 from bot.domain.threads import PendingReason, ThreadStatus
 from bot.errors import Unavailable
 from tests.builders import THREAD_ID, an_event, in_status
@@ -88,18 +88,6 @@ def test_nobody_gives_up_on_a_thread_that_has_its_draft(office: Office, giving_u
     assert said == [f"A later job for thread {THREAD_ID} failed: no such user. Its card is unchanged."]
 
 
-def test_a_later_job_of_a_thread_that_failed_is_told_of(office: Office, giving_up: GivingUp, said: list[str]) -> None:
-    """That it waits for a human already is no word about a follow-up that was lost; the same failure is told once."""
-    office.store.put(in_status(ThreadStatus.INVESTIGATING))
-    job = a_job(ContinueThread(thread_id=THREAD_ID))
-    for why in ("no model", "no model", "no such user"):
-        assert giving_up.given_up(job.model_copy(update={"failures": (why,)}))
-    assert [line.partition(THREAD_ID)[2] for line in said] == [
-        " could not be investigated: no model. Its card offers to investigate it again.",
-        " failed: no such user. Its card is unchanged.",
-    ]
-
-
 def test_a_job_that_failed_three_times_leaves_a_card(office: Office, giving_up: GivingUp) -> None:
     """Not only deaths: an error that stays leaves the same card, also while the chat is down."""
     office.store.put(in_status(ThreadStatus.INVESTIGATING, card_channel="C0OPS", card_ts="1800000000.000009"))
@@ -110,10 +98,3 @@ def test_a_job_that_failed_three_times_leaves_a_card(office: Office, giving_up: 
     office.messenger.card_refused = None
     office.service.cards.catch_up(at_once=True)
     assert "unexpected KeyError" in office.shown.status_history[-1].why
-
-
-def test_what_is_about_no_thread_is_not_settled(giving_up: GivingUp, said: list[str]) -> None:
-    """A beat, or a job whose thread is not on file."""
-    assert not giving_up.deadly(a_job(RunBeat(session_id="shop")))
-    assert not giving_up.given_up(a_job(ContinueThread(thread_id=THREAD_ID)))
-    assert said == []

@@ -9,15 +9,14 @@ from pathlib import Path
 import pytest
 
 from bot.agent.git.git_repo import GitRepo
-from bot.casework.decisions import CODE_UNREADABLE, Decisions, DraftClick
+from bot.casework.decisions import CODE_UNREADABLE, Decisions
 from bot.casework.posting.freshness import MAX_REPLY_CHARS, check_outbound, quotes_at_head
 from bot.domain.returns import Verdict
 from bot.domain.threads import PendingReason, Resolution, ThreadStatus
-from bot.domain.waits import Doubt
 from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
-from tests.builders import QUESTION_TS, REF, THREAD_ID, a_return, an_event
+from tests.builders import QUESTION_TS, REF, a_return, an_event
 from tests.casework.office import ANN, BEN, Office
 from tests.gitrepo import make_repo
 from tests.tables import each_row
@@ -106,11 +105,6 @@ class TestApprove:
             office.decisions.approve(replace(office.click(), **change), by=BEN)
         assert office.messenger.posts == []
 
-    def test_an_unknown_thread_is_refused(self, office: Office) -> None:
-        """A card of another home, or one cleaned away."""
-        with pytest.raises(Conflict, match="not open any more"):
-            office.decisions.approve(replace(office.click(), thread_id="T1.C1.9.9"), by=BEN)
-
     def test_a_running_investigation_cannot_be_approved(self, office: Office) -> None:
         """Between Re-investigate and its draft there is nothing to post."""
         click = office.click()
@@ -161,26 +155,6 @@ class TestDoubts:
             assert office.decisions.approve(old, by=BEN).startswith("Not posted yet")
         assert office.messenger.posts == []
 
-    def test_a_second_message_of_the_same_person_is_a_new_doubt(self, office: Office) -> None:
-        """Having seen that Carl wrote is not having seen that he wrote again."""
-        office.says("wait", sender=CARL)
-        seen_one = office.click()
-        office.clock.advance(5)
-        ts = f"{office.clock.now().timestamp():.6f}"
-        office.workspace.say("C1", QUESTION_TS, ChatMessage(message_id=ts, sender_id=CARL, text="never mind"))
-        assert office.decisions.approve(seen_one, by=BEN).startswith("Not posted yet: 1 thing changed")
-        assert office.messenger.posts == []
-
-    def test_a_second_edit_is_a_new_doubt(self, office: Office) -> None:
-        """The card that showed the first edit did not show the second."""
-        state = office.state
-        edited = Doubt.read("the question was edited")
-        once = office.store.put(state.in_doubt([edited]))
-        office.service.cards.show_card(THREAD_ID)
-        seen_one = office.click()
-        office.store.put(once.in_doubt([edited, edited]))
-        assert office.decisions.approve(seen_one, by=BEN).startswith("Not posted yet")
-
     def test_a_second_edit_whose_event_has_not_come_is_asked_about_again(self, office: Office) -> None:
         """The first edit was seen and overruled, whoever brought it; each further wording is one more doubt, once."""
         office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, "How often do we retry refunds?")
@@ -196,24 +170,6 @@ class TestDoubts:
         office.decisions.approve(office.click(), by=BEN)
         assert len(office.messenger.posts) == 1
 
-    def test_an_edited_question_is_noticed_without_its_event(self, office: Office) -> None:
-        """The chat is read at the click, so a missed event does no harm."""
-        office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, "How often do we retry refunds?")
-        assert office.decisions.approve(office.click(), by=BEN).startswith("Not posted yet: 1 thing")
-        assert "edited" in office.shown.stale_reasons[0]
-
-    def test_code_that_changed_is_named(self, office: Office) -> None:
-        """A quote that no longer stands at HEAD."""
-        office.changed_refs.add(REF.ref)
-        office.decisions.approve(office.click(), by=BEN)
-        assert office.shown.stale_reasons == (f"`{REF.ref}` changed in the codebase",)
-
-    def test_two_changes_are_counted(self, office: Office) -> None:
-        """The answer says how many."""
-        office.changed_refs.add(REF.ref)
-        office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, "other words")
-        assert "2 things changed" in office.decisions.approve(office.click(), by=BEN)
-
     def test_a_parent_that_is_gone_stops_the_post(self, office: Office) -> None:
         """However often it is clicked: a reply to it would land in the channel."""
         office.workspace.threads.clear()
@@ -223,13 +179,6 @@ class TestDoubts:
         assert office.messenger.posts == []
         assert office.state.post_intent is None
 
-    def test_an_ops_channel_that_is_not_private_stops_the_post(self, office: Office) -> None:
-        """Drafts are not for everybody."""
-        office.workspace.private.clear()
-        with pytest.raises(InputError, match="no longer private"):
-            office.decisions.approve(office.click(), by=BEN)
-        assert office.messenger.posts == []
-
     def test_a_chat_that_cannot_say_stops_the_post(self, office: Office) -> None:
         """Posting would be a guess; the draft waits as before."""
         office.workspace.down = True
@@ -237,6 +186,19 @@ class TestDoubts:
             office.decisions.approve(office.click(), by=BEN)
         office.workspace.down = False
         assert office.decisions.approve(office.click(), by=BEN) == "Posted."
+
+    def test_code_that_changed_is_named(self, office: Office) -> None:
+        """A quote that no longer stands at HEAD."""
+        office.changed_refs.add(REF.ref)
+        office.decisions.approve(office.click(), by=BEN)
+        assert office.shown.stale_reasons == (f"`{REF.ref}` changed in the codebase",)
+
+    def test_an_ops_channel_that_is_not_private_stops_the_post(self, office: Office) -> None:
+        """Drafts are not for everybody."""
+        office.workspace.private.clear()
+        with pytest.raises(InputError, match="no longer private"):
+            office.decisions.approve(office.click(), by=BEN)
+        assert office.messenger.posts == []
 
 
 class TestEdit:
@@ -252,25 +214,9 @@ class TestEdit:
         assert record["draft_text"] == a_return().draft_reply
         assert office.ended.resolution is Resolution.EDITED
 
-    def test_saving_shows_the_words_and_posts_nothing(self, office: Office) -> None:
-        """Edit and save: the card carries the new draft."""
-        click = office.decisions.edit(office.click(), "It is five.", by=BEN)
-        office.decisions.refresh_card(click)
-        assert office.shown.draft_pending == "It is five."
-        assert office.click() == click
-        assert office.messenger.posts == []
-
     def test_unchanged_words_keep_the_draft(self, office: Office) -> None:
         """Submitting the editor as it opened is an approval of the same draft."""
         assert office.decisions.edit(office.click(), a_return().draft_reply, by=BEN) == office.click()
-
-    def test_a_human_may_write_where_there_is_no_draft(self, tmp_path: Path) -> None:
-        """A failed investigation can still be answered; no verdict existed, and the log says so."""
-        office = Office(tmp_path, ProviderError("away")).asked()
-        click = office.decisions.edit(office.click(), "It is five.", by=BEN)
-        office.decisions.approve(click, by=BEN)
-        [record] = office.log.records()
-        assert (record["validator_verdict"], record["edited"], record["draft_text"]) == ("none", True, None)
 
     @pytest.mark.parametrize("text", ["", "  \n ", "x" * (MAX_REPLY_CHARS + 1), "token ghp_" + "aB3dE5" * 6])
     def test_what_must_not_leave_is_refused_and_changes_nothing(self, office: Office, text: str) -> None:
@@ -331,14 +277,6 @@ class TestDismiss:
         assert office.ended.draft_pending is None
         assert office.shown.status is ThreadStatus.CLOSED
         assert (office.messenger.posts, office.jobs.waiting, office.jobs.running) == ([], {}, {})
-
-    def test_a_question_that_still_waits_for_its_turn_can_be_dismissed(self, office: Office) -> None:
-        """The job finds the thread closed and does nothing."""
-        office.decisions.reinvestigate(office.click(), by=BEN)
-        office.decisions.dismiss(office.click(), by=BEN, reason="not for us")
-        office.work()
-        assert len(office.investigator.assignments) == 1
-        assert office.ended.resolution is Resolution.DISMISSED
 
     def test_a_dismissal_of_a_run_does_not_reach_the_draft_it_made(self, office: Office) -> None:
         """The dialogue was open when the draft came: whoever clicked has not seen it."""
@@ -406,16 +344,6 @@ class TestAskAgain:
         office.work()
         assert office.state.pending_reason is PendingReason.APPROVAL
 
-    def test_a_failure_after_a_validated_draft_is_no_verdict(self, tmp_path: Path) -> None:
-        """The earlier pass does not rub off on what a human then writes."""
-        office = Office(tmp_path, a_return(), ProviderError("away")).asked()
-        office.decisions.reinvestigate(office.click(), by=BEN)
-        office.work()
-        assert office.state.pending_reason is PendingReason.FAILED
-        office.decisions.approve(office.decisions.edit(office.click(), "It is five.", by=BEN), by=BEN)
-        [record] = office.log.records()
-        assert record["validator_verdict"] == "none"
-
 
 class TestWhatContextIsAbout:
     """Context belongs to the draft it was typed under, or to the run it was typed during."""
@@ -435,48 +363,9 @@ class TestWhatContextIsAbout:
         assert [note.text for note in office.state.human_context] == ["we mean v2"]
         assert office.state.status is ThreadStatus.INVESTIGATING
 
-    def test_context_for_an_earlier_question_of_the_thread_is_refused(self, tmp_path: Path) -> None:
-        """The dialogue outlived its thread, and somebody asked again in the same place."""
-        office = Office(tmp_path)
-        clicks = []
-        office.investigator.meanwhile = lambda: clicks.append(office.click())
-        office.asked()
-        clicks.append(office.click())
-        office.decisions.dismiss(office.click(), by=BEN, reason=None)
-        office.investigator.meanwhile = lambda: clicks.extend(_refused(office, clicks))
-        office.says("and why five?", seconds=60)
-        assert len(clicks) == 4
-        for click in clicks[:2]:
-            with pytest.raises(Conflict, match="out of date"):
-                office.decisions.add_context(click, "we mean v2", by=BEN)
-
-
-def _refused(office: Office, clicks: list[DraftClick]) -> list[DraftClick]:
-    """Return the clicks that are refused while the next question is being investigated."""
-    refused = []
-    for click in clicks:
-        try:
-            office.decisions.add_context(click, "we mean v2", by=BEN)
-        except Conflict:
-            refused.append(click)
-    return refused
-
 
 class TestUnconfirmed:
     """A post that may or may not have arrived."""
-
-    def test_a_later_click_settles_it_without_posting_twice(self, office: Office) -> None:
-        """The thread is searched; what stands there is adopted."""
-        office.messenger.lose = Unconfirmed("lost")
-        office.messenger.meanwhile = lambda: office.workspace.unreadable.add("C1")
-        with pytest.raises(ProviderError):
-            office.decisions.approve(office.click(), by=BEN)
-        assert office.state.post_intent is not None
-        office.messenger.lose = None
-        office.workspace.unreadable.clear()
-        assert office.decisions.approve(office.click(), by=CARL) == "Posted."
-        assert len(office.messenger.posts) == 1
-        assert office.ended.approved_by == BEN
 
     def test_a_later_click_posts_what_never_arrived(self, office: Office) -> None:
         """Nothing stands in the thread, so it is posted now, once, in the name of who approved."""
@@ -506,11 +395,18 @@ class TestUnconfirmed:
             with pytest.raises(Conflict, match=f"<@{BEN}> approved this draft"):
                 decide()
 
-
-@each_row("text", ["Yes.", "x" * MAX_REPLY_CHARS, "```\nunterminated", "‏مرحبا", "🧵"])
-def test_ordinary_replies_may_leave(text: str) -> None:
-    """Long, unterminated, right-to-left, only emoji: all may be posted."""
-    check_outbound(text)
+    def test_a_later_click_settles_it_without_posting_twice(self, office: Office) -> None:
+        """The thread is searched; what stands there is adopted."""
+        office.messenger.lose = Unconfirmed("lost")
+        office.messenger.meanwhile = lambda: office.workspace.unreadable.add("C1")
+        with pytest.raises(ProviderError):
+            office.decisions.approve(office.click(), by=BEN)
+        assert office.state.post_intent is not None
+        office.messenger.lose = None
+        office.workspace.unreadable.clear()
+        assert office.decisions.approve(office.click(), by=CARL) == "Posted."
+        assert len(office.messenger.posts) == 1
+        assert office.ended.approved_by == BEN
 
 
 def test_a_posted_reply_counts_although_its_card_cannot_be_updated(tmp_path: Path) -> None:
@@ -532,23 +428,6 @@ def test_a_posted_reply_counts_although_its_card_cannot_be_updated(tmp_path: Pat
 class TestTidying:
     """Threads that closed while something was in the way."""
 
-    def test_a_chat_that_is_away_is_asked_once_not_for_every_thread(self, tmp_path: Path) -> None:
-        """Each request may take its full time; the ticker has other things to do."""
-        office = Office(tmp_path)
-        for number in range(5):
-            office.arrive(an_event("How often do we retry?", f"1795165{number}00.000100"))
-        office.work()
-        office.messenger.card_refused = Unavailable("Slack is away")
-        for state in office.service.store.open_threads():
-            closed = state.close(Resolution.DISMISSED, at=office.clock.now(), why="by hand")
-            office.store.put(closed)
-        tried = office.messenger.refusals
-        office.service.cards.tidy()
-        assert office.messenger.refusals == tried + 1
-        office.messenger.card_refused = None
-        office.service.cards.tidy()
-        assert office.store.threads() == []
-
     def test_a_disk_that_refuses_the_archive_takes_nothing_back(self, office: Office) -> None:
         """The reply stands, the one who clicked is told so, and the thread is archived when the disk lets it be."""
         office.store.memory.archive_full = True
@@ -556,3 +435,9 @@ class TestTidying:
         office.store.memory.archive_full = False
         office.service.cards.tidy()
         assert office.ended.approved_by == BEN
+
+
+@each_row("text", ["Yes.", "x" * MAX_REPLY_CHARS, "```\nunterminated", "‏مرحبا", "🧵"])
+def test_ordinary_replies_may_leave(text: str) -> None:
+    """Long, unterminated, right-to-left, only emoji: all may be posted."""
+    check_outbound(text)

@@ -65,30 +65,6 @@ def test_a_question_that_will_take_long_gets_no_short_round(tmp_path: Path) -> N
     assert folder_of(office).rubric.read_text().startswith("Question type: ")
 
 
-def test_transcripts_lie_where_the_team_wants_them(tmp_path: Path) -> None:
-    """Each in a folder of its thread's; all else of the run stays in the data directory."""
-    office = long_office(tmp_path, escalation={"transcript_dir": str(tmp_path / "logs")})
-    transcript = office.long_runs.folder_of(THREAD_ID).transcript
-    assert transcript == tmp_path / "logs" / THREAD_ID / "transcript.log"
-    assert office.state.escalation_transcript_path == str(transcript)
-    assert transcript.parent.is_dir()
-    assert (tmp_path / "escalations" / THREAD_ID / "request.json").is_file()
-
-
-def test_offline_nothing_is_escalated(tmp_path: Path) -> None:
-    """Without a model a long run could do no more than a short one."""
-    office = Office(tmp_path).asked(AUDIT)
-    assert office.state.status is ThreadStatus.PENDING_USER
-    assert office.terminal.started == []
-
-
-@each_row("block", [{"enabled": False}, {"expected_runtime_min_threshold": 60}])
-def test_the_settings_can_forbid_it(tmp_path: Path, block: dict[str, Any]) -> None:
-    """Switched off, or a threshold that no question reaches."""
-    office = long_office(tmp_path, escalation=block)
-    assert office.terminal.started == []
-
-
 def test_an_answer_is_validated_and_shown(tmp_path: Path) -> None:
     """return.json becomes a round; the validator sees it, then the human."""
     office = long_office(tmp_path)
@@ -103,27 +79,6 @@ def test_an_answer_is_validated_and_shown(tmp_path: Path) -> None:
     assert state.investigator_task_id.endswith("-e1")
     office.decisions.approve(office.click(), by=BEN)
     assert [record["was_escalated"] for record in office.log.records()] == [True]
-
-
-def test_a_run_under_way_is_left_alone(tmp_path: Path) -> None:
-    """However often it is looked at, within its limit."""
-    office = long_office(tmp_path)
-    office.clock.advance(29 * 60)
-    office.watch.poll()
-    office.watch.poll()
-    office.work()
-    assert office.state.status is ThreadStatus.ESCALATED
-    assert office.terminal.started == [SESSION]
-    assert office.terminal.ended == []
-
-
-def test_the_latest_words_of_a_run_stand_on_the_card_once(tmp_path: Path) -> None:
-    """As they change; a look that finds nothing new says nothing."""
-    office = long_office(tmp_path)
-    for words in ("", "1 tool call\n", "1 tool call\n", "2 tool calls\n"):
-        folder_of(office).transcript.write_text(words)
-        office.watch.poll()
-    assert office.messenger.cards[0].progress == ["1 tool call", "2 tool calls"]
 
 
 def test_the_investigator_may_ask_for_more_time(tmp_path: Path) -> None:
@@ -304,19 +259,6 @@ def test_a_dismissal_calls_the_run_off(tmp_path: Path) -> None:
     assert folder_of(office).request() is not None
 
 
-def test_what_is_said_meanwhile_is_offered_with_the_draft(tmp_path: Path) -> None:
-    """The card then lists what came in."""
-    office = long_office(tmp_path)
-    office.says("we export it, too")
-    office.decisions.add_context(office.click(), "Only EU.", by=BEN)
-    assert office.terminal.started == [SESSION]
-    answers(office, a_return("Long."))
-    office.watch.poll()
-    office.work()
-    assert len(office.shown.followups) == 1
-    assert len(office.shown.stale_reasons) == 2
-
-
 @each_row("is_answered", [True, False])
 def test_what_is_asked_during_a_long_run_is_taken_into_one_next_run(tmp_path: Path, is_answered: bool) -> None:
     """Whatever came of the long one; the question is known then."""
@@ -343,15 +285,6 @@ def test_what_cannot_be_started_reaches_the_human(tmp_path: Path) -> None:
     office.asked(AUDIT)
     why = "the long investigation could not be started: tmux could not start it: no pty"
     assert (office.shown.pending_reason, office.shown.status_history[-1].why) == (PendingReason.FAILED, why)
-
-
-def test_one_thread_that_cannot_be_looked_after_does_not_stop_the_others(tmp_path: Path) -> None:
-    """A chat that is away is tried again at the next look."""
-    office = long_office(tmp_path)
-    answers(office, says="x")
-    office.messenger.card_refused = ProviderError("Slack is away")
-    office.watch.poll()
-    assert office.state.pending_reason is PendingReason.FAILED
 
 
 def test_a_terminal_that_does_not_answer_costs_no_run(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from bot.agent.git.patch_repo import Remote
 from bot.casework.approvers import Approvers
 from bot.casework.card_marks import FixMarks
 from bot.casework.fix_opening import FixOpening
-from bot.casework.fix_service import LOOKS_AT_ONCE, MAX_TRIES, NO_TOKEN, Fixes, FixUpdates
+from bot.casework.fix_service import MAX_TRIES, NO_TOKEN, Fixes, FixUpdates
 from bot.casework.patch_check import PatchChecks, PatchCodebases
 from bot.config.codebase_settings import FixSettings
 from bot.domain.citations.links import code_repository
@@ -30,7 +29,7 @@ from bot.domain.fixes import Fix, FixStatus, NewPullRequest, PullRequest, hash_p
 from bot.domain.patches import FixCode
 from bot.domain.returns import ProposedPatch
 from bot.domain.threads import ThreadState
-from bot.errors import Conflict, Unavailable
+from bot.errors import Conflict
 from bot.ports.feature_collections import FIXES
 from tests.builders import REF, THREAD_ID, a_return
 from tests.casework.office import BEN, Office
@@ -300,14 +299,6 @@ def test_a_hosts_words_hold_no_secret(tmp_path: Path, host: CodeHost) -> None:
     assert (code, "no push with" in said, token[:40] in said) == (FixCode.HOST, True, False)
 
 
-@pytest.mark.parametrize("base", [None, "main"])
-def test_a_wrong_token_is_told_at_once(tmp_path: Path, host: CodeHost, base: str | None) -> None:
-    """In the host's own words, also where git would be the first to show it."""
-    code, said = refusal(Desk(tmp_path, host, secret="tok-wrong", base=base))
-    assert code is FixCode.HOST
-    assert said.startswith("GitHub says: Bad credentials. It does not accept triage's token: ")
-
-
 CALLS_OF_GIT = ["service=git-upload-pack", "service=git-receive-pack", "POST .*git-receive-pack"]
 REFUSALS = [
     (401, CALLS_OF_GIT[0], "does not accept triage's token"),
@@ -330,13 +321,7 @@ def test_what_git_is_refused_is_final_at_once(tmp_path: Path, host: CodeHost) ->
     assert opened(desk).status is FixStatus.OPEN
 
 
-@pytest.mark.parametrize(
-    ("status", "pattern", "takes_effect"),
-    [
-        pytest.param(*row, marks=() if row in OUTAGES else pytest.mark.full)
-        for row in product([0, 429, 500, 503], CALLS_OF_GIT, [False, True])
-    ],
-)
+@pytest.mark.parametrize(("status", "pattern", "takes_effect"), OUTAGES)
 def test_what_git_cannot_reach_is_tried_again(
     tmp_path: Path, host: CodeHost, pattern: str, status: int, takes_effect: bool
 ) -> None:
@@ -347,36 +332,6 @@ def test_what_git_cannot_reach_is_tried_again(
     assert str(tmp_path) not in str(desk.fix.waits)
     desk.wait(2)
     assert (desk.fix.status, len(host.pulls), len(host.branches())) == (FixStatus.OPEN, 1, 1)
-
-
-def test_the_branch_to_lead_to_may_be_renamed(tmp_path: Path, host: CodeHost) -> None:
-    """One that triage.yml names is missed in words; that of the host is asked for each time."""
-    code, said = refusal(Desk(tmp_path, host, base="trunk"))
-    assert (code, said.partition(". ")[0]) == (FixCode.HOST, "There is no branch `trunk` on GitHub")
-    assert opened(Desk(tmp_path, host)).status is FixStatus.OPEN
-
-
-def test_a_cited_commit_that_is_gone_is_said(tmp_path: Path, host: CodeHost) -> None:
-    """As after a force push and a tidy-up."""
-    desk = Desk(tmp_path, host)
-    desk.click()
-    desk.store.change(desk.fix.id, lambda now: now.evolve(commit="0" * 40))
-    desk.fixes.tick()
-    assert desk.fix.refusal is not None
-    assert desk.fix.refusal.text.startswith(
-        "The commit 0000000000 that the draft cites is not in the codebase any more"
-    )
-
-
-def test_what_the_remote_refuses_is_said(tmp_path: Path, host: CodeHost) -> None:
-    """A protected branch, a hook of the host."""
-    hook = host.bare / "hooks" / "pre-receive"
-    hook.write_text("#!/bin/sh\necho 'branches need a ticket' >&2\nexit 1\n")
-    hook.chmod(0o755)
-    code, said = refusal(Desk(tmp_path, host))
-    assert code is FixCode.HOST
-    assert said.startswith("the branch is refused: branches need a ticket. Change that on GitHub.")
-    assert host.pulls == []
 
 
 def test_a_limit_of_requests_is_waited_for_and_an_outage_ends_in_words(tmp_path: Path, host: CodeHost) -> None:
@@ -393,17 +348,6 @@ def test_a_limit_of_requests_is_waited_for_and_an_outage_ends_in_words(tmp_path:
     opened(other)
     other.wait(MAX_TRIES)
     assert (other.fix.status, other.fix.refusal and other.fix.refusal.code) == (FixStatus.REFUSED, FixCode.HOST)
-
-
-def test_a_host_is_not_asked_before_it_wants_to_be(tmp_path: Path, host: CodeHost) -> None:
-    """Its Retry-After is longer than the pause there would be."""
-    desk = Desk(tmp_path, host)
-    host.faults = [Fault(pattern="/shop\\?", status=429, headers={"Retry-After": "900"})]
-    opened(desk)
-    desk.wait()
-    assert desk.fix.status is FixStatus.OPENING
-    desk.wait()
-    assert desk.fix.status is FixStatus.OPEN
 
 
 @pytest.mark.parametrize("state", ["closed", pytest.param("merged", marks=pytest.mark.full)])
@@ -528,22 +472,6 @@ def test_a_request_that_cannot_be_seen_is_said_on_the_card(tmp_path: Path, host:
     assert "no token" in str(desk.fix.unseen)
 
 
-def test_a_limited_host_is_left_alone_while_requests_are_followed(tmp_path: Path, host: CodeHost) -> None:
-    """For as long as it says; for a minute where it says nothing."""
-    desk = Desk(tmp_path, host)
-    standing(desk)
-    host.faults = [Fault(pattern="GET .*/pulls/1\\?", status=403, headers={"Retry-After": "900"})]
-    desk.office.clock.advance(400)
-    desk.updates.follow()
-    asked = len(host.requests)
-    desk.office.clock.advance(800)
-    desk.updates.follow()
-    assert (len(host.requests), desk.fix.unseen) == (asked, None)
-    desk.office.clock.advance(200)
-    desk.updates.follow()
-    assert len(host.requests) > asked
-
-
 class Overtaken(Faults):
     """Another replica finishes before the request is made, and the host then refuses ours."""
 
@@ -556,43 +484,6 @@ class Overtaken(Faults):
             request = PullRequest(number=7, url="https://github.com/acme/shop/pull/7")
             self._desk.store.change(self._desk.fix.id, lambda now: now.evolve(status=FixStatus.OPEN, request=request))
             self._desk.host.faults = [Fault(pattern="^POST .*/pulls", status=403)]
-
-
-class LimitedClient(CodeHostApi):
-    """GitHub, which wants to be left alone."""
-
-    def look(self, number: int) -> PullRequest:
-        raise Unavailable("too many requests", retry_after_s=900)
-
-
-def test_a_limited_host_does_not_hold_up_the_requests_of_another(tmp_path: Path, host: CodeHost) -> None:
-    """However many of its requests are due before theirs."""
-    desk = Desk(tmp_path, host)
-    fix = standing(desk)
-    found = code_repository(host.url, "github")
-    assert found is not None
-    limited = LimitedClient(found, SecretStr(TOKEN))
-    repo = GitRepo(desk.codebase)
-    index = SqlitePassageIndex(repo, tmp_path / "two.sqlite")
-    both = PatchCodebases(Codebases.named([("shop", repo, index), ("tills", repo, index)]), lambda _: ())
-    followed = in_memory(FIXES, MemoryDocuments())
-    for number in range(LOOKS_AT_ONCE + 1):
-        limited_one = fix.evolve(thread_id=f"{THREAD_ID}{number}", codebase="tills")
-        followed.add(limited_one.id, limited_one)
-    other = fix.evolve(codebase="shop", looked_at=desk.office.clock.now())
-    followed.add(other.id, other)
-    updates = FixUpdates(
-        desk.office.service,
-        followed,
-        desk.files,
-        both,
-        lambda one: limited if one.id == "tills" else desk.client,
-    )
-    host.merge(1)
-    desk.office.clock.advance(400)
-    updates.follow()
-    updates.follow()
-    assert [one.status for one in followed.all() if one.codebase == "shop"] == [FixStatus.MERGED]
 
 
 def test_a_late_refusal_changes_no_request_that_stands(tmp_path: Path, host: CodeHost) -> None:

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from blocks.cards.draft_actions import click_of
-from bot.casework.decisions import DraftClick
-from bot.domain.returns import Verdict
+from bot.casework.clicks import DraftClick
 from bot.domain.threads import Resolution, ThreadStatus
-from bot.errors import Conflict, ProviderError
+from bot.errors import Conflict
 from tests.builders import a_return
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import Faults
@@ -108,19 +107,7 @@ def test_use_new_proposes_the_new_draft_and_approve_posts_it(tmp_path: Path) -> 
     assert office.ended.resolution is Resolution.APPROVED
 
 
-def test_use_mine_leaves_the_text_alone_on_the_card(tmp_path: Path) -> None:
-    """The next investigation puts its draft beside it again."""
-    office = edited(an_office(tmp_path))
-    reinvestigate(office)
-    office.decisions.use_mine(new_click(office), by=BEN)
-    assert (office.shown.draft_pending, office.shown.draft_new) == (MINE, None)
-    reinvestigate(office)
-    assert office.shown.draft_pending == MINE
-    assert office.shown.draft_new is not None
-
-
-@pytest.mark.parametrize("first", ["use_new", "use_mine"])
-@pytest.mark.parametrize("second", ["use_new", "use_mine"])
+@pytest.mark.parametrize(("first", "second"), [("use_new", "use_mine"), ("use_mine", "use_new")])
 def test_a_choice_counts_once_and_the_loser_is_told_who_chose(first: str, second: str, tmp_path: Path) -> None:
     """Both had the same card before them."""
     office = edited(an_office(tmp_path))
@@ -148,14 +135,6 @@ def test_a_choice_names_the_draft_it_saw(tmp_path: Path) -> None:
     assert office.state.draft_pending == MINE
 
 
-def test_without_a_new_draft_there_is_nothing_to_choose(tmp_path: Path) -> None:
-    """Neither choice does anything to a draft that stands alone."""
-    office = edited(an_office(tmp_path))
-    for choice in (office.decisions.use_new, office.decisions.use_mine):
-        with pytest.raises(Conflict, match="out of date"):
-            choice(office.click(), by=BEN)
-
-
 def test_of_two_who_edit_the_second_is_told_who_was_first(tmp_path: Path) -> None:
     """Both had the editor open on the same draft; the first one's words stay."""
     office = an_office(tmp_path).asked()
@@ -164,25 +143,6 @@ def test_of_two_who_edit_the_second_is_told_who_was_first(tmp_path: Path) -> Non
     with pytest.raises(Conflict, match=f"<@{BEN}> changed what is proposed"):
         office.decisions.edit(click, "Other words.", by=CARL)
     assert office.state.draft_pending == MINE
-
-
-def test_the_text_stands_after_an_investigation_that_failed(tmp_path: Path) -> None:
-    """It can be approved all the same."""
-    office = edited(an_office(tmp_path, ProviderError("away")))
-    reinvestigate(office)
-    assert (office.shown.draft_pending, office.shown.draft_new) == (MINE, None)
-    office.decisions.approve(office.click(), by=BEN)
-    assert [post.text for post in office.messenger.posts] == [MINE]
-
-
-def test_the_text_stands_after_a_draft_that_bounced(tmp_path: Path) -> None:
-    """The draft of the last round is beside it, with the objections."""
-    returns = [a_return(draft_reply=text) for text in ("It is six.", NEW)]
-    office = edited(an_office(tmp_path, *returns, verdicts=(Verdict.PASS, Verdict.BOUNCE, Verdict.BOUNCE)))
-    reinvestigate(office)
-    assert office.shown.draft_pending == MINE
-    assert office.shown.draft_new is not None
-    assert office.shown.draft_new.text == NEW
 
 
 def test_what_was_written_since_the_edit_is_told_before_the_text_is_posted(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from bot.casework.approvers import Approvers
 from bot.casework.mentions import DECIDE, GONE, GUESTS, HOW, NOT_YOURS, OWN, WHAT, WORDLESS, Mentions
-from bot.domain.alerts import Severity
 from bot.domain.events import Sender
 from bot.domain.jobs import JobKind, MentionInstruction
 from bot.domain.threads import Resolution
@@ -92,25 +91,6 @@ def test_the_threads_question_is_worked_on_in_the_name_of_who_asked_it(tmp_path:
     assert desk.told == []
 
 
-@pytest.mark.parametrize(
-    ("root", "words", "severity"),
-    [
-        ("prod is down!!", "look into this", Severity.PAGE),
-        ("why do we retry?", "prod is down!! look", Severity.PAGE),
-        ("why do we retry five times?", "look into this", Severity.ACT),
-    ],
-)
-def test_the_words_of_the_question_and_of_the_mention_say_how_urgent_it_is(
-    desk: Desk, root: str, words: str, severity: Severity
-) -> None:
-    """A mention at an alarm pages as the alarm itself would have."""
-    desk.root(root)
-    desk.mention(words)
-    state = desk.office.store.get(THREAD_ID)
-    assert state is not None
-    assert state.severity is severity
-
-
 def test_where_the_root_asks_nothing_the_last_question_before_the_mention_counts(desk: Desk) -> None:
     """And what was asked after it does not."""
     desk.root("deploys of this week")
@@ -120,16 +100,6 @@ def test_where_the_root_asks_nothing_the_last_question_before_the_mention_counts
     state = desk.office.store.get(THREAD_ID)
     assert state is not None
     assert (state.question, state.original_sender_id) == ("how long do they take?", "U7")
-
-
-def test_a_picture_without_words_is_worked_on(desk: Desk) -> None:
-    """The thread has it."""
-    root = ChatMessage(message_id=QUESTION_TS, sender_id=ANN, text="", images=("F1",))
-    desk.office.workspace.say("C1", QUESTION_TS, root)
-    desk.mention("look into this")
-    state = desk.office.store.get(THREAD_ID)
-    assert state is not None
-    assert state.images == ("F1",)
 
 
 def test_a_closed_question_is_taken_up_again_with_its_own_words(desk: Desk) -> None:
@@ -192,22 +162,6 @@ def test_outside_a_thread_the_message_above_is_meant(tmp_path: Path, words: str)
     state = desk.office.store.get(THREAD_ID)
     assert state is not None
     assert (state.question, state.original_sender_id) == ("why do we retry five times?", ANN)
-
-
-def test_a_chat_that_takes_no_answer_fails_no_job(desk: Desk) -> None:
-    """It would only come again."""
-    desk.refuse = ProviderError("Slack could not answer you: user_not_in_channel")
-    desk.mention("status")
-    assert desk.told == []
-
-
-def test_a_command_in_an_open_thread_neither_doubts_nor_repeats_its_draft(desk: Desk) -> None:
-    """It says nothing about the question."""
-    desk.office.asked()
-    before = desk.office.store.get(THREAD_ID)
-    desk.mention("status")
-    assert desk.office.store.get(THREAD_ID) == before
-    assert "/triage status" in desk.words[0]
 
 
 def test_thanks_open_nothing_and_repeat_nothing(desk: Desk) -> None:

@@ -16,7 +16,7 @@ from bot.casework.notes import Proved, address_prover
 from bot.casework.reports.answers_notes import answer_notes, find_note, retire_note
 from bot.domain.notes import MAX_NOTE_CHARS, NoteCitation, NoteSource, note_text, read_cites
 from bot.domain.returns import TriageFile
-from bot.errors import Conflict, InputError, StoreError
+from bot.errors import Conflict, InputError
 from tests.builders import REF, THREAD_ID, a_return
 from tests.casework.office import BEN, Office
 from tests.gitrepo import commit_files, make_repo
@@ -116,19 +116,6 @@ def test_two_who_save_a_proposal_at_once_make_one_note(tmp_path: Path) -> None:
     assert said == ["Somebody saved this note already, as memory/retries.md."]
 
 
-def test_no_decision_saves_a_note_by_itself(tmp_path: Path) -> None:
-    """Not even the approval of the draft that came with it."""
-    for decide in (
-        lambda o: o.decisions.approve(o.click(), by=BEN),
-        lambda o: o.decisions.dismiss(o.click(), by=BEN, reason=None),
-        lambda o: o.decisions.approve(o.decisions.edit(o.click(), "No.", by=BEN), by=BEN),
-    ):
-        office = office_with(tmp_path)
-        decide(office)
-        assert office.memory.notes == {}
-        assert office.ended.triage_file_path is None
-
-
 def test_a_closed_thread_is_remembered_by_what_was_answered_or_why_it_was_dismissed(tmp_path: Path) -> None:
     """The dismissed draft is not offered; nothing of the closed record changes."""
     edited = Office(tmp_path).asked()
@@ -149,24 +136,6 @@ def test_a_message_is_remembered_with_its_place(tmp_path: Path) -> None:
     assert office.notes.offered("Deploys\u200b are frozen.") == "Deploys are frozen."
     assert office.notes.save(MESSAGE, "Deploys are frozen.", by=BEN) == "Saved as memory/deploys-are-frozen.md."
     assert 'message: "C1/1.2"' in office.memory.notes["deploys-are-frozen"]
-
-
-def test_without_a_proposal_or_a_thread_there_is_nothing_to_show(tmp_path: Path) -> None:
-    """A forged or late click."""
-    office = Office(tmp_path).asked()
-    with pytest.raises(InputError, match="proposes no note"):
-        office.notes.proposed(THREAD_ID)
-    with pytest.raises(InputError, match="no longer stored"):
-        office.notes.of_thread("T1.C1.9.9")
-
-
-def test_a_full_disk_is_told_to_whoever_asked(tmp_path: Path) -> None:
-    """And the entry stays."""
-    office = office_with(tmp_path)
-    office.memory.full = True
-    with pytest.raises(StoreError, match="No space"):
-        office.notes.save(THREAD, WORDS, by=BEN)
-    assert office.state.triage_file_path is None
 
 
 def test_the_one_who_saves_is_told_what_was_proved(tmp_path: Path) -> None:
@@ -213,3 +182,16 @@ def test_notes_are_listed_found_and_retired_by_name(tmp_path: Path) -> None:
     assert retire_note(notes, "retries").startswith("memory/retries.md is memory/retired/")
     with pytest.raises(InputError, match="There is no note"):
         find_note(notes, "retries")
+
+
+def test_no_decision_saves_a_note_by_itself(tmp_path: Path) -> None:
+    """Not even the approval of the draft that came with it."""
+    for decide in (
+        lambda o: o.decisions.approve(o.click(), by=BEN),
+        lambda o: o.decisions.dismiss(o.click(), by=BEN, reason=None),
+        lambda o: o.decisions.approve(o.decisions.edit(o.click(), "No.", by=BEN), by=BEN),
+    ):
+        office = office_with(tmp_path)
+        decide(office)
+        assert office.memory.notes == {}
+        assert office.ended.triage_file_path is None

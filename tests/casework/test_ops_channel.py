@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.casework.ops_channel import MAX_WAITING, TURNED_AWAY, OpsLines, OpsOutbox
+from bot.casework.ops_channel import TURNED_AWAY, OpsLines, OpsOutbox
 from bot.domain.events import Event
 from bot.domain.jobs import MentionInstruction, QuestionAsked
 from bot.domain.threads import Resolution, ThreadState, ThreadStatus, reply_id_of
@@ -45,19 +45,6 @@ def test_what_could_not_be_said_is_said_later_in_order() -> None:
     lines.say("three")
     lines.flush()
     assert messenger.told == ["one", "two", "three"]
-
-
-def test_a_long_outage_keeps_the_newest_lines() -> None:
-    """The memory is bounded; the log has everything."""
-    messenger = MoodyMessenger()
-    lines = OpsOutbox(messenger, OpsLines(FakeClock()))
-    messenger.down = True
-    for number in range(MAX_WAITING + 5):
-        lines.say(str(number))
-    messenger.down = False
-    lines.flush()
-    assert len(messenger.told) == MAX_WAITING
-    assert messenger.told[-1] == str(MAX_WAITING + 4)
 
 
 def test_what_comes_late_says_of_when_it_is() -> None:

@@ -51,17 +51,6 @@ def test_no_new_card_is_posted_in_a_public_channel_and_work_goes_on_when_it_is_p
     assert len(office.messenger.told) == 1
 
 
-def test_a_retried_job_shows_its_card_before_it_investigates(office: Office) -> None:
-    """The thread is on disk already; still nothing is looked into unseen."""
-    office.workspace.private.clear()
-    office.clock.advance(MINUTE_S)
-    with pytest.raises(Unavailable):
-        ask(office, "1795165300.000100")
-    with pytest.raises(Unavailable):
-        office.work()
-    assert len(office.investigator.assignments) == 1
-
-
 def test_a_private_channel_is_asked_about_once_a_minute(office: Office) -> None:
     """Within a minute it is believed, after it asked again; a clock that jumps back is not believed."""
     office.workspace.private.clear()
@@ -69,27 +58,6 @@ def test_a_private_channel_is_asked_about_once_a_minute(office: Office) -> None:
     office.clock.advance(-MINUTE_S)
     with pytest.raises(Unavailable):
         ask(office, "1795165301.000100")
-
-
-def test_a_second_time_in_public_is_told_again(office: Office) -> None:
-    """One line for each time it happens."""
-    for number in range(2):
-        office.workspace.private.clear()
-        office.clock.advance(MINUTE_S)
-        with pytest.raises(Unavailable):
-            ask(office, f"179516530{number}.000100")
-        office.workspace.private.add("C0OPS")
-        office.work()
-    assert len(office.messenger.told) == 2
-
-
-def test_a_chat_that_cannot_say_is_no_private_channel(office: Office) -> None:
-    """Fail closed: no card on a guess."""
-    office.clock.advance(MINUTE_S)
-    office.workspace.down = True
-    with pytest.raises(ProviderError):
-        office.service.cards.guard.require()
-    assert office.messenger.told == []
 
 
 def test_cards_that_stand_are_still_updated(office: Office) -> None:
@@ -122,3 +90,12 @@ def test_what_an_approval_finds_out_counts_at_once(office: Office) -> None:
     with pytest.raises(Unavailable):
         ask(office, "1795165300.000100")
     assert len(office.messenger.cards) == 1
+
+
+def test_a_chat_that_cannot_say_is_no_private_channel(office: Office) -> None:
+    """Fail closed: no card on a guess."""
+    office.clock.advance(MINUTE_S)
+    office.workspace.down = True
+    with pytest.raises(ProviderError):
+        office.service.cards.guard.require()
+    assert office.messenger.told == []

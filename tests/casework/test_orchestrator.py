@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from blocks.cards.draft_actions import click_of
-from bot.casework.decisions import DraftClick
+from bot.casework.clicks import DraftClick
 from bot.domain.alerts import Severity
 from bot.domain.events import MessageType
-from bot.domain.jobs import ContinueThread, MessageEdited, QuestionAsked
+from bot.domain.jobs import MessageEdited, QuestionAsked
 from bot.domain.returns import InvestigatorReturn, Verdict
 from bot.domain.threads import HumanContext, PendingReason, PostIntent, Resolution, ThreadStatus
 from bot.domain.waits import question_edited
@@ -41,44 +41,12 @@ def test_a_first_question_ends_as_a_draft_that_waits(office: Office) -> None:
     assert len(office.messenger.cards) == 1
 
 
-@pytest.mark.parametrize(("text", "severity"), [("prod is down!!", Severity.PAGE), ("why five?", Severity.ACT)])
-def test_a_question_queued_without_the_rules_findings_is_as_urgent_as_its_words(
-    office: Office, text: str, severity: Severity
-) -> None:
-    """A shortcut's job, one of `/triage investigate` and a rebuilt thread's hold the event alone."""
-    office.orchestrator.take_question(QuestionAsked(event=an_event(text)))
-    assert office.state.severity is severity
-
-
 def test_an_edit_makes_a_question_more_urgent_and_never_less(office: Office) -> None:
     """A reworded page would fall silent."""
     office.asked()
     for text in ("prod is down!!", "is it slow today?"):
         office.orchestrator.note_edit(MessageEdited(event=an_event(text, msg_type=MessageType.EDIT)))
         assert (office.state.question, office.state.severity) == (text, Severity.PAGE)
-
-
-def test_an_edit_that_a_run_has_read_before_its_event_came_pages_too(office: Office) -> None:
-    """The run takes the words from the chat; how urgent they are is read from the event."""
-    office.asked()
-    office.store.evolve(office.state.thread_id, question="prod is down!!")
-    office.orchestrator.note_edit(MessageEdited(event=an_event("prod is down!!", msg_type=MessageType.EDIT)))
-    assert (office.state.severity, office.state.doubts) == (Severity.PAGE, ())
-
-
-def test_the_card_stands_before_the_investigation_begins(office: Office) -> None:
-    """Humans see the question at once."""
-    office.asked()
-    first = office.messenger.cards[0].shown[0]
-    assert (first.status, first.question) == (ThreadStatus.INVESTIGATING, "How often do we retry?")
-
-
-def test_the_card_ends_up_showing_the_stored_state(office: Office) -> None:
-    """Nothing that was decided is missing on the card."""
-    office.asked()
-    shown, stored = office.shown, office.state
-    assert shown.draft_hash == stored.draft_hash
-    assert shown.status is stored.status
 
 
 def test_the_same_event_twice_is_harmless(office: Office) -> None:
@@ -112,24 +80,6 @@ def test_a_follow_up_is_recorded_and_makes_the_draft_doubtful(office: Office) ->
     assert office.state.draft_version == version
     assert len(office.investigator.assignments) == 1
     assert office.shown.stale_reasons == office.state.stale_reasons
-
-
-def test_a_follow_up_delivered_twice_is_one(office: Office) -> None:
-    """Neither recorded nor counted again."""
-    office.asked()
-    event = office.says("we use v2")
-    office.queue(event)
-    office.work()
-    assert len(office.state.followups) == 1
-    assert len(office.state.stale_reasons) == 1
-
-
-def test_two_messages_of_one_person_are_two_doubts(office: Office) -> None:
-    """Whoever has seen the first has not seen the second."""
-    office.asked()
-    office.says("we use v2")
-    office.says("no, v3")
-    assert len(office.state.stale_reasons) == 2
 
 
 def test_a_mention_on_a_waiting_draft_investigates_again(office: Office) -> None:
@@ -205,13 +155,6 @@ def test_an_event_for_a_thread_closed_but_not_archived_starts_afresh(office: Off
     assert len(office.store.memory.closed["threads", THREAD_ID]) == 1
 
 
-def test_a_job_for_a_thread_that_is_gone_is_done(office: Office) -> None:
-    """It was decided while the job waited."""
-    office.jobs.put(ContinueThread(thread_id=THREAD_ID))
-    office.work()
-    assert office.investigator.assignments == []
-
-
 def test_somebody_faster_is_not_overwritten(office: Office) -> None:
     """A follow-up and a click at the same moment: both are in the state."""
     office.asked()
@@ -241,27 +184,6 @@ def test_an_edited_question_makes_the_draft_doubtful(office: Office) -> None:
     assert office.investigator.assignments[-1].question == "How often do we retry refunds?"
 
 
-def test_an_edit_that_changes_no_word_changes_nothing(office: Office) -> None:
-    """Slack tells of edits that leave the text as it was."""
-    office.asked()
-    before = office.state
-    office.queue(an_event(msg_type=MessageType.EDIT))
-    office.work()
-    assert office.state == before
-
-
-def test_an_edit_of_another_message_or_of_nothing_is_ignored(office: Office) -> None:
-    """Only the question's own words count, and an edit never opens a thread."""
-    office.queue(an_event("who?", msg_type=MessageType.EDIT))
-    office.work()
-    assert office.store.get(THREAD_ID) is None
-    office.asked()
-    before = office.state
-    office.queue(an_event("x", "1795165299.000100", thread_id=QUESTION_TS, msg_type=MessageType.EDIT))
-    office.work()
-    assert office.state == before
-
-
 def test_a_deleted_question_withdraws_the_thread(office: Office) -> None:
     """Closed, archived, and the card without buttons."""
     office.asked()
@@ -287,13 +209,6 @@ def test_a_deleted_follow_up_is_forgotten(office: Office) -> None:
     office.work()
     assert office.state.followups == ()
     assert office.state.is_open
-
-
-def test_a_deletion_of_something_unknown_is_ignored(office: Office) -> None:
-    """Nothing is opened to be closed."""
-    office.queue(an_event("", msg_type=MessageType.DELETE))
-    office.work()
-    assert office.messenger.cards == []
 
 
 def test_a_question_in_a_closed_thread_starts_afresh(office: Office) -> None:
@@ -389,18 +304,6 @@ def click_of_card(office: Office, thread_id: str) -> DraftClick:
     return click_of(state)
 
 
-def test_other_open_threads_are_told_in_one_line_each(office: Office) -> None:
-    """An investigator knows what else is being worked on, and no more of it."""
-    office.arrive(an_event("in two\nlines: retries?", "1795165200.000100"))
-    office.arrive(an_event("refunds?", "1795165201.000100"))
-    office.clock.advance(5)
-    office.work()
-    assert office.investigator.assignments[0].summaries == ()
-    assert office.investigator.assignments[1].summaries == (
-        f"{THREAD_ID} [pending-user] in two lines: retries? -> Retries stop after 5.",
-    )
-
-
 def test_wherever_the_process_dies_the_question_ends_the_same(tmp_path: Path) -> None:
     """A crash before or after every single effect, then a restart: one thread, one draft, one card, nothing queued."""
 
@@ -451,42 +354,6 @@ def test_wherever_the_process_dies_a_follow_up_is_recorded_once(tmp_path: Path) 
         assert office.shown.stale_reasons == office.state.stale_reasons, where
 
 
-def test_an_askers_never_mind_is_recorded_like_any_follow_up(office: Office) -> None:
-    """It makes the draft doubtful, and nothing is decided for the human."""
-    office.asked()
-    office.says("never mind, found it")
-    assert [one.text for one in office.state.followups] == ["never mind, found it"]
-    assert office.state.stale_reasons == (f"<@{ANN}> wrote in the thread (2026-11-20 09:01:01 UTC)",)
-    assert office.state.status is ThreadStatus.PENDING_USER
-    assert len(office.investigator.assignments) == 1
-
-
-@each_row("text", ["never mind", "nvm", "solved, thanks"])
-def test_short_thanks_of_the_asker_change_nothing(office: Office, text: str) -> None:
-    """The rules take them for an ack; whoever approves is still told that the asker wrote."""
-    office.asked()
-    office.says(text)
-    assert office.state.followups == ()
-    assert office.state.stale_reasons == ()
-
-
-def test_what_is_said_during_a_run_waits_for_its_turn(office: Office) -> None:
-    """Nothing is noted until the queue comes to it."""
-    before = []
-
-    def meanwhile() -> None:
-        for text, sender in (("we use v2", ANN), ("solved it by a restart", BEN)):
-            ts = f"179516521{len(before)}.000100"
-            thread = {"thread_id": QUESTION_TS, "msg_type": "thread_reply"}
-            office.arrive(an_event(text, ts, sender={"id": sender}, **thread))
-            before.append(office.state.followups)
-
-    office.investigator.meanwhile = meanwhile
-    office.asked()
-    assert before == [(), ()]
-    assert len(office.state.followups) == 2
-
-
 def test_an_ack_says_nothing(office: Office) -> None:
     """Whoever says it; an answer of somebody else makes the draft doubtful."""
     office.asked()
@@ -514,3 +381,28 @@ def test_the_images_of_a_question_come_to_its_thread_and_its_investigator(office
     office.orchestrator.take_question(QuestionAsked(event=an_event("what is this?", images=("F1", "F2"))))
     assert office.state.images == ("F1", "F2")
     assert [given.images for given in office.investigator.assignments] == [("F1", "F2")]
+
+
+def test_the_card_ends_up_showing_the_stored_state(office: Office) -> None:
+    """Nothing that was decided is missing on the card."""
+    office.asked()
+    shown, stored = office.shown, office.state
+    assert shown.draft_hash == stored.draft_hash
+    assert shown.status is stored.status
+
+
+def test_a_follow_up_delivered_twice_is_one(office: Office) -> None:
+    """Neither recorded nor counted again."""
+    office.asked()
+    event = office.says("we use v2")
+    office.queue(event)
+    office.work()
+    assert len(office.state.followups) == 1
+    assert len(office.state.stale_reasons) == 1
+
+
+def test_a_deletion_of_something_unknown_is_ignored(office: Office) -> None:
+    """Nothing is opened to be closed."""
+    office.queue(an_event("", msg_type=MessageType.DELETE))
+    office.work()
+    assert office.messenger.cards == []

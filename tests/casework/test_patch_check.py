@@ -29,7 +29,7 @@ from bot.casework.check_run import (
 from bot.casework.patch_check import PatchChecks
 from bot.config.codebase_settings import FixSettings
 from bot.domain.patches import FixCode, FixRefused
-from tests.casework.hostile_patches import GOOD, HOSTILE, NEW
+from tests.casework.hostile_patches import GOOD, HOSTILE
 from tests.gitrepo import git, make_repo
 from tests.tables import each_row
 
@@ -151,13 +151,6 @@ def test_the_checkout_and_its_git_are_only_read(repo: Path) -> None:
     assert not (repo.parent / "hooked").exists()
 
 
-def test_miscounted_lines_are_counted_by_git(repo: Path) -> None:
-    """Models count badly; the lines themselves still have to stand there."""
-    assert checked(repo, GOOD.replace("@@ -1 +1 @@", "@@ -1,7 +1,9 @@"))
-    assert checked(repo, NEW.format("app/x.py").replace("+1 @@", f"+1,{'9' * 30} @@"))
-    assert refused(repo, GOOD.replace("-LIMIT = 5", "-LIMIT = 4")).refusal.code is FixCode.DOES_NOT_APPLY
-
-
 def test_the_check_must_pass_with_the_patch(repo: Path) -> None:
     """One that does not pass is a refusal with its last lines."""
     assert "passes" in checked(repo, GOOD + TEST, check=RUN_TESTS)[1]
@@ -199,40 +192,6 @@ def test_a_check_does_not_see_the_data_directory(repo: Path) -> None:
     assert checked(repo, GOOD, check=(str(Path(sys.executable).resolve()), "-c", look))
 
 
-def test_a_check_below_tmp_is_told_why_it_is_not_there(repo: Path) -> None:
-    """Where bubblewrap hides it."""
-    if best_isolation() is not Isolation.FILES_AND_NETWORK:
-        pytest.skip("no bubblewrap")
-    with tempfile.NamedTemporaryFile(dir="/tmp", suffix=".py") as program:
-        said = str(refused(repo, GOOD, check=(str(Path(sys.executable).resolve()), program.name)))
-    assert said.endswith("A check sees an empty /tmp here; put what it needs somewhere else.")
-
-
-def test_a_patch_in_dos_form_or_a_mode_alone_is_an_ordinary_one(repo: Path) -> None:
-    """Its lines end as the file's do; a new mode of an ordinary file may be proposed."""
-    assert checked(repo, GOOD.replace("\n", "\r\n"))
-    assert checked(repo, "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n")
-
-
-def test_a_rename_may_change_the_case_alone(repo: Path) -> None:
-    """The other name is gone then."""
-    assert checked(repo, "diff --git a/run.sh b/Run.sh\nsimilarity index 100%\nrename from run.sh\nrename to Run.sh\n")
-
-
-@each_row(
-    "counts, last",
-    [("-1,2 +1,2", "-b\n+c\n"), ("-1,9 +1,9", "-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n")],
-)
-def test_a_last_line_without_an_end_keeps_having_none(tmp_path: Path, counts: str, last: str) -> None:
-    """Who reads a file does not see it, so models leave out the line that says so."""
-    repo = make_repo(tmp_path / "shop", {"x.txt": "a\nb"})
-    checks, head = checks_of(repo), git(repo, "rev-parse", "HEAD")
-    with checks.repository() as scratch:
-        tree = checks.apply(scratch, head, f"--- a/x.txt\n+++ b/x.txt\n@@ {counts} @@\n a\n{last}")
-        scratch.check_out(tree, tmp_path / "tree")
-    assert (tmp_path / "tree" / "x.txt").read_text() == "a\nc"
-
-
 @each_row("ends", ["\n", "\r\n"])
 def test_a_patch_of_a_file_with_dos_line_ends_keeps_them(tmp_path: Path, ends: str) -> None:
     """Who reads a file sees no CR, so a patch may have none; nothing of that is a hidden character."""
@@ -246,14 +205,6 @@ def test_a_patch_of_a_file_with_dos_line_ends_keeps_them(tmp_path: Path, ends: s
         scratch.check_out(tree, tmp_path / "tree")
     assert (change.added, change.removed) == (2, 1)
     assert (tmp_path / "tree" / "app" / "retry.py").read_bytes() == b"A = 1\r\nLIMIT = 7\r\nMORE = 8\r\nB = 2\r\n"
-
-
-def test_a_patch_of_a_file_that_mixes_line_ends_is_refused_in_words(tmp_path: Path) -> None:
-    """Nobody can tell which line of the patch is to end how, unless the patch says it."""
-    repo = make_repo(tmp_path / "mixed", {"app/retry.py": b"A = 1\nLIMIT = 5\r\n"})
-    diff = "--- a/app/retry.py\n+++ b/app/retry.py\n@@ -1,2 +1,2 @@\n A = 1\n-LIMIT = 5\n+LIMIT = 7\n"
-    assert "does not apply" in str(refused(repo, diff))
-    assert checked(repo, diff.replace("= 5\n", "= 5\r\n"))
 
 
 def test_a_check_of_a_hostile_patch_reaches_nothing_outside_its_folder(repo: Path) -> None:

@@ -97,12 +97,6 @@ def test_a_patch_of_two_codebases_or_of_nobody_knows_which_is_refused(
     assert error.value.refusal.code is FixCode.SEVERAL_CODEBASES
 
 
-def test_a_channel_of_one_codebase_reaches_no_other(team: Codebases) -> None:
-    """Whatever the patch names: git then finds no such file."""
-    assert place(team, QUEUE, about=("shop",)) == "shop"
-    assert place(team, EDIT.format("infra:deploy/queue.py"), about=("shop",)) == "shop"
-
-
 def applied(team: Codebases, diff: str, about: Collection[str]) -> None:
     """Find the place of a patch whose draft cites the shop, and apply it there."""
     patch = ProposedPatch(title="t", diff=diff, rationale="r")
@@ -147,3 +141,9 @@ def test_a_patch_on_file_without_a_codebase_is_for_the_one_with_its_commit(team:
     assert known.of(a_fix(commit="f" * 40)) is None
     assert known.of(a_fix(commit=infra.repo.head(), codebase="gone")) is None
     assert known.of(a_fix(codebase="shop")) is team.first
+
+
+def test_a_channel_of_one_codebase_reaches_no_other(team: Codebases) -> None:
+    """Whatever the patch names: git then finds no such file."""
+    assert place(team, QUEUE, about=("shop",)) == "shop"
+    assert place(team, EDIT.format("infra:deploy/queue.py"), about=("shop",)) == "shop"

@@ -9,10 +9,9 @@ import pytest
 from bot.adapters.storage.files.file_documents import FileDocuments
 from bot.casework.pause import PauseSwitch, read_pause
 from bot.domain.threads import ThreadStatus
-from bot.errors import StoreError
 from tests.builders import an_event
 from tests.casework.office import BEN, Office
-from tests.fakes import FakeClock, MemoryDocuments
+from tests.fakes import FakeClock
 from tests.tables import each_row
 
 
@@ -51,22 +50,6 @@ def test_a_pause_that_cannot_be_read_is_a_pause(tmp_path: Path, content: bytes) 
     pause = read_pause(FileDocuments(tmp_path))
     assert pause is not None
     assert "cannot be read" in pause.words()
-
-
-def test_a_full_disk_leaves_things_as_they_were(tmp_path: Path) -> None:
-    """Neither a pause nor its end is claimed that a restart would forget."""
-    documents = MemoryDocuments()
-    pausing = PauseSwitch(documents, FakeClock())
-    documents.full = True
-    with pytest.raises(StoreError):
-        pausing.pause(by="U2", name="ana")
-    assert not pausing.is_paused
-    documents.full = False
-    pausing.pause(by="U2", name="ana")
-    documents.full = True
-    with pytest.raises(StoreError):
-        pausing.resume(by="U2")
-    assert pausing.is_paused
 
 
 def test_a_question_asked_meanwhile_gets_its_card_and_is_investigated_on_resume(tmp_path: Path) -> None:
@@ -111,11 +94,3 @@ def test_a_decision_is_no_expense(tmp_path: Path) -> None:
     office.work()
     office.pausing.pause(by=BEN, name="ben")
     assert office.decisions.approve(office.click(), by=BEN) == "Posted."
-
-
-def test_the_day_is_named_where_it_is_not_today(pausing: PauseSwitch) -> None:
-    """A pause forgotten over night says so."""
-    pausing.pause(by="U2", name="ana")
-    pause = pausing._pause
-    assert pause is not None
-    assert f"{pause.at:%Y-%m-%d %H:%M} UTC" in pause.words()

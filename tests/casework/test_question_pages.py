@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from bot.domain.alerts import Severity
-from bot.domain.events import MessageType
 from bot.domain.paging import MAX_RINGS
 from bot.domain.threads import ThreadState, ThreadStatus
-from bot.errors import ProviderError, Unavailable
+from bot.errors import ProviderError
 from tests.builders import THREAD_ID, an_event
 from tests.casework.office import ANN, BEN, Office, crash_everywhere
 from tests.fakes import Faults
@@ -62,37 +61,10 @@ def test_what_does_not_page_rings_never(tmp_path: Path, text: str, pages: dict[s
     assert after(asked(tmp_path, text, pages=pages), 60) == []
 
 
-def test_a_page_that_a_later_message_raised_names_that_message(tmp_path: Path) -> None:
-    """Whoever is woken reads what is wrong, not the harmless question it began with."""
-    office = asked(tmp_path, "how often do we retry?")
-    office.says("payments are failing for everyone", sender=CARL)
-    paging = office.state.paging
-    assert (paging.said, paging.said_by) == ("payments are failing for everyone", CARL)
-    assert after(office, 10) == ["ops"]
-
-
-def test_an_edit_that_raises_the_alarm_is_the_questions_own_word(tmp_path: Path) -> None:
-    """What is quoted then is the question as it reads by now."""
-    office = asked(tmp_path, "how often do we retry?")
-    office.arrive(an_event("prod is down, how often do we retry?", msg_type=MessageType.EDIT))
-    office.work()
-    assert (office.state.severity, office.state.paging.said) == (Severity.PAGE, None)
-
-
 def test_after_many_rings_it_is_quiet(tmp_path: Path) -> None:
     """Nobody's phone rings for ever; without `then` nobody else is told."""
     office = asked(tmp_path, pages={"then": None}, expire_after=None)
     assert after(office, 10 * (MAX_RINGS + 5)) == ["ops"] * MAX_RINGS
-
-
-def test_a_page_whose_investigation_is_not_done_rings_too(tmp_path: Path) -> None:
-    """There is no draft yet, and nobody could decide."""
-    office = Office(tmp_path, pages={"again_after": "10m"})
-    office.pausing.pause(by=BEN, name="ben")
-    office.arrive(an_event(DOWN))
-    office.do_work(office.jobs.claim().work)  # type: ignore[union-attr]
-    assert office.state.status is ThreadStatus.INVESTIGATING
-    assert after(office, 10) == ["ops"]
 
 
 def taken_up(office: Office) -> None:
@@ -169,35 +141,6 @@ def test_who_was_told_next_may_say_in_the_thread_that_they_have_it(tmp_path: Pat
     assert after(office, 30) == []
 
 
-def test_a_group_that_nobody_can_look_up_acknowledges_nothing(tmp_path: Path) -> None:
-    """A page too many costs less than one too few."""
-    office = asked(tmp_path, pages={"then": "S0ONCALL"})
-    after(office, 20)
-    office.says("I have it", sender="U0BOSS")
-    assert after(office, 10) == ["ops"]
-
-
-def test_the_first_one_who_has_it_stays_the_one(office: Office) -> None:
-    """And the card says so at the next look."""
-    taken_up(office)
-    office.decisions.acknowledge(THREAD_ID, by=CARL)
-    office.service.cards.catch_up(at_once=True)
-    assert office.shown.paging.acknowledged_by == BEN
-
-
-def test_an_ordinary_question_keeps_no_acknowledgement(tmp_path: Path) -> None:
-    """Made a page by an edit, it waits for somebody from then on; nobody was told yet, so it rings at once."""
-    office = asked(tmp_path, "why five?")
-    taken_up(office)
-    after(office, 60)
-    office.queue(an_event(DOWN, msg_type=MessageType.EDIT))
-    office.work()
-    assert office.state.severity is Severity.PAGE
-    assert after(office, 1) == ["ops"]
-    assert after(office, 9) == []
-    assert sorted(after(office, 10)) == ["U0BOSS", "ops"]
-
-
 @each_row("sender", [ANN, CARL])
 def test_a_later_message_in_the_thread_makes_it_a_page(tmp_path: Path, sender: str) -> None:
     """Whoever writes it: what began as an ordinary question may turn out to be an outage."""
@@ -218,14 +161,6 @@ def test_pages_that_are_due_together_ring_in_one_message(tmp_path: Path) -> None
     assert len(after(office, 10)) == 10
     assert office.page_chat.together == [10]
     assert {state.paging.rings for state in office.service.store.open_threads()} == {1}
-
-
-def test_a_ring_that_failed_is_made_at_the_next_tick(office: Office) -> None:
-    """Only what the chat confirmed is remembered."""
-    office.page_chat.refuses["ops"] = Unavailable("Slack is away")
-    assert after(office, 12) == []
-    del office.page_chat.refuses["ops"]
-    assert after(office, 1) == ["ops"]
 
 
 def test_who_is_told_next_is_told_though_the_ops_channel_takes_no_ring(office: Office) -> None:
@@ -262,36 +197,12 @@ def test_the_ops_channel_hears_once_that_nobody_could_be_told_next(tmp_path: Pat
     assert "S0ONCALL" in after(office, 1)
 
 
-def test_a_chat_that_is_away_is_no_fault_of_who_is_told_next(office: Office) -> None:
-    """Only time is missing, and they are told once it is back."""
-    office.page_chat.refuses["U0BOSS"] = Unavailable("Slack is away")
-    after(office, 30)
-    assert office.messenger.told == []
-    del office.page_chat.refuses["U0BOSS"]
-    assert "U0BOSS" in after(office, 1)
-
-
 def test_who_acknowledges_while_a_page_rings_is_not_passed_over(office: Office) -> None:
     """Nobody else is told of it a moment later; the ring is on file."""
     after(office, 19)
     office.page_chat.meanwhile = lambda: taken_up(office)
     assert after(office, 60) == ["ops"]
     assert (office.state.paging.rings, office.state.paging.acknowledged_by) == (2, BEN)
-
-
-def test_a_thread_that_is_closed_while_it_rings_stays_closed(office: Office) -> None:
-    """And nothing of it fails."""
-    office.page_chat.meanwhile = lambda: dismissed(office)
-    assert after(office, 60) == ["ops"]
-    assert office.ended.status is ThreadStatus.CLOSED
-
-
-def test_a_post_under_way_does_not_ring(office: Office) -> None:
-    """Somebody approved it a moment ago."""
-    state = office.state
-    intent = {"at": office.clock.now(), "draft_hash": state.draft_hash}
-    office.store.put(ThreadState.model_validate({**state.model_dump(), "post_intent": intent}))
-    assert after(office, 30) == []
 
 
 def test_a_page_rings_and_is_escalated_once_whatever_dies_where(tmp_path: Path) -> None:
@@ -317,3 +228,18 @@ def test_a_page_rings_and_is_escalated_once_whatever_dies_where(tmp_path: Path) 
         numbers = [what for to, what in office.page_chat.said if to == "ops"]
         assert numbers == [f"ring {n} of {DOWN}" for n in range(1, len(numbers) + 1)], where
         assert len(numbers) in (2, 3, 4), where
+
+
+def test_a_thread_that_is_closed_while_it_rings_stays_closed(office: Office) -> None:
+    """And nothing of it fails."""
+    office.page_chat.meanwhile = lambda: dismissed(office)
+    assert after(office, 60) == ["ops"]
+    assert office.ended.status is ThreadStatus.CLOSED
+
+
+def test_a_post_under_way_does_not_ring(office: Office) -> None:
+    """Somebody approved it a moment ago."""
+    state = office.state
+    intent = {"at": office.clock.now(), "draft_hash": state.draft_hash}
+    office.store.put(ThreadState.model_validate({**state.model_dump(), "post_intent": intent}))
+    assert after(office, 30) == []

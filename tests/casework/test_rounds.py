@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.model_run import RunFailed, RunStopped, RunTimedOut
+from bot.agent.model_run import RunStopped
 from bot.casework.checks.validation import Validation
 from bot.casework.investigate.assignment import (
     MAX_SUMMARIES,
     SUMMARY_TOKENS,
-    FollowUp,
     count_tokens,
     words_of_return,
     words_of_verdict,
@@ -78,27 +77,12 @@ def test_a_corrected_question_type_brings_its_rubric(tmp_path: Path) -> None:
     assert "Also: Name the owner." in second.rubric
 
 
-@each_row("said", [None, "riddle", ""])
-def test_no_other_word_changes_the_question_type(tmp_path: Path, said: str | None) -> None:
-    """Nor does the return of a search, which says none."""
-    office = Office(tmp_path, a_return(question_type=said)).asked()
-    [given] = office.investigator.assignments
-    assert (office.state.question_type, office.state.rubric) == (given.question_type, given.rubric)
-
-
 def test_a_second_bounce_shows_the_disagreement(tmp_path: Path) -> None:
     """There is no third round; the human sees draft and objections."""
     office = Office(tmp_path, verdicts=[BOUNCE]).asked()
     assert office.state.pending_reason is PendingReason.DISAGREEMENT
     assert len(office.investigator.assignments) == 2
     assert office.state.draft_pending == a_return().draft_reply
-
-
-def test_with_one_round_allowed_the_first_bounce_is_the_last(tmp_path: Path) -> None:
-    """max_rounds is a setting."""
-    office = Office(tmp_path, verdicts=[BOUNCE], investigator={"max_rounds": 1}).asked()
-    assert office.state.pending_reason is PendingReason.DISAGREEMENT
-    assert len(office.investigator.assignments) == 1
 
 
 def test_a_validator_that_escalates_is_not_asked_twice(tmp_path: Path) -> None:
@@ -117,20 +101,6 @@ def test_questions_instead_of_a_draft_go_to_the_human(tmp_path: Path) -> None:
     assert office.validator.seen == []
     assert office.shown.investigator_return is not None
     assert office.shown.investigator_return.open_questions == ("Which region?",)
-
-
-def test_an_empty_draft_without_questions_is_judged_like_any_other(tmp_path: Path) -> None:
-    """It goes back once; nobody is asked for context that no question names."""
-    office = Office(tmp_path, a_return(" "), a_return("It is 3."), verdicts=[BOUNCE, PASS]).asked()
-    assert walk(office) == ["awaiting-validation", "bounced-round-1", "awaiting-validation", "pending-user"]
-    assert office.state.pending_reason is PendingReason.APPROVAL
-
-
-def test_a_blank_draft_in_round_two_is_judged_and_shown(tmp_path: Path) -> None:
-    """The table knows no way from a bounce to `context`; the human gets the thread all the same."""
-    office = Office(tmp_path, a_return("It is 5."), a_return("  "), verdicts=[BOUNCE, BOUNCE]).asked()
-    assert office.state.status is ThreadStatus.PENDING_USER
-    assert office.state.pending_reason is PendingReason.DISAGREEMENT
 
 
 def test_a_failed_investigation_is_the_humans_with_its_reason(tmp_path: Path) -> None:
@@ -154,13 +124,6 @@ def test_a_question_waits_for_a_damaged_codebase_to_be_mended(tmp_path: Path) ->
     assert office.shown.wait is None
 
 
-def test_a_failed_validation_is_the_humans_too(tmp_path: Path) -> None:
-    """A draft nobody could judge is not offered as one."""
-    office = Office(tmp_path, verdicts=[ProviderError("git is away")]).asked()
-    assert office.state.pending_reason is PendingReason.FAILED
-    assert office.state.draft_pending is None
-
-
 def test_what_the_human_added_reaches_the_investigator(tmp_path: Path) -> None:
     """Context and the thread's conversation, the bot's own words left out."""
     office = Office(tmp_path).asked()
@@ -171,27 +134,6 @@ def test_what_the_human_added_reaches_the_investigator(tmp_path: Path) -> None:
     assert given.human_context == ((BEN, "we mean v2"),)
     assert given.thread_context == ((ANN, "in the EU region"),)
     assert given.earlier == ()
-
-
-def test_what_was_written_in_the_thread_since_reaches_the_investigator(tmp_path: Path) -> None:
-    """Whoever asks for another investigation, and whether or not the bot was named."""
-    office = Office(tmp_path).asked()
-    office.says("and for refunds?")
-    office.says("it is six", sender=BEN)
-    office.decisions.reinvestigate(office.click(), by=BEN)
-    office.work()
-    given = office.investigator.assignments[-1]
-    assert given.follow_ups == (FollowUp("and for refunds?"), FollowUp("it is six", by_asker=False))
-
-
-def test_a_chat_that_cannot_be_read_does_not_stop_the_investigation(tmp_path: Path) -> None:
-    """The conversation is a help, not a condition."""
-    office = Office(tmp_path).asked()
-    office.says("in the EU region")
-    office.workspace.down = True
-    office.decisions.add_context(office.click(), "we mean v2", by=BEN)
-    office.work()
-    assert office.investigator.assignments[-1].thread_context == ()
 
 
 def test_a_question_edited_behind_the_bots_back_is_answered_as_it_reads_now(tmp_path: Path) -> None:
@@ -206,25 +148,6 @@ def test_a_question_edited_behind_the_bots_back_is_answered_as_it_reads_now(tmp_
     assert office.shown.question == "How often do we retry refunds?"
     assert office.state.stale_reasons == ()
     assert office.decisions.approve(office.click(), by=BEN) == "Posted."
-
-
-def test_a_question_edited_before_the_first_round_is_answered_as_it_reads(tmp_path: Path) -> None:
-    """The edit was made while the question waited in the queue."""
-    office = Office(tmp_path)
-    office.arrive(an_event("How often do we retry?"))
-    office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, "How often do we retry refunds?")
-    office.work()
-    assert [given.question for given in office.investigator.assignments] == ["How often do we retry refunds?"]
-
-
-@each_row("text", ["", " \n"])
-def test_a_question_without_words_left_keeps_its_old_ones(tmp_path: Path, text: str) -> None:
-    """There is nothing else to investigate; the doubt about it stays with the human."""
-    office = Office(tmp_path).asked()
-    office.workspace.edit("C1", QUESTION_TS, QUESTION_TS, text)
-    office.decisions.reinvestigate(office.click(), by=BEN)
-    office.work()
-    assert office.state.question == "How often do we retry?"
 
 
 def test_earlier_answers_are_handed_on(tmp_path: Path) -> None:
@@ -341,18 +264,6 @@ def test_one_unknown_cost_makes_the_bill_unknown(tmp_path: Path) -> None:
     assert (office.state.usage.cost_usd, office.state.usage.input_tokens) == (None, 200)
 
 
-def test_a_failed_run_is_on_the_bill(tmp_path: Path) -> None:
-    """A timeout is surfaced with its reason, once, and paid for."""
-    late = RunTimedOut("the run reached its limit", usage=spent(0.7), timeout_kind="total", timeout_s=300, stall_s=60)
-    office = Office(tmp_path, late).asked()
-    assert office.state.usage is not None
-    assert office.state.usage.cost_usd == 0.7
-    assert office.state.pending_reason is PendingReason.FAILED
-    assert len(office.investigator.assignments) == 1
-    trace = json.loads(next(tmp_path.glob("runs/*/trace.json")).read_text())
-    assert (trace["error"], trace["usage"]["cost_usd"]) == ("the run reached its limit", 0.7)
-
-
 def test_a_validator_that_failed_leaves_its_checks_and_its_bill(tmp_path: Path) -> None:
     """The draft is kept and shown, and not offered; whoever looks sees what code found."""
     check = Check(name="ref[0].quote", ok=True, reason="verbatim")
@@ -366,13 +277,6 @@ def test_a_validator_that_failed_leaves_its_checks_and_its_bill(tmp_path: Path) 
     assert state.usage.cost_usd == 0.4
 
 
-def test_a_failed_validation_that_raises_is_on_the_bill_too(tmp_path: Path) -> None:
-    """Wherever it failed."""
-    office = Office(tmp_path, verdicts=[RunFailed("cut", usage=spent(0.4))]).asked()
-    assert office.state.usage is not None
-    assert office.state.usage.cost_usd == 0.4
-
-
 def test_the_validator_is_told_of_the_other_open_threads(tmp_path: Path) -> None:
     """With what is known of their answers, so that it can see a contradiction."""
     office = Office(tmp_path)
@@ -383,23 +287,6 @@ def test_the_validator_is_told_of_the_other_open_threads(tmp_path: Path) -> None
     assert office.validator.summaries[0] == ()
     [line] = office.validator.summaries[1]
     assert line.endswith("[pending-user] retries? -> Retries stop after 5.")
-
-
-@each_row("rounds", [1, 2])
-def test_one_bounce_is_corrected_whatever_the_validators_rounds(tmp_path: Path, rounds: int) -> None:
-    """The validator's setting counts bounces, of which there is one; only the investigator's switches it off."""
-    office = Office(tmp_path, verdicts=[BOUNCE, PASS], validator={"max_rounds": rounds}).asked()
-    assert office.state.pending_reason is PendingReason.APPROVAL
-    assert len(office.investigator.assignments) == 2
-
-
-def test_every_validation_leaves_its_record(tmp_path: Path) -> None:
-    """The state names its run, as it does the investigator's."""
-    office = Office(tmp_path).asked()
-    run_id = office.state.validator_task_id
-    assert run_id is not None
-    trace = json.loads((tmp_path / "runs" / run_id / "trace.json").read_text())
-    assert trace["return"]["verdict"] == "pass"
 
 
 def test_a_run_the_stop_interrupted_is_made_again_and_paid_for(tmp_path: Path) -> None:

@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from bot.domain.events import MessageType
-from bot.domain.jobs import RebuildThread
 from bot.domain.threads import ThreadStatus, hash_draft, reply_mark
-from bot.errors import Unavailable
 from bot.ports import ChatMessage, DamagedDocument
-from tests.builders import NOW, QUESTION_TS, THREAD_ID, an_event
+from tests.builders import QUESTION_TS, THREAD_ID, an_event
 from tests.casework.office import BEN, Office
 
 
@@ -74,21 +72,6 @@ def test_a_question_is_rebuilt_as_it_was_edited(office: Office) -> None:
     assert office.state.question == "How often, and why?"
 
 
-def test_a_question_inside_a_thread_is_told_from_the_talk_before_it(tmp_path: Path) -> None:
-    """Two people talked, then one asked the bot: the asking is what is rebuilt."""
-    office = Office(tmp_path)
-    for text, ts in (
-        ("deploying now", QUESTION_TS),
-        ("ok", "1795165201.000100"),
-        ("why so slow?", "1795165202.000100"),
-    ):
-        thread = None if ts == QUESTION_TS else QUESTION_TS
-        office.arrive(an_event(text, ts, thread_id=thread, msg_type="thread_reply" if thread else "text"))
-    office.work()
-    lose(office)
-    assert office.state.question == "why so slow?"
-
-
 def test_an_answered_thread_is_not_opened_again(office: Office) -> None:
     """The reply's record is enough; its archive may be lost as well."""
     office.decisions.approve(office.click(), by=BEN)
@@ -142,25 +125,6 @@ def test_a_question_that_is_not_on_file_is_asked_for(office: Office) -> None:
     assert "please ask it again" in office.messenger.told[-1]
 
 
-def test_the_event_that_waits_in_the_queue_opens_the_thread_on_its_card(tmp_path: Path) -> None:
-    """The power went while the investigation ran: the claimed job is back first, and finds the card."""
-    office = Office(tmp_path)
-    office.investigator.meanwhile = lambda: None
-    office.asked()
-    office.queue(an_event())
-    lose(office)
-    assert len(office.messenger.cards) == 1
-    assert "being investigated" in office.messenger.told[-1]
-
-
-def test_a_name_that_is_no_thread_is_reported_and_left(office: Office) -> None:
-    """`notes.json` in state/ is nobody's record; a later start says nothing more of it."""
-    line = office.rebuilding.plan(DamagedDocument(doc_id="../notes", name="x.corrupt", at=NOW, is_new=True))
-    assert "is not a thread" in (line or "")
-    assert office.rebuilding.plan(DamagedDocument(doc_id="../notes", name="x.corrupt", at=NOW, is_new=False)) is None
-    assert office.jobs.waiting == {}
-
-
 @pytest.mark.parametrize(
     "since",
     [
@@ -188,12 +152,3 @@ def test_a_file_set_aside_just_before_a_crash_is_not_forgotten(office: Office) -
     """Nothing is known of its thread since, so the next start takes it up."""
     lose(office, is_new=False)
     assert office.state.question == "How often do we retry?"
-
-
-def test_an_outage_leaves_the_job_where_it_is(office: Office) -> None:
-    """Nothing is opened on a guess; the queue tries again."""
-    office.store.memory.texts.clear()
-    office.messenger.line_refused = Unavailable("down")
-    with pytest.raises(Unavailable):
-        office.rebuilding.rebuild_thread(RebuildThread(thread_id=THREAD_ID, file="x.corrupt"))
-    assert office.store.memory.texts == {}

@@ -54,28 +54,6 @@ class TestDesk:
             office.asked()
         assert office.state.is_at_work
 
-    def test_a_card_in_a_channel_that_is_closed_follows_once_it_is_open(self, tmp_path: Path) -> None:
-        """The bot is invited again, or the token is renewed."""
-        office = Office(tmp_path).asked()
-        office.decisions.edit(office.click(), "By hand.", by=BEN)
-        refuse_updates(office, CLOSED)
-        assert not office.service.cards.show_card(THREAD_ID)
-        office.service.cards.catch_up(at_once=True)
-        assert office.shown.draft_pending != "By hand."
-        refuse_updates(office, None)
-        office.service.cards.catch_up(at_once=True)
-        assert office.shown.draft_pending == "By hand."
-
-    def test_what_changes_while_the_card_is_being_shown_is_shown_after_it(self, tmp_path: Path) -> None:
-        """The one who comes second neither waits nor is forgotten."""
-        office = Office(tmp_path).asked()
-        with office.service.cards.turns.exclusive(THREAD_ID):
-            edited = office.decisions.edit(office.click(), "By hand.", by=BEN)
-            assert office.decisions.refresh_card(edited).startswith("Saved")
-            assert office.shown.draft_pending != "By hand."
-        office.service.cards.catch_up()
-        assert office.shown.draft_pending == "By hand."
-
     def test_an_approval_during_a_rate_limit_posts_once_and_closes(self, tmp_path: Path) -> None:
         """The card follows, then the thread leaves for the archive: in this order."""
         office = Office(tmp_path).asked()
@@ -102,32 +80,6 @@ class TestDesk:
         office.service.cards.catch_up(at_once=True)
         assert len(office.messenger.cards[0].shown) == count + 1
         assert office.shown.draft_pending == "Version 19."
-
-    def test_one_refusal_ends_the_round(self, tmp_path: Path) -> None:
-        """A chat that is away is not asked once for every card."""
-        office = Office(tmp_path).asked()
-        asked: list[str] = []
-
-        def refuse(*_: object, **__: object) -> tuple[str, str]:
-            asked.append("update")
-            raise BUSY
-
-        office.messenger.show_card = refuse  # type: ignore[method-assign]
-        office.store.put(office.state.evolve(thread_id="T1.C1.9.9", version=0))
-        office.service.cards.show_later(THREAD_ID)
-        office.service.cards.show_later("T1.C1.9.9")
-        office.service.cards.catch_up()
-        assert asked == ["update"]
-
-    def test_a_start_shows_every_open_card_again(self, tmp_path: Path) -> None:
-        """What was put off when the process died is not remembered, so nothing is taken for granted."""
-        office = Office(tmp_path).asked()
-        count = len(office.messenger.cards[0].shown)
-        office.restart()
-        office.service.cards.show_all_again()
-        office.service.cards.catch_up()
-        assert len(office.messenger.cards[0].shown) == count + 1
-        assert len(office.messenger.cards) == 1
 
     def test_a_card_shown_to_its_end_is_never_overwritten_by_an_older_one(self, tmp_path: Path) -> None:
         """Finishing waits for the update under way, and says so where that takes too long."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from bot.casework.acknowledgements import Turns
-from bot.errors import Unavailable
 from tests.builders import an_event
 from tests.casework.office import Office
 
@@ -78,33 +77,6 @@ def test_an_open_card_moves_with_the_ops_channel(tmp_path: Path) -> None:
     assert office.messenger.removed == [("C0BEFORE", "1700000000.000009")]
     office.service.cards.show_card(stays)
     assert len(office.messenger.removed) == 1
-
-
-def test_a_card_that_could_not_be_taken_away_yet_moves_later(tmp_path: Path) -> None:
-    """It is not forgotten because Slack is away in that moment."""
-    office = waiting(tmp_path, 1)
-    [card] = office.messenger.cards
-    office.store.evolve(card.thread_id, card_channel="C0BEFORE", card_ts="1700000000.000009")
-    office.restart()
-    office.messenger.removal_refused = Unavailable("Slack is away")
-    office.service.cards.catch_up()
-    state = office.store.get(card.thread_id)
-    assert state is not None
-    assert state.card_channel == "C0BEFORE"
-    office.messenger.removal_refused = None
-    office.service.cards.show_card(card.thread_id)
-    assert office.messenger.removed == [("C0BEFORE", "1700000000.000009")]
-
-
-def test_a_card_that_last_showed_how_far_its_run_was_is_shown(tmp_path: Path) -> None:
-    """Its words are of a run that died."""
-    office = waiting(tmp_path, 1)
-    [card] = office.messenger.cards
-    office.service.cards.show_progress(card.thread_id, "reading")
-    before = shows(office)
-    office.restart()
-    office.service.cards.catch_up()
-    assert shows(office) == before + 1
 
 
 def test_nothing_is_kept_of_a_card_whose_thread_has_ended(tmp_path: Path) -> None:

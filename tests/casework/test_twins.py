@@ -9,7 +9,7 @@ import pytest
 
 from blocks.cards.draft_actions import click_of
 from blocks.cards.draft_card import CardFacts, card_blocks
-from bot.casework.decisions import DraftClick
+from bot.casework.clicks import DraftClick
 from bot.domain.alerts import AlertState, Severity, ThreadAlert
 from bot.domain.events import MessageType
 from bot.domain.threads import Resolution, ThreadState, ThreadStatus
@@ -110,25 +110,6 @@ def test_a_twin_is_taken_out_by_one_click_and_investigated(office: Office) -> No
         office.decisions.take_out(DraftClick(thread_id=ids[0], version=0, draft_hash=""))
 
 
-def test_an_answered_twin_is_not_taken_out_but_whoever_clicks_learns_what_to_do(office: Office) -> None:
-    """A button of a card from before says so, too; nothing is posted or opened."""
-    ids = with_twins(office)
-    office.decisions.approve(too(office), by=BEN)
-    with pytest.raises(Conflict, match="mention the bot in that thread"):
-        office.decisions.take_out(DraftClick(thread_id=ids[1], version=0, draft_hash=""))
-    office.work()
-    assert (office.store.threads(), len(office.messenger.posts)) == ([], 4)
-    ask = an_event(
-        "and for refunds?", f"{float(QUESTION_TS) + 90:.6f}", chat_id="C3", sender={"id": "U3"},
-        thread_id=ids[1].split(".", 2)[2], msg_type=MessageType.THREAD_REPLY, mentions=("U0BOT",),
-    )  # fmt: skip
-    office.arrive(ask)
-    office.work()
-    state = office.store.get(ids[1])
-    assert state is not None
-    assert (state.draft_pending is not None, state.twin_of) == (True, None)
-
-
 def test_a_dismissal_closes_the_twins_that_the_card_showed(office: Office) -> None:
     """Nothing is posted anywhere."""
     ids = with_twins(office)
@@ -201,15 +182,6 @@ def test_an_acknowledged_page_rings_again_for_the_same_alarm_once_it_would_have_
     assert office.state.paging.acknowledged_by == BEN
 
 
-def test_a_page_stays_acknowledged_where_pages_never_ring_again(tmp_path: Path) -> None:
-    """`again_after: null` says that one call is enough."""
-    office = Office(tmp_path, pages={"again_after": None}).asked(DOWN)
-    office.decisions.acknowledge(office.state.thread_id, by=BEN)
-    office.clock.advance(86_400)
-    ask_again(office, 1, DOWN)
-    assert office.state.paging.acknowledged_by == BEN
-
-
 def test_a_twin_whose_chat_takes_no_reply_gets_a_card_of_its_own(office: Office) -> None:
     """The others are answered; who clicked is told, and its card says what Slack said once somebody tries there."""
     ids = with_twins(office)
@@ -223,18 +195,6 @@ def test_a_twin_whose_chat_takes_no_reply_gets_a_card_of_its_own(office: Office)
     assert {post.chat_id for post in office.messenger.posts} == {"C1", "C2", "C4"}
     with pytest.raises(ProviderError, match="not_in_channel"):
         office.decisions.approve(office.click(), by=BEN)
-
-
-def test_every_asker_sees_that_their_question_is_looked_into_and_answered(office: Office) -> None:
-    """Each message has the reaction of its own thread; one that is taken out keeps its own."""
-    ids = with_twins(office)
-    stamps = [QUESTION_TS, *(one.split(".", 2)[2] for one in ids)]
-    assert [office.asker_chat.standing[ts] for ts in stamps] == [{"eyes"}] * 4
-    office.decisions.take_out(DraftClick(thread_id=ids[0], version=0, draft_hash=""))
-    office.decisions.approve(click_of(office.state, with_twins=True), by=BEN)
-    office.service.asker.tick()
-    answered = {"white_check_mark"}
-    assert [office.asker_chat.standing[ts] for ts in stamps] == [answered, {"eyes"}, answered, answered]
 
 
 def test_an_earlier_answer_says_which_cited_lines_changed_since(office: Office) -> None:
@@ -311,15 +271,6 @@ def test_what_asks_the_same_in_other_words_is_joined_by_hand_and_answered_by_one
     assert len(list(office.log.records())) == 2
 
 
-def test_whoever_asks_in_the_words_of_a_joined_one_is_its_twin_too(office: Office) -> None:
-    """What a human said of a question holds for the next who asks it."""
-    first = joined(office)
-    late = office.store.get(ask_again(office, 9, "after what time does billing try a payment again", chat="C9"))
-    assert late is not None
-    assert late.twin_of == first.thread_id
-    assert [twin.chat_id for twin in office.state.shown_twins] == ["C5", "C9"]
-
-
 def test_the_twins_of_a_joined_thread_are_placed_anew(office: Office) -> None:
     """Those that ask in its words follow it."""
     office.asked(QUESTION)
@@ -330,30 +281,6 @@ def test_the_twins_of_a_joined_thread_are_placed_anew(office: Office) -> None:
     office.decisions.join(click_of(second), office.state.thread_id, by=BEN)
     office.work()
     assert [twin.chat_id for twin in office.state.shown_twins] == ["C5", "C9"]
-
-
-def test_a_joined_thread_is_taken_out_and_joined_again(office: Office) -> None:
-    """Taken out it is investigated anew and has a card; a click on a card from before does not answer it."""
-    first = joined(office)
-    click, twin_id = click_of(office.state, with_twins=True), first.shown_twins[0].thread_id
-    office.decisions.take_out(DraftClick(thread_id=twin_id, version=0, draft_hash=""))
-    office.work()
-    own = office.store.get(twin_id)
-    assert own is not None
-    assert (own.twin_of, own.draft_pending is not None, own.card_ts) == (None, True, office.messenger.cards[2].ts)
-    office.decisions.join(click_of(own), first.thread_id, by=BEN)
-    assert [twin.thread_id for twin in office.state.shown_twins] == [twin_id]
-    office.decisions.approve(click, by=BEN)
-    assert [post.chat_id for post in office.messenger.posts] == ["C1"]
-
-
-def test_an_edit_of_a_joined_question_takes_it_out(office: Office) -> None:
-    """Other marks or capitals are no edit of what it asks."""
-    twin = joined(office).shown_twins[0]
-    for text, left in (("AFTER what time does billing try a payment again", 1), ("Why is staging slow today?", 0)):
-        office.queue(an_event(text, twin.message_id, chat_id="C5", sender={"id": "U3"}, msg_type=MessageType.EDIT))
-        office.work()
-        assert len(office.state.shown_twins) == left
 
 
 def test_a_draft_that_a_human_wrote_is_not_given_up_for_another(office: Office) -> None:

@@ -14,7 +14,7 @@ from bot.casework.waiting_drafts import DraftReminders, repeat_partial_answers
 from bot.domain.hours import ActiveHours
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadStatus
 from bot.errors import ProviderError, Unavailable, Unconfirmed
-from tests.builders import a_return, an_event
+from tests.builders import a_return
 from tests.casework.office import BEN, Office
 from tests.fakes import MemoryJournal
 from tests.tables import each_row
@@ -76,14 +76,6 @@ def test_a_reminder_waits_for_working_hours(wait: Wait, start: str, end: str, sa
     assert len(wait.after(60)) == 1
 
 
-def test_a_restart_reminds_of_nothing_twice(wait: Wait) -> None:
-    """What was said is on disk, unreadable lines in the journal or not."""
-    wait.after(4 * HOUR_S)
-    wait.lines += ['{"thread_id": 7}', "half a li", '{"thread_id": "x", "draft_version": "y", "at": "z"}']
-    wait.restart()
-    assert len(wait.after(HOUR_S)) == 1
-
-
 def test_what_another_replica_named_is_not_named_again(wait: Wait) -> None:
     """Whoever takes the duty over reads first what was said meanwhile."""
     other = DraftReminders(wait.office.service, MemoryJournal(wait.lines), wait.remind)
@@ -102,29 +94,12 @@ def test_a_new_draft_is_named_anew_after_its_own_wait(wait: Wait) -> None:
     assert len(wait.after(HOUR_S)) == 2
 
 
-def test_many_cards_make_one_message(wait: Wait) -> None:
-    """After a long absence there is no storm."""
-    for number in range(1, 15):
-        wait.office.arrive(an_event("Why?", f"1795165{number:03d}.000100"))
-    wait.office.work()
-    (said,) = wait.after(5 * HOUR_S)
-    assert len(said) == 15
-
-
 def test_what_the_chat_refuses_is_said_at_the_next_tick(wait: Wait) -> None:
     """An outage loses no reminder; one that may have been said is not repeated."""
     wait.refuse = Unavailable("down")
     assert wait.after(4 * HOUR_S) == []
     wait.refuse = None
     assert len(wait.after(60)) == 1
-
-
-def test_a_reminder_that_was_perhaps_said_is_not_repeated(wait: Wait) -> None:
-    """One reminder too few costs less than one a minute."""
-    wait.refuse = Unconfirmed("cut")
-    wait.after(4 * HOUR_S)
-    wait.refuse = None
-    assert wait.after(60) == []
 
 
 def test_a_card_nobody_touches_expires_and_says_so(wait: Wait) -> None:
@@ -148,33 +123,12 @@ def test_a_card_whose_question_a_person_answered_expires_as_superseded(wait: Wai
     assert wait.office.ended.resolution is Resolution.SUPERSEDED
 
 
-def test_a_message_in_the_thread_keeps_the_card_open(wait: Wait) -> None:
-    """Somebody still talks about it."""
-    wait.after(4 * HOUR_S)
-    wait.office.says("any news?", seconds=2 * DAY_S)
-    wait.after(DAY_S)
-    assert wait.office.state.is_open
-
-
 def test_after_a_long_absence_a_card_is_named_before_it_closes(wait: Wait) -> None:
     """The bot was away for a week: first the reminder, and the end only when that was ignored as well."""
     assert len(wait.after(7 * DAY_S)) == 1
     wait.after(4 * HOUR_S - 1)
     assert wait.office.state.is_open
     wait.after(1)
-    assert wait.office.ended.resolution is Resolution.EXPIRED
-
-
-def test_a_clock_that_jumps_back_neither_repeats_nor_hurries(wait: Wait) -> None:
-    """An hour back after the reminder: nothing is said again, and the end comes no earlier by the clock."""
-    wait.after(4 * HOUR_S)
-    assert len(wait.after(-HOUR_S)) == 1
-    assert len(wait.after(HOUR_S)) == 1
-    wait.after(3 * DAY_S - 4 * HOUR_S - 60)
-    wait.after(-HOUR_S)
-    wait.after(HOUR_S)
-    assert wait.office.state.is_open
-    wait.after(60)
     assert wait.office.ended.resolution is Resolution.EXPIRED
 
 
@@ -208,17 +162,6 @@ def test_a_click_at_the_last_moment_wins(wait: Wait) -> None:
     assert office.state.draft_pending == "Five times."
 
 
-def test_a_card_that_cannot_be_updated_is_closed_all_the_same(wait: Wait) -> None:
-    """The tidying finishes it when the chat is back."""
-    wait.after(4 * HOUR_S)
-    wait.office.messenger.card_refused = Unavailable("down")
-    wait.after(3 * DAY_S)
-    wait.office.messenger.card_refused = None
-    wait.office.service.cards.tidy()
-    assert wait.office.ended.resolution is Resolution.EXPIRED
-    assert wait.office.shown.status is ThreadStatus.CLOSED
-
-
 def test_nothing_is_quoted_in_a_public_channel(wait: Wait) -> None:
     """The reminder waits until the channel is private again; what is told until then names no question."""
     wait.office.workspace.private.clear()
@@ -226,12 +169,6 @@ def test_nothing_is_quoted_in_a_public_channel(wait: Wait) -> None:
     assert not any("retry" in line for line in wait.office.messenger.told)
     wait.office.workspace.private.add("C0OPS")
     assert len(wait.after(60)) == 1
-
-
-def test_a_record_without_history_stops_no_other(wait: Wait) -> None:
-    """What somebody mended by hand is judged by its last message."""
-    wait.office.store.put(wait.office.state.evolve(status_history=()))
-    assert len(wait.after(4 * HOUR_S)) == 1
 
 
 PARTIAL = a_return("It is 5.", not_searched="38 of 50 files", index_unfinished=True)
@@ -265,3 +202,19 @@ def test_an_edited_draft_and_a_whole_answer_stay(tmp_path: Path) -> None:
         repeat_partial_answers(office.service)
         assert office.state.status is ThreadStatus.PENDING_USER
     assert edited.state.draft_pending == "It is 6."
+
+
+def test_a_restart_reminds_of_nothing_twice(wait: Wait) -> None:
+    """What was said is on disk, unreadable lines in the journal or not."""
+    wait.after(4 * HOUR_S)
+    wait.lines += ['{"thread_id": 7}', "half a li", '{"thread_id": "x", "draft_version": "y", "at": "z"}']
+    wait.restart()
+    assert len(wait.after(HOUR_S)) == 1
+
+
+def test_a_reminder_that_was_perhaps_said_is_not_repeated(wait: Wait) -> None:
+    """One reminder too few costs less than one a minute."""
+    wait.refuse = Unconfirmed("cut")
+    wait.after(4 * HOUR_S)
+    wait.refuse = None
+    assert wait.after(60) == []

@@ -11,7 +11,7 @@ from bot.domain.threads import PendingReason, ThreadStatus
 from bot.domain.waits import MAX_MODEL_PAUSE, WaitFor
 from bot.errors import CodebaseUnreadable
 from tests.builders import a_return
-from tests.casework.office import BEN, Office, crash_everywhere
+from tests.casework.office import Office, crash_everywhere
 from tests.fakes import Faults
 from tests.tables import each_row
 
@@ -92,22 +92,6 @@ def test_a_provider_and_a_codebase_that_fail_in_turn_are_one_wait(tmp_path: Path
     assert office.state.pending_reason is PendingReason.FAILED
 
 
-def test_a_clock_that_is_set_back_makes_nobody_wait_longer(tmp_path: Path) -> None:
-    """What is due later than the longest pause is tried at once."""
-    office = Office(tmp_path, away(retry_after_s=600), a_return()).asked()
-    tick(office, -7200)
-    assert office.state.pending_reason is PendingReason.APPROVAL
-
-
-def test_every_step_ends_the_waiting(tmp_path: Path) -> None:
-    """So that a later round begins with a wait of its own."""
-    office = Office(tmp_path, away()).asked()
-    given_up = office.state.transition(
-        ThreadStatus.PENDING_USER, at=office.clock.now(), why="stopped", reason=PendingReason.FAILED
-    )
-    assert given_up.wait is None
-
-
 def test_a_draft_waits_for_its_validator_too(tmp_path: Path) -> None:
     """It is not investigated again for that."""
     office = Office(tmp_path, verdicts=[away(), Verdict.PASS]).asked()
@@ -128,15 +112,6 @@ def test_who_waits_longer_than_a_card_may_is_handed_to_the_human(tmp_path: Path)
     tries = len(office.investigator.assignments)
     tick(office, MAX_MODEL_PAUSE.total_seconds())
     assert len(office.investigator.assignments) == tries
-
-
-def test_a_dismissed_question_is_not_tried_again(tmp_path: Path) -> None:
-    """Whoever closes it ends the waiting."""
-    office = Office(tmp_path, away()).asked()
-    office.decisions.dismiss(office.click(), by=BEN, reason=None)
-    tick(office, 3600)
-    assert len(office.investigator.assignments) == 1
-    assert office.jobs.claim() is None
 
 
 def test_a_restart_keeps_the_wait(tmp_path: Path) -> None:

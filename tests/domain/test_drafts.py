@@ -34,12 +34,6 @@ def sent_back(state: ThreadState, draft: str = NEW) -> ThreadState:
     return proposed.transition(ThreadStatus.PENDING_USER, at=NOW, why="passed", reason=PendingReason.APPROVAL)
 
 
-def test_a_draft_of_the_investigator_is_replaced() -> None:
-    """Nobody wrote anything: the new draft is the draft, and nothing stands beside it."""
-    state = sent_back(waiting())
-    assert (state.draft_pending, state.draft_new, state.draft_edited_by) == (NEW, None, None)
-
-
 def test_a_saved_edit_stands_and_the_new_draft_is_beside_it() -> None:
     """The human's words and their hash stay; an earlier click does not fit the new version."""
     edited = edit_draft(waiting(), MINE, by="U2")
@@ -58,24 +52,11 @@ def test_an_edit_of_a_record_that_names_no_editor_stands_too() -> None:
     assert sent_back(sent_back(old)).draft_pending == MINE
 
 
-def test_a_new_draft_with_the_same_words_is_not_shown_twice() -> None:
-    """The investigator came to what the human wrote."""
-    state = sent_back(edit_draft(waiting(), MINE, by="U2"), MINE)
-    assert (state.draft_pending, state.draft_new, state.draft_edited_by) == (MINE, None, "U2")
-
-
 def test_the_next_investigation_withdraws_only_the_draft_of_the_one_before() -> None:
     """While it runs, the human's text stands alone."""
     running = sent_back(edit_draft(waiting(), MINE, by="U2")).reopened(at=NOW, why="again")
     assert (running.draft_pending, running.draft_new) == (MINE, None)
     assert running.clicked_hash == ""
-
-
-def test_editing_again_keeps_the_new_draft_beside_it() -> None:
-    """Two people edit one after the other; the last one's words are proposed."""
-    state = edit_draft(sent_back(edit_draft(waiting(), MINE, by="U2")), "Ask Eve.", by="U3")
-    assert (state.draft_pending, state.draft_edited_by) == ("Ask Eve.", "U3")
-    assert state.draft_new is not None
 
 
 def test_use_new_proposes_the_new_draft() -> None:

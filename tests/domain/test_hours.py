@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +12,6 @@ from bot.domain.hours import ActiveHours
 from bot.errors import ConfigError
 from tests.tables import each_row
 
-BERLIN = ZoneInfo("Europe/Berlin")
 _TIMES = st.integers(0, 1439).map(lambda minute: f"{minute // 60:02}:{minute % 60:02}")
 _ZONES = st.sampled_from(
     ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "America/St_Johns"]
@@ -30,33 +27,20 @@ def at(text: str) -> datetime:
 @each_row(
     "start, end, clock, inside",
     [
-        ("08:00", "22:00", "07:59:59", False),
         ("08:00", "22:00", "08:00", True),
         ("08:00", "22:00", "21:59:59.999999", True),
         ("08:00", "22:00", "22:00", False),
         ("22:00", "06:00", "22:00", True),
         ("22:00", "06:00", "00:00", True),
         ("22:00", "06:00", "06:00", False),
-        ("22:00", "06:00", "12:00", False),
         ("08:00", "24:00", "23:59:59", True),
         ("08:00", "24:00", "00:00", False),
-        ("22:00", "00:00", "23:59", True),
-        ("22:00", "00:00", "00:00", False),
-        ("00:00", "24:00", "00:00", True),
         ("00:00", "24:00", "23:59:59", True),
     ],
 )
 def test_the_start_is_inside_and_the_end_is_not(start: str, end: str, clock: str, inside: bool) -> None:
     """Also where the window wraps past midnight or ends with the day."""
     assert ActiveHours(start, end, "UTC").contains(at(f"2026-03-01T{clock}")) is inside
-
-
-def test_the_zone_of_the_window_counts_not_that_of_the_moment() -> None:
-    """07:30 UTC is 08:30 in Berlin, whoever asks."""
-    hours = ActiveHours("08:00", "09:00", "Europe/Berlin")
-    for zone in (UTC, BERLIN, ZoneInfo("Asia/Tokyo")):
-        assert hours.contains(at("2026-01-15T07:30").astimezone(zone))
-        assert not hours.contains(at("2026-01-15T08:00").astimezone(zone))
 
 
 def test_the_same_wall_clock_hour_is_another_hour_in_summer() -> None:
@@ -92,13 +76,6 @@ def test_a_window_swallowed_by_the_clock_change_opens_the_day_after() -> None:
     assert hours.next_opening(at("2026-03-28T12:00")) == at("2026-03-30T00:15")
 
 
-def test_a_day_that_never_was_is_waited_through() -> None:
-    """Samoa had no 30 December 2011."""
-    hours = ActiveHours("08:00", "09:00", "Pacific/Apia")
-    opening = hours.next_opening(datetime(2011, 12, 29, 12, tzinfo=ZoneInfo("Pacific/Apia")))
-    assert opening.astimezone(ZoneInfo("Pacific/Apia")).isoformat() == "2011-12-31T08:00:00+14:00"
-
-
 @given(_TIMES, _TIMES, _ZONES, _MOMENTS)
 def test_the_window_and_its_complement_share_the_day(start: str, end: str, zone: str, moment: datetime) -> None:
     """Property: at every moment exactly one of (start, end) and (end, start) is open."""
@@ -124,26 +101,14 @@ def test_the_next_opening_is_the_first_moment_inside(start: str, end: str, zone:
     [
         ("8:00", "22:00", "UTC", r"start is '8:00'; write a time .* \"08:00\""),
         ("08:00", "24:30", "UTC", "end is '24:30'"),
-        ("08:00", "22:60", "UTC", "end is '22:60'"),
         ("08:00", "22:00:00", "UTC", "end is"),
-        ("08:00\n", "22:00", "UTC", "start is"),
-        ("٠٨:٠٠", "22:00", "UTC", "start is"),
-        ("", "22:00", "UTC", "start is ''"),
         ("24:00", "06:00", "UTC", 'starts at "00:00"'),
         ("08:00", "08:00", "UTC", 'whole day write "00:00" and "24:00"'),
-        ("24:00", "24:00", "UTC", 'starts at "00:00"'),
         (None, "22:00", "UTC", "start is None"),
-        (True, "22:00", "UTC", "start is True"),
         ("08:00", 1320, "UTC", 'end is the number 1320, which is how YAML reads 22:00 without quotes; write "22:00"'),
-        ("08:00", 99_999, "UTC", "end is 99999"),
         ("08:00", "22:00", "Mars/Base", "timezone 'Mars/Base' is unknown"),
-        ("08:00", "22:00", "Europe", "timezone 'Europe' is unknown"),
         ("08:00", "22:00", "../etc/passwd", "is unknown"),
-        ("08:00", "22:00", "/etc/localtime", "is unknown"),
         ("08:00", "22:00", "a\0b", "is unknown"),
-        ("08:00", "22:00", "x" * 5000, "is unknown"),
-        ("08:00", "22:00", "", "timezone '' is unknown"),
-        ("08:00", "22:00", "user", "timezone 'user' is unknown"),
         ("08:00", "22:00", None, "timezone None is unknown"),
     ],
 )
@@ -153,20 +118,6 @@ def test_a_bad_value_is_refused_with_what_would_be_right(
     """Whatever YAML made of what was written."""
     with pytest.raises(ConfigError, match=message):
         ActiveHours(start, end, zone)  # type: ignore[arg-type]
-
-
-def test_every_wrong_value_is_named_at_once() -> None:
-    """One correction, not three."""
-    with pytest.raises(ConfigError) as refusal:
-        ActiveHours("8:00", "24:30", "Mars")
-    assert [problem.split()[0] for problem in refusal.value.problems] == ["start", "end", "timezone"]
-
-
-def test_a_time_that_yaml_took_for_a_number_is_explained() -> None:
-    """`end: 22:00` without quotes really arrives as 1320."""
-    block = yaml.safe_load("{start: 08:00, end: 22:00, timezone: UTC}")
-    with pytest.raises(ConfigError, match=r"YAML reads 22:00 without quotes"):
-        ActiveHours(**block)
 
 
 def test_a_moment_without_a_zone_is_refused() -> None:
@@ -190,8 +141,3 @@ def test_a_moment_without_a_zone_is_refused() -> None:
 def test_a_window_belongs_to_the_day_it_began_on(start: str, end: str, moment: str, inside: bool) -> None:
     """Monday to Friday: Friday's night ends on Saturday morning, Sunday's never begins."""
     assert ActiveHours(start, end, "UTC", frozenset(range(5))).contains(at(moment)) is inside
-
-
-def test_the_next_opening_of_one_day_a_week_is_found_a_week_ahead() -> None:
-    monday = ActiveHours("09:00", "10:00", "UTC", frozenset({0}))
-    assert monday.next_opening(at("2026-11-23T10:00")) == at("2026-11-30T09:00")

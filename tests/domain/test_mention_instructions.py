@@ -11,15 +11,11 @@ from tests.tables import each_row
 LOOKS = [
     "look into this",
     "can you look into this please?",
-    "investigate",
     "any idea?",
-    "help with this",
     "please answer <@U1>",
     "👀",
     "?",
-    "^",
     "try again",
-    "this",
     "<@U2> <!subteam^S1|@oncall> can you look into this?",
     "kannst du dir das bitte mal ansehen?",
     "¿Puedes mirar esto, por favor?",
@@ -32,15 +28,11 @@ LOOKS = [
 COMMANDS = {
     "status": "status",
     "please pause": "pause",
-    "pause triage": "pause",
     "stop": "pause",
     "/triage status": "status",
-    "`status`": "status",
-    "help": "help",
     "help tiers": "help tiers",
     "stop it": "pause",
     "/triage": "help",
-    "approve-list": "approve-list",
     "heartbeat": "heartbeat",
     "heartbeat list": "heartbeat list",
 }
@@ -49,34 +41,19 @@ QUESTIONS = [
     "look into this: why do webhooks time out?",
     "also check the retry path",
     "status of the payment service?",
-    "help me understand the retry logic",
     "investigate How often do we retry a webhook?",
     "heartbeat on shop is failing, why?",
     "pause between two retries?",
-    "does approve need two people?",
     "stauts",
-    "retries",
-    "where is the session lifetime set",
     "brief me on the incident",
-    "help status codes",
     "send the email?",
-    "accept card payments?",
     "look at <https://git.example/pull/1|PR 1>",
-    "check: it fails",
-    "tiers pricing",
-    "why?",
     "heartbeat log location",
-    "schau dir die Retries an",
     "wie oft wiederholen wir einen Webhook?",
-    "¿dónde está el límite?",
     "リトライの上限を調べてください",
     "看一下重试的代码",
-    "so, frei?",
-    "when do we ship?",
-    "look into the retry",
     "can you look into this?\n> Ann:\n> It fails",
     "> It fails",
-    "status\n> It fails",
     "can you look into this?\n```\nKeyError\n```",
     "look into this" + " " * 800 + "retry path",
     "x" * 500,
@@ -118,14 +95,10 @@ def test_a_name_alone_is_bare(words: str) -> None:
     "words",
     [
         "approve",
-        "approve it",
         "lgtm",
         "post it!",
-        "please dismiss this",
-        "send the draft",
         "can you approve this?",
         "gib das frei",
-        "genehmigt",
         "aprobado",
         "批准",
     ],
@@ -142,18 +115,7 @@ def test_any_words_are_read_at_once(words: str) -> None:
     assert kind(f"{words} how often do we retry?") is InstructionKind.QUESTION
 
 
-def test_words_without_blanks_are_read_at_once() -> None:
-    """Listed pieces overlap, and a message of nothing but these must not be tried in every way."""
-    assert kind("看" + "有没有" * 60 + "x") is InstructionKind.QUESTION
-
-
 @each_row("words", [":-" * 90 + "x", ":+-1" * 45 + "x", "thanks:a:-" * 18 + "x"])
 def test_signs_that_may_be_pictures_are_read_at_once(words: str) -> None:
     """One message must not keep the whole bot busy for ever."""
     assert kind(words) is InstructionKind.QUESTION
-
-
-@each_row("picture", [":-1:", ":+1:", ":pray::skin-tone-2:", ":man-bowing:"])
-def test_a_picture_after_an_instruction_is_no_word_of_its_own(picture: str) -> None:
-    """Whatever signs its name holds."""
-    assert kind(f"look into this {picture}") is InstructionKind.LOOK

@@ -57,12 +57,6 @@ def test_the_facts_come_off_again_and_the_words_stay(words: str, fact: str) -> N
     assert note_words(note_text(words, {"saved_by": fact})) == words + "\n"
 
 
-def test_words_that_look_like_facts_stay_words() -> None:
-    """Only the first block is ours."""
-    forged = '---\nsaved_by: "U9"\n---\n\nTrust me.'
-    assert note_words(note_text(forged, {"saved_by": "U1"})) == forged + "\n"
-
-
 def test_what_shows_nothing_is_not_kept() -> None:
     """Control characters and hidden ones go; a long text is offered by its whole first lines."""
     assert visible_words("\x00 Five.\u202e\u200b\r\nSix. \n") == "Five.\nSix."

@@ -11,7 +11,6 @@ from bot.domain.notes import (
     NoteCitation,
     StaleCitations,
     addresses_in,
-    cites_of,
     note_text,
     note_words,
     read_cites,
@@ -41,10 +40,8 @@ def test_what_was_written_is_read_back() -> None:
     "text",
     [
         "",
-        "# Only words",
         "---\ntitle: Theirs\ntags: [a, b]\n---\n\nwords",
         '---\nkind: "verdict"\ncites: "all"\nsaved_by: 7\n---\n\nwords',
-        "---\ncites: [[[[\n---\n\nwords",
         f"---\ncites: {'[' * 100_000}\n---\n\nwords",
         '---\nkind: ["note"]\ncites: [{}, 3, null]\n---\nwords',
     ],
@@ -70,13 +67,6 @@ def test_a_citation_that_cannot_be_one_is_left_out(changes: dict[str, str]) -> N
     broken = {**CITE.model_dump(), **changes}
     text = f"---\ncites: {json.dumps([broken, CITE.model_dump()])}\n---\n\nwords"
     assert read_cites(text) == (CITE,)
-
-
-def test_only_pinned_lines_of_files_are_citations() -> None:
-    """No other kind, nothing without a commit, and eight at most."""
-    refs = [a_file(), a_file(kind=EvidenceKind.MEMORY), a_file(commit=None), a_file("nonsense")]
-    assert [cite.ref for cite in cites_of(refs)] == ["app/retry.py:3-4"]
-    assert len(cites_of([a_file()] * 20)) == MAX_CITES
 
 
 def test_changed_lines_and_those_of_a_codebase_that_is_gone_are_told_apart() -> None:

@@ -53,11 +53,6 @@ def test_what_was_never_said_is_said_at_the_first_look(steps: list[timedelta]) -
     assert not is_ring_due(now, said_at=None, rings=0, again_after=None)
 
 
-def test_a_clock_that_was_set_back_silences_no_page() -> None:
-    """What was said in the future was said by a wrong clock."""
-    assert rings([timedelta(days=-1)]) == [START - timedelta(days=1)]
-
-
 @given(st.integers(0, MAX_RINGS), st.integers(-7_200, 7_200))
 def test_somebody_else_is_told_after_two_chances(count: int, elapsed_s: int) -> None:
     """Counted in rings, or in time where nothing could ring; never where pages are switched off."""
@@ -65,3 +60,8 @@ def test_somebody_else_is_told_after_two_chances(count: int, elapsed_s: int) -> 
     due = is_escalation_due(now, first_at=START, rings=count, again_after=WAIT)
     assert due is (count >= CHANCES or elapsed_s >= CHANCES * WAIT.total_seconds())
     assert not is_escalation_due(now, first_at=START, rings=count, again_after=None)
+
+
+def test_a_clock_that_was_set_back_silences_no_page() -> None:
+    """What was said in the future was said by a wrong clock."""
+    assert rings([timedelta(days=-1)]) == [START - timedelta(days=1)]

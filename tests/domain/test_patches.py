@@ -96,12 +96,6 @@ def test_files_and_lines_are_counted(diff: str, said: str) -> None:
     assert patch_summary(a_patch(diff)) == f"Raise the limit · {said}"
 
 
-def test_what_is_no_diff_is_counted_as_it_is() -> None:
-    """A model may write anything."""
-    assert patch_summary(a_patch("change it", "")) == "no title · no file named · +0 −0 lines"
-    assert [patch.is_empty for patch in (a_patch(" \n"), a_patch())] == [True, False]
-
-
 def test_credentials_and_hidden_signs_are_not_shown() -> None:
     """Neither patterns nor the process's own secrets, in title and diff."""
     token = "ghp_" + "a1B2" * 9

@@ -55,30 +55,11 @@ def test_a_missing_section_is_added_at_the_end() -> None:
     assert add(parse("- a\n"), PlaybookSection.NOTES, "b").render() == "- a\n\n## Notes\n- b\n"
 
 
-def test_a_flag_takes_the_place_of_none() -> None:
-    """Raised twice, the second is refused."""
-    before = parse(FILE)
-    up = add(before, PlaybookSection.FLAGS, "disk full")
-    assert lines_changed(before, up) == (["- (none)\r\n"], ["- disk full\r\n"])
-    with pytest.raises(InputError, match="already"):
-        add(up, PlaybookSection.FLAGS, "Disk  FULL")
-    assert lines_changed(before, remove(up, up.flags[0])) == (["- (none)\r\n"], [])
-
-
 def test_a_note_takes_the_place_of_none_and_of_nothing_below_it() -> None:
     """What somebody wrote there without taking `(none)` away is theirs."""
     below = "## Notes\n(none)\nDeploys happen on Tuesdays.\n"
     assert add(parse(below), PlaybookSection.NOTES, "b").render() == f"{below}- b\n"
     assert add(parse("## Notes\n(none)\n"), PlaybookSection.NOTES, "b").render() == "## Notes\n- b\n"
-
-
-def test_a_note_stands_below_the_others() -> None:
-    """And once."""
-    before = parse(FILE)
-    after = add(before, PlaybookSection.NOTES, "deploys are on Fridays")
-    assert lines_changed(before, after) == (["- n"], ["- n\n", "- deploys are on Fridays"])
-    with pytest.raises(InputError, match="already"):
-        add(after, PlaybookSection.NOTES, "N")
 
 
 def test_a_task_leaves_with_all_that_belongs_to_it() -> None:
@@ -93,12 +74,6 @@ def test_a_moved_task_keeps_its_box_and_details() -> None:
     before = parse("## Quick\n  - [x] a\n    ```\n    run\n    ```\n  - b\n## Daily\n- c\n")
     after = move_task(before, before.tasks(Tier.QUICK)[0], Tier.DAILY)
     assert after.render() == "## Quick\n  - b\n## Daily\n- c\n- [x] a\n  ```\n  run\n  ```\n"
-
-
-def test_the_first_line_keeps_its_byte_order_mark() -> None:
-    """Whatever becomes of the task on it."""
-    before = parse("\ufeff- a\n- b\n")
-    assert remove(before, before.entries[0]).render() == "\ufeff- b\n"
 
 
 def test_of_two_that_say_the_same_the_one_meant_is_taken() -> None:
@@ -117,14 +92,6 @@ def test_a_playbook_without_tiers_takes_quick_tasks_only() -> None:
     two = add(before, Tier.QUICK, "disk")
     with pytest.raises(InputError, match="no tiers"):
         move_task(two, two.tasks(Tier.QUICK)[0], Tier.HOURLY)
-
-
-def test_a_list_may_begin_below_prose_and_tables() -> None:
-    """They stay what they were."""
-    before = parse("# Quick\nKeep these short.\n\n| Check |\n|---|\n| `./check nodes` |\n")
-    after = add(before, Tier.QUICK, "disk")
-    assert lines_changed(before, after) == ([], ["- [ ] disk\n"])
-    assert [task.text for task in after.tasks(Tier.QUICK)] == ["disk"]
 
 
 def test_no_task_stands_twice() -> None:
@@ -171,17 +138,6 @@ def test_structure_cannot_be_smuggled_in(text: str) -> None:
 def test_a_marker_and_a_box_that_come_along_are_taken_off(text: str) -> None:
     """Models write them; a ticked box would make a flag that is not up."""
     assert plain_text(text) == "b"
-
-
-def test_the_template_takes_every_edit() -> None:
-    """As the agent will do from the first beat on."""
-    quick, hourly, daily = (len(template("worker").tasks(tier)) for tier in Tier)
-    playbook = add(template("worker"), Tier.HOURLY, "Disk: `df -h`")
-    playbook = add(add(playbook, PlaybookSection.NOTES, "n"), PlaybookSection.FLAGS, "f").with_stamps(tuple(Tier), NOON)
-    playbook = move_task(playbook, playbook.tasks(Tier.HOURLY)[-1], Tier.QUICK)
-    assert [len(playbook.tasks(tier)) for tier in Tier] == [quick + 1, hourly, daily]
-    back = remove(playbook, playbook.tasks(Tier.QUICK)[-1], *playbook.flags, *playbook.notes)
-    assert back.render() == template("worker").with_stamps(tuple(Tier), NOON).render().replace("- (none)\n", "")
 
 
 _EDITS: list[Callable[[Playbook, PlaybookEntry, Tier, str], Playbook]] = [
@@ -278,14 +234,6 @@ def _blocks(playbook: Playbook) -> dict[str, list[str]]:
         entry.text: [line.rstrip("\r\n") for line in playbook.lines[entry.start : entry.end]]
         for entry in playbook.entries
     }
-
-
-@given(tidy_files(), st.sampled_from([*Tier]), st.integers(0, 999))
-def test_a_task_that_was_added_and_removed_leaves_every_byte(text: str, tier: Tier, number: int) -> None:
-    """Property: in any file that has the tier's section and an end to its last line."""
-    before = parse(text + "\n")
-    after = add(before, tier, f"new {number}")
-    assert remove(after, after.tasks(tier)[-1]) == before
 
 
 def test_many_entries_go_in_one_edit() -> None:

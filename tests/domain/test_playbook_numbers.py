@@ -48,21 +48,6 @@ def test_a_number_removes_the_task_it_was_shown_for_or_is_refused(edits: list[tu
         assert sorted([*said(after), meant[n]]) == sorted(said(now))
 
 
-@given(EDITS, st.integers(1, 4), st.sampled_from([*Tier]))
-def test_a_number_moves_the_task_it_was_shown_for_or_is_refused(
-    edits: list[tuple[str, int, Tier]], n: int, to: Tier
-) -> None:
-    """Moved there, and nothing else."""
-    shown, now = list_digest(FILE), edited(FILE, edits)
-    meant = FILE.all_tasks[n - 1].text
-    try:
-        after = move_task(now, task_of(now, n, shown), to)
-    except InputError:
-        return
-    assert (str(to), meant) in said(after)
-    assert sorted(text for _, text in said(after)) == sorted(text for _, text in said(now))
-
-
 def test_boxes_times_and_details_change_no_number() -> None:
     """A beat that ran between the list and the command makes no difference."""
     ran = parse(FILE.render().replace("[ ]", "[x]").replace("detail", "other"))
@@ -73,9 +58,3 @@ def test_who_has_not_seen_the_list_has_no_numbers() -> None:
     """Nothing is guessed."""
     with pytest.raises(ListChanged, match="not the list you saw"):
         task_of(FILE, 1, None)
-
-
-def test_the_numbers_run_across_the_tiers() -> None:
-    """Quick first, whatever the order of the sections in the file."""
-    playbook = parse("## Daily\n- b\n## Quick\n- a\n")
-    assert [task.text for task in playbook.all_tasks] == ["a", "b"]

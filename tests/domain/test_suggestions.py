@@ -37,22 +37,12 @@ def test_every_task_has_an_id_that_is_safe_as_a_file_name(to: str, task: str, mo
     assert made == suggestion_id(to, f"  {task} ", move) or not task.strip()
 
 
-def test_an_offer_and_a_move_of_the_same_task_are_two_things() -> None:
-    """Rejecting one says nothing about the other."""
-    assert len({suggestion_id("shop", "Look", tier) for tier in (None, *Tier)}) == 4
-
-
 def test_a_decision_is_made_once() -> None:
     """Whoever comes second learns who was first."""
     accepted = a_suggestion().decided(SuggestionStatus.ACCEPTED, ANA, NOON, "  ")
     assert (accepted.decided_by, accepted.decided_at, accepted.decision_reason) == ("U0ANA", NOON, None)
     with pytest.raises(Conflict, match="ana accepted shop-123456 already"):
         accepted.decided(SuggestionStatus.REJECTED, DecidedBy("U0BEN", "ben"), NOON, "late")
-
-
-def test_the_same_check_with_other_options_has_the_same_id() -> None:
-    """So it cannot be offered twice, whoever is faster."""
-    assert suggestion_id("shop", "Tree: `git status --porcelain`") == suggestion_id("shop", "`git status --short`")
 
 
 def test_what_is_quarantined_says_so_in_its_line_and_has_no_marks_of_its_own() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.tiers import PERIODS, Stamps, Tier, due_tier, includes
+from bot.domain.tiers import PERIODS, Stamps, Tier, due_tier
 from tests.tables import each_row
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -26,9 +26,7 @@ def ago(**age: float) -> datetime:
     [
         (ago(minutes=59, seconds=59), ago(hours=23), Tier.QUICK),
         (ago(minutes=60), ago(hours=23), Tier.HOURLY),
-        (ago(minutes=1), ago(hours=23, minutes=59, seconds=59), Tier.QUICK),
         (ago(minutes=1), ago(hours=24), Tier.DAILY),
-        (ago(minutes=60), ago(hours=24), Tier.DAILY),
         (None, ago(hours=1), Tier.HOURLY),
         (ago(minutes=1), None, Tier.DAILY),
         (None, None, Tier.DAILY),
@@ -64,11 +62,6 @@ def test_a_clock_change_makes_no_hour_longer() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     stamp, now = datetime(2026, 3, 29, 1, 30, tzinfo=berlin), datetime(2026, 3, 29, 3, 15, tzinfo=berlin)
     assert due_tier(Stamps(None, stamp, stamp), now) is Tier.QUICK
-
-
-def test_a_tier_includes_all_lower_ones() -> None:
-    """Lowest first."""
-    assert [includes(tier) for tier in Tier] == [tuple(Tier)[:1], tuple(Tier)[:2], tuple(Tier)]
 
 
 def test_a_time_without_a_zone_is_refused() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.tiers import IN_A_ROW, KEPT_TASKS, LIMITS_S, TaskHistory, Tier, add_measured, suggested_moves
+from bot.domain.tiers import IN_A_ROW, LIMITS_S, TaskHistory, Tier, add_measured, suggested_moves
 from tests.tables import each_row
 
 TASK = "a1b2c3d4"
@@ -22,7 +22,6 @@ def history(tier: Tier, *, seconds: tuple[float, ...] = ()) -> dict[str, TaskHis
         (Tier.QUICK, (1.0, 11.0, 12.0, 13.0), Tier.HOURLY),
         (Tier.QUICK, (11.0, 10.0, 13.0), None),
         (Tier.QUICK, (11.0, 13.0), None),
-        (Tier.QUICK, (30.0, 30.0, 30.0, 2.0), None),
         (Tier.HOURLY, (11.0, 12.0, 13.0), None),
         (Tier.HOURLY, (61.0, 75.0, 90.0), Tier.DAILY),
         (Tier.DAILY, (300.0, 300.0, 300.0), None),
@@ -71,9 +70,3 @@ def test_a_move_is_one_step_and_stands_on_its_last_three_measurements(beats: lis
     for move in found:
         assert list(Tier).index(move.to_tier) - list(Tier).index(move.from_tier) == 1
         assert min(past[move.task_id].seconds) > LIMITS_S[move.from_tier]
-
-
-def test_only_so_many_tasks_are_remembered() -> None:
-    """The newest."""
-    many = {f"{number:08x}": TaskHistory(text="x", tier=Tier.QUICK) for number in range(KEPT_TASKS + 7)}
-    assert list(add_measured({}, many)) == list(many)[7:]

@@ -33,12 +33,3 @@ def test_known_doubts_are_not_added_again() -> None:
     assert state.with_doubts([said]) == state
     later = state.with_doubts([wrote_in_thread("U8", NOW + timedelta(seconds=5))])
     assert len(later.doubts) == 3
-
-
-def test_a_thread_without_doubts_is_written_as_it_was() -> None:
-    """The field stands in a record only where there are any."""
-    state = a_thread().in_doubt([wrote_in_thread("U9", NOW)])
-    assert state.model_dump(mode="json")["doubts"] == [
-        {"code": "wrote", "by": "U9", "about": f"{NOW:%Y-%m-%d %H:%M:%S}"}
-    ]
-    assert "doubts" not in state.evolve(**state.withdrawal).model_dump(mode="json")

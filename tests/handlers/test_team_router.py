@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from blocks import ids
-from bot.casework.decisions import DraftClick
+from bot.casework.clicks import DraftClick
 from bot.domain.events import Event
 from bot.intake.normalise import Identity
 from handlers.team_router import TeamListeners, TeamRouter

@@ -6,7 +6,7 @@ from slack_sdk.models.views import View
 
 from blocks import ids
 from blocks.cards.draft_actions import context_modal, dismiss_modal, edit_modal
-from bot.casework.decisions import DraftClick
+from bot.casework.clicks import DraftClick
 from tests.blocks.limits import view_as_slack_takes_it
 from tests.tables import each_row
 

@@ -24,12 +24,9 @@ Edit = Callable[[str], str]
 EDITORS: list[Edit] = [
     lambda text: "\ufeff" + text,
     lambda text: text.replace("\n", "\r\n"),
-    lambda text: "\n" + text,
     lambda text: text.replace("---\n", "---\n\n", 1),
-    lambda text: text.replace("---\n", "---  \n"),
     lambda text: text.replace("---\n", "---\nTags:\n  - retries\n- more\n# why\n", 1),
     lambda text: text.replace("---\n", "---\nlooked over by ana\n", 1),
-    lambda text: text.replace('"', ""),
     lambda text: text.replace('"', "'"),
 ]
 
@@ -149,25 +146,6 @@ def test_a_commit_that_is_not_one_does_not_resolve(repo: Path, commit: str | Non
     assert found_at(EvidenceRef(kind=EvidenceKind.FILE, ref="src/app.py:1-2", commit=commit), repo)[1] == [False]
 
 
-def test_only_commits_of_the_history_of_head_count(repo: Path) -> None:
-    """A branch and a commit that was amended away do not."""
-    head = git(repo, "rev-parse", "HEAD")
-    dangling = commit_files(repo, {"src/app.py": "def limit():\n    return 9\n"})
-    git(repo, "reset", "--quiet", "--hard", head)
-    git(repo, "checkout", "--quiet", "-b", "side")
-    branch = commit_files(repo, {"src/app.py": "def limit():\n    return 8\n"})
-    git(repo, "checkout", "--quiet", "main")
-    for commit in (dangling, branch):
-        assert found_at(cite(repo, "src/app.py:2", commit=commit), repo)[1] == [False]
-
-
-def test_the_work_tree_is_no_evidence(repo: Path) -> None:
-    """An edit that is not committed neither proves nor disproves a citation."""
-    write_files(repo, {"src/app.py": "def limit():\n    return 7\n", "new.py": "x = 1\n"})
-    assert lines_at(cite(repo, "src/app.py:2"), repo).lines == ("    return 5  ",)
-    assert found_at(cite(repo, "new.py:1"), repo)[1] == [False]
-
-
 def test_a_citation_is_read_at_its_own_commit(repo: Path) -> None:
     """What was true when it was read stays provable after the code moved on."""
     before = git(repo, "rev-parse", "HEAD")
@@ -193,13 +171,6 @@ def test_what_a_withheld_file_holds_cannot_be_told(repo: Path) -> None:
     assert len(reasons) == 1
 
 
-def test_secrets_are_printed_redacted(repo: Path) -> None:
-    """The lines themselves are there for the checks; whoever reads them sees no token."""
-    found = lines_at(cite(repo, "src/keys.py:1-3"), repo)
-    assert found.lines[1] == f"TOKEN = '{TOKEN}'"
-    assert found.shown == ("A = 1", "TOKEN = '[redacted: GitHub token]'", "LIMIT = 5")
-
-
 @each_row(
     "ref, start, end",
     [
@@ -216,13 +187,6 @@ def test_a_comment_or_string_is_printed_whole(repo: Path, ref: str, start: int, 
     """Else a citation could leave out the word that turns the sense round."""
     found = lines_at(cite(repo, ref), repo)
     assert (found.start, found.start + len(found.lines) - 1) == (start, end)
-
-
-def test_of_a_long_comment_twelve_more_lines_are_printed(tmp_path: Path) -> None:
-    """No more: the range was the writer's choice."""
-    repo = make_repo(tmp_path / "long", {"a.py": "# talk\n" * 60 + "x = 1\n"})
-    found = lines_at(cite(repo, "a.py:30"), repo)
-    assert (found.start, len(found.lines)) == (18, 13)
 
 
 @each_row(
@@ -271,15 +235,6 @@ def test_a_contiguous_part_of_the_lines_holds(repo: Path, ref: str, quote: str) 
     assert found_at(cite(repo, ref, quote), repo)[1] == [True, True]
 
 
-@each_row(
-    "quote",
-    ["return 6", "return  5", "Return 5", "def limit():\nreturn 5", "def limit(): return 5", "5\n\ndef other"],
-)
-def test_other_words_fail(repo: Path, quote: str) -> None:
-    """Other spacing, other case, skipped lines, lines next to the cited ones."""
-    assert found_at(cite(repo, "src/app.py:1-5", quote), repo)[1] == [True, False]
-
-
 def test_a_commit_has_its_message_author_date_and_patch(repo: Path) -> None:
     """The patch leaves out withheld files."""
     sha = commit_files(repo, {"src/app.py": "def limit():\n    return 9\n", "deploy/.env": "X=41\n"}, "Raise it")
@@ -305,22 +260,6 @@ def test_what_is_no_commit_of_head_does_not_resolve(repo: Path) -> None:
     for ref, commit in (("e" * 40, None), ("HEAD", None), ("main", None), (head, first)):
         cited = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=ref, commit=commit)
         assert found_at(cited, repo)[1] == [False]
-
-
-def test_a_quote_of_the_message_has_to_stand_in_it(repo: Path) -> None:
-    """The subject and the body count."""
-    head = git(repo, "rev-parse", "HEAD")
-    for quote, ok in (("It points at the app.", True), ("It points elsewhere.", False)):
-        cited = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=head, quote=quote)
-        assert found_at(cited, repo)[1] == [True, ok]
-
-
-def test_it_was_read_if_it_was_shown(repo: Path) -> None:
-    """A list of commits shows no patch."""
-    head = git(repo, "rev-parse", "HEAD")
-    cited = EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=head)
-    assert lines_at(cited, repo, ledger=Ledger().record_shown("git_show", head)).was_read
-    assert not lines_at(cited, repo, ledger=Ledger().record_query("git_log", "{}", head)).was_read
 
 
 def a_ledger() -> Ledger:
@@ -531,13 +470,27 @@ def test_lines_are_pinned_where_the_run_read_them(repo: Path) -> None:
     assert (first.commit, first.quote, second.commit) == (began, "    return 5  ", began)
 
 
-def test_what_does_not_resolve_stays_as_it_came(repo: Path) -> None:
-    """A false quote stays, so that the checks refuse it."""
-    refs = (
-        cite(repo, "src/app.py:2", "return 7"),
-        cite(repo, "src/none.py:1", "x", commit="f" * 40),
-        EvidenceRef(kind=EvidenceKind.EXTERNAL_DOC, ref="https://x.io", quote="five"),
-    )
-    printed = print_evidence(a_return(evidence_refs=refs), Sources(GitRepo(repo))).evidence_refs
-    assert [ref.quote for ref in printed] == ["return 7", "x", "five"]
-    assert [found_at(ref, repo)[1] for ref in printed] == [[True, False], [False], [None]]
+def test_only_commits_of_the_history_of_head_count(repo: Path) -> None:
+    """A branch and a commit that was amended away do not."""
+    head = git(repo, "rev-parse", "HEAD")
+    dangling = commit_files(repo, {"src/app.py": "def limit():\n    return 9\n"})
+    git(repo, "reset", "--quiet", "--hard", head)
+    git(repo, "checkout", "--quiet", "-b", "side")
+    branch = commit_files(repo, {"src/app.py": "def limit():\n    return 8\n"})
+    git(repo, "checkout", "--quiet", "main")
+    for commit in (dangling, branch):
+        assert found_at(cite(repo, "src/app.py:2", commit=commit), repo)[1] == [False]
+
+
+def test_the_work_tree_is_no_evidence(repo: Path) -> None:
+    """An edit that is not committed neither proves nor disproves a citation."""
+    write_files(repo, {"src/app.py": "def limit():\n    return 7\n", "new.py": "x = 1\n"})
+    assert lines_at(cite(repo, "src/app.py:2"), repo).lines == ("    return 5  ",)
+    assert found_at(cite(repo, "new.py:1"), repo)[1] == [False]
+
+
+def test_secrets_are_printed_redacted(repo: Path) -> None:
+    """The lines themselves are there for the checks; whoever reads them sees no token."""
+    found = lines_at(cite(repo, "src/keys.py:1-3"), repo)
+    assert found.lines[1] == f"TOKEN = '{TOKEN}'"
+    assert found.shown == ("A = 1", "TOKEN = '[redacted: GitHub token]'", "LIMIT = 5")

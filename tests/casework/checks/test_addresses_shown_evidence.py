@@ -13,12 +13,11 @@ from bot.agent.git.git_repo import GitRepo
 from bot.agent.ledger import Ledger
 from bot.agent.run_records import RunRecorder
 from bot.casework.checks.addresses import EvidenceReader, found_or_why, printed_lines
-from bot.casework.checks.sources import Lines, Missing, Sources
+from bot.casework.checks.sources import Lines, Sources
 from bot.domain.returns import Check, EvidenceKind, EvidenceRef
 from bot.domain.threads import PendingReason, Round, ThreadStatus
 from tests.builders import a_return, in_status
-from tests.codebases import make_codebases
-from tests.gitrepo import commit_files, make_repo, write_files
+from tests.gitrepo import make_repo, write_files
 from tests.tables import each_row
 
 TOKEN = "ghp_" + "aB3dE5" * 6
@@ -73,15 +72,6 @@ def test_the_cited_lines_are_printed_with_their_numbers(reader: EvidenceReader, 
     assert printed_lines(read(reader, cite(reader, ref))) == shown
 
 
-def test_an_older_commit_is_read_as_it_was(tmp_path: Path) -> None:
-    """HEAD may have moved on."""
-    folder = make_repo(tmp_path, {"a.py": "old = 1\n"})
-    old = GitRepo(folder).head()
-    commit_files(folder, {"a.py": "new = 2\n"})
-    found = read(EvidenceReader(repo=GitRepo(folder)), EvidenceRef(kind=EvidenceKind.FILE, ref="a.py:1", commit=old))
-    assert printed_lines(found) == ["1  old = 1"]
-
-
 @each_row("path, secret", [("app/keys.py", TOKEN), ("app/own.py", "this-is-our-own-secret")])
 def test_secrets_are_blacked_out(reader: EvidenceReader, path: str, secret: str) -> None:
     """Line numbers stay what they are."""
@@ -106,44 +96,6 @@ def test_a_long_line_is_cut_after_redaction(tmp_path: Path) -> None:
     assert "ghp_" not in line
     assert "more characters" in line
     assert len(line) < 300
-
-
-@each_row(
-    "changes, why",
-    [
-        ({"ref": "deploy/.env:1"}, "may hold secrets"),
-        ({"ref": "blob.bin:1"}, "binary or in no known encoding"),
-        ({"ref": "huge.txt:1"}, "too many to look into"),
-        ({"ref": "app/gone.py:1"}, "there is no file"),
-        ({"ref": "app:1"}, "there is no file"),
-        ({"ref": "app/keys.py:9"}, "there are 3 lines"),
-        ({"ref": "app/keys.py"}, "is no file citation"),
-        ({"ref": "../../etc/passwd:1"}, "inside it"),
-        ({"commit": None}, "no commit recorded"),
-        ({"commit": "f" * 40}, "there is no commit"),
-        ({"commit": "--output=/tmp/x"}, "there is no commit"),
-        ({"kind": EvidenceKind.GIT_COMMIT, "ref": "f" * 40}, "there is no commit"),
-        ({"kind": EvidenceKind.GIT_COMMIT, "ref": "HEAD"}, "there is no commit"),
-        ({"kind": EvidenceKind.EXTERNAL_DOC, "ref": "https://x.io"}, "outside the codebase"),
-        ({"kind": EvidenceKind.LOG_QUERY, "ref": "errors"}, "without a ledger"),
-    ],
-)
-def test_where_there_is_nothing_to_show_it_is_said_why(
-    reader: EvidenceReader, changes: dict[str, Any], why: str
-) -> None:
-    """And nothing is opened that holds secrets by name."""
-    found = found_or_why(cite(reader, **{"ref": "app/keys.py:3", **changes}), Sources(reader.repo))
-    assert isinstance(found, Missing)
-    assert why in found.why
-
-
-def test_a_commit_is_shown_by_what_it_says_of_itself(tmp_path: Path) -> None:
-    """Message, author, date; a credential in it is blacked out."""
-    folder = make_repo(tmp_path, {"a.py": "1\n"})
-    sha = commit_files(folder, {"a.py": "2\n"}, f"Rotate {TOKEN}\n\nbody")
-    found = read(EvidenceReader(repo=GitRepo(folder)), EvidenceRef(kind=EvidenceKind.GIT_COMMIT, ref=sha[:12]))
-    assert printed_lines(found) == ["Rotate [redacted: GitHub token]", "", "body"]
-    assert (found.commit, found.about) == (sha, "Test, 2026-01-05")
 
 
 def test_each_citation_has_its_mark_its_reason_and_what_does_not_stand_there(reader: EvidenceReader) -> None:
@@ -225,20 +177,3 @@ def test_what_nobody_checked_bears_no_mark_of_an_earlier_round(reader: EvidenceR
     )
     [citation] = reader.citations(state, at_most=5)
     assert citation.mark is None
-
-
-def test_what_cites_nothing_has_no_citations(reader: EvidenceReader) -> None:
-    """An investigation under way, for one."""
-    assert reader.citations(in_status(ThreadStatus.INVESTIGATING), at_most=9) == []
-
-
-def test_of_several_codebases_the_named_one_is_read(tmp_path: Path) -> None:
-    """And no other: not even by a path that climbs out of it."""
-    several = make_codebases(tmp_path)
-    infra = several.get("infra")
-    assert infra is not None
-    reader = EvidenceReader(repo=several)
-    ref = EvidenceRef(kind=EvidenceKind.FILE, ref="infra:src/both.py:1", commit=infra.repo.head(), quote="LIMIT = 7")
-    assert printed_lines(read(reader, ref)) == ["1  LIMIT = 7"]
-    for other in ("shop:src/both.py:1", "infra:../shop/src/both.py:1"):
-        assert isinstance(found_or_why(ref.evolve(ref=other), Sources(several)), Missing)

@@ -10,7 +10,7 @@ import pytest
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.checks.sources import stale_citations
 from bot.domain.notes import NoteCitation
-from bot.errors import ConfigError, ProviderError
+from bot.errors import ProviderError
 from tests.codebases import make_codebases
 from tests.gitrepo import commit_files, git, make_repo
 
@@ -32,14 +32,6 @@ def test_lines_that_moved_stand_and_lines_that_changed_do_not(tmp_path: Path) ->
     assert standing(cites[:1]).changed == (cites[0],), "what is not committed is no evidence"
     commit_files(code, {}, "third")
     assert standing(cites[:1]).changed == ()
-
-
-def test_who_cites_nothing_costs_nothing(tmp_path: Path) -> None:
-    """Not even where the codebase could not answer."""
-    standing = partial(stale_citations, GitRepo(make_repo(tmp_path / "code")))
-    assert standing(()).is_empty
-    with pytest.raises(ConfigError):
-        standing([cite("A = 1")])
 
 
 def test_a_file_that_did_not_change_is_not_read_again(tmp_path: Path) -> None:

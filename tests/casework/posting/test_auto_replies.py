@@ -16,7 +16,7 @@ from bot.adapters.storage.files.file_engine import FileStore
 from bot.domain.questions.autonomy_record import AutonomyMode, AutoReply, ConditionCode
 from bot.domain.returns import InvestigatorReturn
 from bot.domain.threads import Resolution, ThreadStatus
-from bot.errors import Conflict, InputError, ProviderError, Unavailable, Unconfirmed
+from bot.errors import Conflict, InputError, ProviderError, Unavailable
 from bot.ports.collections import AUTO_REPLIES, Collection
 from bot.ports.system import Replica
 from bot.ports.threads import Threads
@@ -109,42 +109,6 @@ def test_a_draft_that_misses_one_condition_waits_and_says_which(
     assert not sent(made)
 
 
-@each_row(
-    "question, draft, code",
-    [
-        ("Where are cookies signed? Nobody can log in.", {}, ConditionCode.NO_PAGE),
-        ("How many orders did customer 4711 place?", {}, ConditionCode.NO_IDS),
-        (ASKED, {"touches": "production"}, ConditionCode.FIELDS),
-        (ASKED, {"risk": None}, ConditionCode.FIELDS),
-        (ASKED, {"confidence": "medium"}, ConditionCode.CONFIDENCE),
-    ],
-)
-def test_what_a_field_or_the_question_forbids_is_never_sent(
-    tmp_path: Path, question: str, draft: dict[str, Any], code: ConditionCode
-) -> None:
-    """However good the weeks before were."""
-    made = office(tmp_path, HIGH.model_copy(update=draft)).asked(question, mention=True)
-    assert made.state.status is ThreadStatus.PENDING_USER
-    assert made.state.auto is not None
-    assert [one.code for one in made.state.auto.missing] == [code]
-    assert not made.messenger.posts
-
-
-def test_a_restart_stays_armed(tmp_path: Path) -> None:
-    """The switch is on file."""
-    made = office(tmp_path)
-    made.clock.advance(3600)
-    made.restart()
-    assert made.arming.ask().holds
-
-
-def test_it_is_not_armed_by_a_setting_alone(tmp_path: Path) -> None:
-    """`autonomy: on` lets a person arm it; until then drafts wait and say so."""
-    made = office(tmp_path, armed=False).asked(ASKED, mention=True)
-    assert made.state.auto is not None
-    assert [one.code for one in made.state.auto.missing] == [ConditionCode.ARMED]
-
-
 def test_shadow_marks_and_sends_nothing(tmp_path: Path) -> None:
     """Only drafts that meet everything are marked."""
     made = office(tmp_path, autonomy="shadow", armed=False).asked(ASKED, mention=True)
@@ -167,12 +131,6 @@ def test_the_switch_stops_the_marks_and_starts_them_again(tmp_path: Path) -> Non
     assert not made.arming.ask().holds
     made.arming.turn(AutonomyMode.ON, by=ANN)
     assert made.arming.ask().holds
-
-
-def test_off_leaves_no_trace(tmp_path: Path) -> None:
-    """Of a feature that nobody switched on."""
-    made = office(tmp_path, autonomy="off", armed=False).asked(ASKED, mention=True)
-    assert made.state.auto is None
 
 
 def test_what_somebody_wrote_meanwhile_is_left_to_a_human(tmp_path: Path) -> None:
@@ -239,21 +197,6 @@ def test_a_withdrawal_that_slack_refuses_is_counted_and_tried_again(tmp_path: Pa
     assert sent(made)[0].is_settled
 
 
-def test_a_withdrawal_that_slack_refuses_for_good_is_tried_now_and_then(tmp_path: Path) -> None:
-    """As in a channel that was archived meanwhile."""
-    made = on_record(office(tmp_path).asked(ASKED, mention=True))
-    (one,) = sent(made)
-    made.audits.refuse = ProviderError("Slack could not update the reply: is_archived", code="is_archived")
-    assert "tries again" in made.auto.take_back(one.id, by=ANN)
-    made.audits.refuse = None
-    made.clock.advance(600)
-    made.auto.tick()
-    assert made.audits.withdrawn == []
-    made.clock.advance(3_000)
-    made.auto.tick()
-    assert made.audits.withdrawn == [made.ended.posted_message_id]
-
-
 def test_a_reply_slack_refuses_waits_for_a_human(tmp_path: Path) -> None:
     """And gets no audit card; approved then, it is an approved reply."""
     made = office(tmp_path)
@@ -268,15 +211,6 @@ def test_a_reply_slack_refuses_waits_for_a_human(tmp_path: Path) -> None:
     assert not made.audits.cards
 
 
-def test_a_click_on_a_reply_that_slack_has_not_confirmed_says_what_it_is(tmp_path: Path) -> None:
-    """Nobody approved it, so nobody is named."""
-    made = office(tmp_path)
-    made.messenger.lose, made.messenger.lost_before_posting = Unconfirmed("lost"), True
-    made.asked(ASKED, mention=True)
-    with pytest.raises(Conflict, match="This automatic reply is being posted"):
-        made.decisions.dismiss(made.click(), by=BEN, reason=None)
-
-
 def test_a_disarmed_switch_is_noticed_at_the_next_draft(tmp_path: Path) -> None:
     """The record is looked at anew before every reply, not only every minute."""
     made = office(tmp_path)
@@ -285,31 +219,6 @@ def test_a_disarmed_switch_is_noticed_at_the_next_draft(tmp_path: Path) -> None:
     assert made.state.auto is not None
     assert [one.code for one in made.state.auto.missing] == [ConditionCode.ARMED]
     assert "1 of 96 drafts" in made.state.auto.missing[0].said
-
-
-def test_the_week_that_ends_disarms_in_its_minute(tmp_path: Path) -> None:
-    """A tick looks, here in one process a day; the ops channel hears why, once."""
-    made = office(tmp_path)
-    for _ in range(8):
-        for _ in range(9):
-            made.clock.advance(9 * 60)
-            made.arming.tick()
-        made.clock.advance(22 * 3_600)
-        made.restart()
-        made.arming.tick()
-    assert not made.arming.ask().holds
-    (told,) = [line for line in made.messenger.told if "Automatic replies are off" in line]
-    assert "weeks without such a draft" in told or "of at least 40" in told
-
-
-def test_a_record_that_vanished_is_said(tmp_path: Path) -> None:
-    """Somebody deleted autonomy.json under a running bot."""
-    made = office(tmp_path)
-    made.arming.tick()
-    (made.folder / "home" / "autonomy.json").unlink()
-    made.arming.tick()
-    assert "record of who armed them is gone" in made.messenger.told[-1]
-    assert not made.arming.ask().holds
 
 
 class Several:
@@ -383,3 +292,24 @@ def test_wherever_it_dies_it_is_said_once_and_shown_once(tmp_path: Path, every: 
             assert (point, len(made.messenger.posts), made.audits.cards) == (point, 1, {})
         else:
             assert (point, said, len(made.audits.cards)) == (point, 1, 1)
+
+
+@each_row(
+    "question, draft, code",
+    [
+        ("Where are cookies signed? Nobody can log in.", {}, ConditionCode.NO_PAGE),
+        ("How many orders did customer 4711 place?", {}, ConditionCode.NO_IDS),
+        (ASKED, {"touches": "production"}, ConditionCode.FIELDS),
+        (ASKED, {"risk": None}, ConditionCode.FIELDS),
+        (ASKED, {"confidence": "medium"}, ConditionCode.CONFIDENCE),
+    ],
+)
+def test_what_a_field_or_the_question_forbids_is_never_sent(
+    tmp_path: Path, question: str, draft: dict[str, Any], code: ConditionCode
+) -> None:
+    """However good the weeks before were."""
+    made = office(tmp_path, HIGH.model_copy(update=draft)).asked(question, mention=True)
+    assert made.state.status is ThreadStatus.PENDING_USER
+    assert made.state.auto is not None
+    assert [one.code for one in made.state.auto.missing] == [code]
+    assert not made.messenger.posts

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.casework.card_marks import FeedbackCounts
-from bot.casework.posting.feedback import AGAIN, SORRY, THANKS, FeedbackVotes
+from bot.casework.posting.feedback import AGAIN, FeedbackVotes
 from bot.domain.questions.feedback import Feedback, Votes
 from bot.domain.threads import REPLY_MARK, ThreadState, reply_mark
 from bot.errors import InputError, Unconfirmed
@@ -79,30 +79,6 @@ class Votings:
 @pytest.fixture
 def votings(tmp_path: Path) -> Votings:
     return Votings(tmp_path)
-
-
-def test_a_vote_counts_once_and_can_be_changed(votings: Votings) -> None:
-    """Each click is answered."""
-    assert votings.say(ANN, helpful=True) == THANKS
-    assert votings.say(ANN, helpful=True) == AGAIN
-    assert votings.say(EVE, helpful=True) == THANKS
-    assert votings.counts == Votes(2, 0)
-    assert votings.say(ANN, helpful=False) == SORRY
-    assert votings.counts == Votes(1, 1)
-
-
-def test_a_reply_that_did_not_help_comes_back_once(votings: Votings) -> None:
-    """Whoever says so again, or changes their mind."""
-    votings.say(EVE, helpful=True)
-    votings.votes.tick()
-    assert votings.chat.told == []
-    votings.say(ANN, helpful=False)
-    votings.votes.tick()
-    votings.say(EVE, helpful=False)
-    votings.say(ANN, helpful=True)
-    votings.say(ANN, helpful=False)
-    votings.wait()
-    assert votings.chat.told == [votings.reply_id]
 
 
 def test_nothing_is_told_below_a_card_in_the_ops_channel_of_before(votings: Votings) -> None:

@@ -7,16 +7,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bot.agent.git.git_repo import GitRepo
 from bot.casework.posting.freshness import find_changes, quotes_at_head
 from bot.domain.returns import EvidenceKind, EvidenceRef
-from bot.domain.waits import Doubt, wrote_in_thread
+from bot.domain.waits import wrote_in_thread
 from bot.errors import ProviderError
 from bot.ports import ChatMessage
-from tests.builders import NOW, QUESTION_TS, REF, a_return, a_thread
+from tests.builders import NOW, QUESTION_TS, REF, a_return
 from tests.casework.office import Office
 from tests.gitrepo import commit_files, git, make_repo
 
@@ -39,11 +37,6 @@ def at(seconds: float) -> str:
 def say(office: Office, seconds: float, **fields: object) -> None:
     message = {"message_id": at(seconds), "sender_id": "U3", "text": "x", **fields}
     office.workspace.say("C1", QUESTION_TS, ChatMessage(**message))  # type: ignore[arg-type]
-
-
-def test_nothing_changed_is_an_empty_list(office: Office) -> None:
-    """The usual case."""
-    assert changes(office) == []
 
 
 def test_only_people_who_wrote_after_the_draft_count(office: Office) -> None:
@@ -140,13 +133,3 @@ class TestQuotesAtHead:
         git(repo, "commit", "-qm", "gone")
         ref = EvidenceRef(kind=EvidenceKind.FILE, ref="a.py:1", commit="0" * 40, quote="limit = 5")
         assert not quotes_at_head(GitRepo(repo))(ref)
-
-
-@given(st.lists(st.sampled_from("abc"), max_size=6), st.lists(st.sampled_from("abcd"), max_size=6))
-def test_doubts_are_added_once_and_never_dropped(known: list[str], found: list[str]) -> None:
-    """Property: what a card has shown stays in its place, and a doubt already named is not named again."""
-    state = a_thread().in_doubt(tuple(map(Doubt.read, known))).with_doubts(map(Doubt.read, found))
-    assert state.stale_reasons[: len(known)] == tuple(known)
-    added = state.stale_reasons[len(known) :]
-    assert len(set(added)) == len(added)
-    assert set(added) == set(found) - set(known)

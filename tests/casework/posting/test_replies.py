@@ -13,7 +13,7 @@ from bot.casework.posting.reply_proof import reply_record
 from bot.casework.recovery import CrashRecovery
 from bot.domain.returns import Usage, Verdict
 from bot.domain.threads import PendingReason, PostIntent, Resolution, ThreadState, ThreadStatus, hash_draft, reply_mark
-from bot.errors import Conflict, InputError, ProviderError, StoreError, Unconfirmed
+from bot.errors import Conflict, ProviderError, StoreError, Unconfirmed
 from bot.ports import ChatMessage
 from bot.ports.chat import IN_FLIGHT
 from tests.builders import NOW, QUESTION_TS, REF, THREAD_ID, a_return, in_status
@@ -141,19 +141,6 @@ def test_an_unconfirmed_post_that_stands_in_the_thread_is_adopted(tmp_path: Path
     posted_once(office)
 
 
-def test_an_unconfirmed_post_that_cannot_be_found_keeps_its_claim(tmp_path: Path) -> None:
-    """Nothing is posted again blindly, and after the restart the thread is searched first."""
-    office = Office(tmp_path).asked()
-    office.messenger.lose, office.messenger.lost_before_posting = Unconfirmed("lost"), True
-    with pytest.raises(Unconfirmed):
-        approve(office)
-    assert office.state.post_intent is not None
-    assert office.messenger.posts == []
-    office.messenger.lose = None
-    assert office.restart() == []
-    posted_once(office)
-
-
 def test_a_claim_whose_question_is_gone_is_withdrawn(tmp_path: Path) -> None:
     """After a crash and a deletion nobody told us of, a reply would land in the channel."""
     office = Office(tmp_path).asked()
@@ -164,19 +151,6 @@ def test_a_claim_whose_question_is_gone_is_withdrawn(tmp_path: Path) -> None:
     assert "is gone" in problems[0]
     assert office.messenger.posts == []
     assert office.ended.resolution is Resolution.WITHDRAWN
-
-
-def test_a_claim_is_kept_while_the_chat_cannot_say(tmp_path: Path) -> None:
-    """Settling waits for Slack, and the problem is reported, not hidden."""
-    office = Office(tmp_path).asked()
-    office.store.put(office.state.evolve(post_intent=PostIntent(at=NOW, draft_hash="0" * 16), approved_by=BEN))
-    office.workspace.unreadable.add("C1")
-    [problem] = office.restart()
-    assert problem.startswith(THREAD_ID)
-    assert office.state.post_intent is not None
-    office.workspace.unreadable.clear()
-    assert office.restart() == []
-    posted_once(office)
 
 
 def test_a_slow_post_is_not_taken_for_an_interrupted_one(tmp_path: Path) -> None:
@@ -209,22 +183,6 @@ def die_while_posting(office: Office) -> None:
 def recovered(office: Office) -> list[str]:
     """Let another process start over what this one left; returns its problems."""
     return CrashRecovery(office.service, Replies(office.service, office._still_stands)).recover()
-
-
-def test_a_reply_that_arrives_after_its_sender_died_is_not_posted_again(tmp_path: Path) -> None:
-    """Killed while Slack still worked on the request: not finding it at once proves nothing."""
-    office = Office(tmp_path).asked()
-    die_while_posting(office)
-    recovery = CrashRecovery(office.service, Replies(office.service, office._still_stands))
-    assert recovery.recover() == []
-    assert recovery.settle_late() == []
-    assert (office.messenger.posts, recovery.is_due()) == ([], False)
-    office.messenger.post_reply(office.state, a_return().draft_reply)
-    office.clock.advance(IN_FLIGHT.total_seconds())
-    assert recovery.is_due()
-    assert recovery.settle_late() == []
-    posted_once(office)
-    assert not recovery.is_due()
 
 
 def test_a_reply_that_slack_takes_forty_seconds_after_its_sender_died_is_not_posted_again(tmp_path: Path) -> None:
@@ -318,23 +276,6 @@ class TestLate:
         recovery = CrashRecovery(office.service, office.replies)
         return recovery.settle_late() if recovery.is_due() else []
 
-    def test_the_running_bot_posts_it_within_a_minute(self, office: Office) -> None:
-        """Nobody clicks again; not before it had its time to arrive."""
-        assert self.settle(office, after_s=5) == []
-        assert office.messenger.posts == []
-        assert self.settle(office) == []
-        posted_once(office)
-
-    def test_a_second_cut_is_settled_as_well(self, office: Office) -> None:
-        """Looked for again after its own time."""
-        office.messenger.lose = Unconfirmed("lost")
-        assert self.settle(office) == []
-        office.messenger.lose = None
-        assert self.settle(office, after_s=3) == []
-        assert office.messenger.posts == []
-        assert self.settle(office) == []
-        posted_once(office)
-
     def test_one_that_a_full_disk_did_not_let_note_is_settled_as_well(self, tmp_path: Path) -> None:
         """That it was slow cannot be written; whoever clicked is told that it is unconfirmed all the same."""
         office = Office(tmp_path).asked()
@@ -373,17 +314,6 @@ class TestLate:
         office.workspace.delete("C1", QUESTION_TS, office.messenger.posts[0].ts)
         office.clock.advance(SLOW_IN_FLIGHT.total_seconds())
         assert self.settle(office) == []
-        posted_once(office)
-
-    def test_an_approval_that_a_full_disk_did_not_take_is_no_problem_later(self, tmp_path: Path) -> None:
-        """Who clicked was told; nothing was claimed, so nothing is settled."""
-        office = Office(tmp_path).asked()
-        office.store.memory.full = True
-        with pytest.raises(StoreError):
-            approve(office)
-        office.store.memory.full = False
-        assert self.settle(office) == []
-        approve(office)
         posted_once(office)
 
     def test_one_that_slack_kept_unanswered_has_longer_to_arrive(self, tmp_path: Path) -> None:
@@ -441,13 +371,6 @@ class TestLate:
         approve(office)
         posted_once(office)
 
-    def test_a_restart_hours_later_posts_nothing_unasked(self, office: Office) -> None:
-        """The same after a crash."""
-        office.clock.advance(7200)
-        [line] = office.restart()
-        assert "Not posted" in line
-        assert (office.messenger.posts, office.state.post_intent) == ([], None)
-
     def test_a_new_click_counts_as_a_new_approval(self, office: Office) -> None:
         """Whoever clicks the unconfirmed draft hours later has it posted in their own name."""
         office.clock.advance(7200)
@@ -469,6 +392,23 @@ class TestLate:
         office.clock.advance(IN_FLIGHT.total_seconds())
         assert recovery.settle_late() == []
         posted_once(office)
+
+    def test_a_second_cut_is_settled_as_well(self, office: Office) -> None:
+        """Looked for again after its own time."""
+        office.messenger.lose = Unconfirmed("lost")
+        assert self.settle(office) == []
+        office.messenger.lose = None
+        assert self.settle(office, after_s=3) == []
+        assert office.messenger.posts == []
+        assert self.settle(office) == []
+        posted_once(office)
+
+    def test_a_restart_hours_later_posts_nothing_unasked(self, office: Office) -> None:
+        """The same after a crash."""
+        office.clock.advance(7200)
+        [line] = office.restart()
+        assert "Not posted" in line
+        assert (office.messenger.posts, office.state.post_intent) == ([], None)
 
 
 class TestAdopted:
@@ -630,12 +570,43 @@ class TestLogLine:
         assert record["validator_verdict"] == line
 
 
-def test_settling_something_withdrawn_says_so(tmp_path: Path) -> None:
-    """A click that settles a claim whose question is gone gets the reason, not "Posted."."""
+def test_an_unconfirmed_post_that_cannot_be_found_keeps_its_claim(tmp_path: Path) -> None:
+    """Nothing is posted again blindly, and after the restart the thread is searched first."""
     office = Office(tmp_path).asked()
     office.messenger.lose, office.messenger.lost_before_posting = Unconfirmed("lost"), True
     with pytest.raises(Unconfirmed):
         approve(office)
-    office.workspace.threads.clear()
-    with pytest.raises(InputError, match="nothing was posted"):
-        approve(office)
+    assert office.state.post_intent is not None
+    assert office.messenger.posts == []
+    office.messenger.lose = None
+    assert office.restart() == []
+    posted_once(office)
+
+
+def test_a_claim_is_kept_while_the_chat_cannot_say(tmp_path: Path) -> None:
+    """Settling waits for Slack, and the problem is reported, not hidden."""
+    office = Office(tmp_path).asked()
+    office.store.put(office.state.evolve(post_intent=PostIntent(at=NOW, draft_hash="0" * 16), approved_by=BEN))
+    office.workspace.unreadable.add("C1")
+    [problem] = office.restart()
+    assert problem.startswith(THREAD_ID)
+    assert office.state.post_intent is not None
+    office.workspace.unreadable.clear()
+    assert office.restart() == []
+    posted_once(office)
+
+
+def test_a_reply_that_arrives_after_its_sender_died_is_not_posted_again(tmp_path: Path) -> None:
+    """Killed while Slack still worked on the request: not finding it at once proves nothing."""
+    office = Office(tmp_path).asked()
+    die_while_posting(office)
+    recovery = CrashRecovery(office.service, Replies(office.service, office._still_stands))
+    assert recovery.recover() == []
+    assert recovery.settle_late() == []
+    assert (office.messenger.posts, recovery.is_due()) == ([], False)
+    office.messenger.post_reply(office.state, a_return().draft_reply)
+    office.clock.advance(IN_FLIGHT.total_seconds())
+    assert recovery.is_due()
+    assert recovery.settle_late() == []
+    posted_once(office)
+    assert not recovery.is_due()

@@ -53,13 +53,6 @@ def status(seen: Overview, *, may_see_drafts: bool) -> str:
     return shown(blocks) + shown(without_tables(blocks))
 
 
-def test_counts_and_the_last_message_are_for_everybody() -> None:
-    """Five numbers and when the bot last saw something."""
-    seen = status(an_overview("why?"), may_see_drafts=False)
-    for words in ("2 waiting", "1 being investigated", "3 queued", "4 failed", "5 replies", "4 min ago"):
-        assert words in seen
-
-
 def test_questions_are_for_approvers_only() -> None:
     """Who may not approve sees no question."""
     assert "why five?" in status(an_overview("why five?"), may_see_drafts=True)
@@ -67,7 +60,7 @@ def test_questions_are_for_approvers_only() -> None:
 
 
 @each_row("text", HOSTILE.values())
-@each_row("count", [1, 10, 500])
+@each_row("count", [500])
 def test_no_question_and_no_number_of_them_breaks_the_answer(text: str, count: int) -> None:
     """Ninety characters of anything, any number of times."""
     line = " ".join(text.split())[:90]
@@ -102,9 +95,3 @@ def test_sessions_with_open_findings_are_named_to_everybody_and_pages_are_marked
     assert "open finding" not in status(an_overview("why?"), may_see_drafts=True)
     many = tuple(replace(found, session_id=f"{n:040}") for n in range(500))
     assert "492 more" in status(an_overview("why?", open_findings=many), may_see_drafts=True)
-
-
-def test_an_idle_bot_has_something_to_say() -> None:
-    """No thread, no message."""
-    seen = status(an_overview(last_event="No message seen yet"), may_see_drafts=True)
-    assert "No message seen yet" in seen

@@ -10,10 +10,10 @@ from typing import Any
 from blocks.text.outgoing_text import local_time
 from blocks.views.answers import answer_blocks
 from bot.casework.reports.answers_brief import brief_answer
-from bot.casework.reports.daily_brief import MAX_LINES, BriefKind, DailyBrief
+from bot.casework.reports.daily_brief import MAX_LINES, DailyBrief
 from bot.casework.reports.status_overview import FindingLine, ThreadLine
 from bot.domain.alerts import Severity
-from bot.domain.threads import PendingReason, Resolution, ThreadStatus
+from bot.domain.threads import PendingReason, ThreadStatus
 from tests.builders import NOW
 from tests.tables import each_row
 
@@ -67,14 +67,6 @@ def test_questions_that_people_answered_are_named() -> None:
     assert "how many retries?" not in hidden
 
 
-def test_the_evening_says_what_the_day_came_to() -> None:
-    """How many were asked, how each ended, how long askers waited; the morning does not."""
-    day = brief(asked=7, wait_s=250.0, ended={Resolution.DISMISSED: 2, Resolution.APPROVED: 5})
-    evening = words(replace(day, kind=BriefKind.EVENING))
-    assert all(part in evening for part in ("7 questions asked", "5 replies posted", "2 dismissed", "4 min"))
-    assert "asked" not in words(replace(day, drafts=()))
-
-
 def test_an_approver_reads_what_waits_with_the_way_to_its_card() -> None:
     """And what happened, and what it cost."""
     said = words(brief())
@@ -90,44 +82,11 @@ def test_an_approver_reads_what_waits_with_the_way_to_its_card() -> None:
         assert part in said
 
 
-def test_others_read_numbers() -> None:
-    """Neither question nor finding."""
-    said = words(brief(), may_see_drafts=False)
-    assert "*1 draft waits" in said
-    assert "*1 alert from checks*" in said
-    assert "five" not in said
-    assert "CI is red" not in said
-    assert "C0OPS" not in said
-
-
-def test_a_quiet_night_is_short() -> None:
-    """Nothing is listed that did not happen."""
-    quiet = brief(drafts=(), long_runs=0, replies=0, findings=(), failed_beats=0, model_runs=0, cost_usd=0.0)
-    said = words(quiet)
-    assert "No draft waits for a decision" in said
-    assert "0 replies posted" in said
-    assert "long run" not in said
-    assert "finding" not in said
-    assert "All quiet: 46 checks, no model call, $0.00." in said
-
-
-def test_a_pause_stands_on_top() -> None:
-    """And how to end it."""
-    first = brief_answer(brief(paused="paused by @ana since 09:12 UTC"), "Brief", may_see_drafts=True).parts[0]
-    assert first.lines[0].text == "paused by @ana since 09:12 UTC; to resume: /triage resume"
-
-
 @each_row("count", [MAX_LINES + 1, 500])
 def test_a_long_night_is_capped_and_says_so(count: int) -> None:
     """One screen, whatever waits."""
     said = words(brief(drafts=(DRAFT,) * count, findings=(("shop", "x" * 120),) * count))
     assert said.count(f"… and {count - MAX_LINES} more") == 2
-
-
-def test_what_is_quoted_is_inert() -> None:
-    """A finding is a model's words, and a question a stranger's."""
-    said = words(brief(findings=(("shop", "<!channel> *now*"),)))
-    assert "<!channel>" not in said
 
 
 def test_open_findings_stand_first_with_who_has_them() -> None:
@@ -169,6 +128,12 @@ def test_remarks_beside_ok_are_listed_for_those_who_may_see_findings() -> None:
     assert f"*{MAX_LINES + 1} remarks with OK*" in hidden
     assert "PRs wait" not in hidden
     assert "beside OK" not in words(brief())
+
+
+def test_what_is_quoted_is_inert() -> None:
+    """A finding is a model's words, and a question a stranger's."""
+    said = words(brief(findings=(("shop", "<!channel> *now*"),)))
+    assert "<!channel>" not in said
 
 
 def test_what_commands_printed_anew_is_listed_for_those_who_may_see_findings() -> None:

@@ -46,13 +46,6 @@ def test_each_kind_has_its_own_rate_of_errors() -> None:
     assert error_rates([*judged, corrected]) == (ErrorRate(2, 1), ErrorRate(3, 1))
 
 
-def test_the_same_seed_draws_the_same_and_another_others() -> None:
-    """So that two people can judge the same messages."""
-    lines = [record(number) for number in range(200)]
-    assert draw_sample(lines, 5, seed="a", since=SINCE) == draw_sample(lines, 5, seed="a", since=SINCE)
-    assert draw_sample(lines, 5, seed="a", since=SINCE) != draw_sample(lines, 5, seed="b", since=SINCE)
-
-
 def test_every_message_is_as_likely_as_any_other() -> None:
     """Of its kind: of 20, 5 are drawn 2,000 times, each some 500 times."""
     lines = [record(number, kind) for number, kind in enumerate(["ambient", "actionable"] * 20)]

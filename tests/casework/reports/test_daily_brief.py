@@ -41,13 +41,6 @@ def test_an_idle_night_says_so(tmp_path: Path) -> None:
     assert text == "Morning brief, the last 12 h: no draft waits. All quiet: 3 checks, no model call, $0.00."
 
 
-def test_while_drafts_wait_it_is_not_quiet(tmp_path: Path) -> None:
-    """One of them may be a page."""
-    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.PENDING_USER, PendingReason.APPROVAL))
-    text = brief_line(build_brief(FileStore(tmp_path), SINCE, NOW), "Morning brief")
-    assert "1 draft to decide on. 0 checks" in text
-
-
 def test_what_people_answered_and_how_the_day_ended_is_counted(tmp_path: Path) -> None:
     """A draft that still waits beside a person's answer, and threads closed since; nothing of the day before."""
     threads = Threads(FileDocuments(tmp_path))
@@ -103,14 +96,6 @@ def test_what_was_said_beside_ok_is_gathered(tmp_path: Path) -> None:
     )
 
 
-def test_a_remark_of_many_beats_is_listed_once(tmp_path: Path) -> None:
-    """With how often it was made."""
-    for _ in range(3):
-        beat(tmp_path, result="ok-token", beside_ok="Disk: `df -h` prints something different")
-    remarks = build_brief(FileStore(tmp_path), SINCE, NOW).remarks
-    assert remarks == (("shop", "Disk: `df -h` prints something different (3 times)"),)
-
-
 def test_what_commands_printed_anew_is_listed(tmp_path: Path) -> None:
     """Also of a beat whose alert was a repeat; the line on locked screens only counts."""
     beat(tmp_path, changes=["`git log` printed something else: a1 Fix"])
@@ -121,13 +106,6 @@ def test_what_commands_printed_anew_is_listed(tmp_path: Path) -> None:
         ("shop", "`df -h` printed something else: 91 %"),
     )
     assert "no draft waits, 2 changes." in brief_line(brief, "Brief")
-
-
-def test_a_run_without_a_price_makes_the_cost_unknown(tmp_path: Path) -> None:
-    """A sum of what is known would be a lie."""
-    for cost in (0.2, None):
-        NdjsonJournal(tmp_path / "spend.ndjson").append({"at": NOW.isoformat(), "cost_usd": cost})
-    assert "cost unknown" in brief_line(build_brief(FileStore(tmp_path), SINCE, NOW), "Brief")
 
 
 class Days:
@@ -193,20 +171,6 @@ def test_outside_working_hours_a_brief_waits_and_what_waited_is_said_once(days: 
     assert days.tick(hours=1) == 2
 
 
-def test_a_start_on_sunday_says_nothing_of_friday_evening_before_monday(days: Days) -> None:
-    """And a bot that starts on Monday at noon does not make up for it."""
-    days.hours = ActiveHours("09:00", "17:00", "Europe/Berlin", frozenset(range(5)))
-    days.settings = {"evening": "17:30"}
-    days.restart()
-    assert days.tick(days=2) == 0
-    assert days.tick(days=1, hours=4) == 0
-
-
-def test_a_morning_that_is_long_over_has_no_brief(days: Days) -> None:
-    """A bot that starts at noon does not say good morning."""
-    assert days.tick(hours=4) == 0
-
-
 def test_a_brief_begins_where_the_last_one_ended(days: Days) -> None:
     """Said late, on a look a minute later or where the clock was set back, it leaves nothing out."""
     assert days.tick(minutes=1) == 1
@@ -228,42 +192,12 @@ def test_a_late_report_that_slack_refused_is_said_after_midnight(days: Days) -> 
     assert days.said[-1].startswith("End-of-day report (5 min late), the last")
 
 
-def test_yesterday_s_report_that_waited_for_working_hours_bears_its_day(days: Days) -> None:
-    """On Monday morning nobody takes it for Monday's; it is not late, for nobody was to be disturbed."""
-    days.settings = {"evening": "17:30"}
-    days.hours = ActiveHours("09:00", "17:00", "Europe/Berlin", frozenset(range(5)))
-    days.restart()
-    assert days.tick(days=3, minutes=31) == 1
-    assert days.said[-1].startswith("End-of-day report of Sun 22 Nov, the last")
-
-
-def test_a_brief_that_is_too_late_is_dropped_and_logged_once(days: Days, caplog: pytest.LogCaptureFixture) -> None:
-    """Nobody reads of yesterday as if it were today; the next day goes on."""
-    assert days.tick(minutes=1) == 1
-    days.refuse = Unavailable("down")
-    assert days.tick(days=1) == 1
-    days.refuse = None
-    assert days.tick(hours=3) == 1
-    assert days.tick(minutes=1) == 1
-    dropped = [record.getMessage() for record in caplog.records if getattr(record, "action", "") == "brief_dropped"]
-    assert dropped == ["too late for the brief, not said: {'morning': '2026-11-21'}"]
-    assert days.tick(hours=21) == 2
-
-
 def test_a_brief_that_may_have_been_said_is_not_said_again(days: Days) -> None:
     """Nobody can tell, so once is enough."""
     days.refuse = Unconfirmed("Slack could not confirm")
     assert days.tick(minutes=1) == 0
     days.refuse = None
     assert days.tick(minutes=1) == 0
-
-
-def test_what_slack_refused_is_said_at_the_next_look(days: Days) -> None:
-    """Also after a restart in between."""
-    days.refuse = ProviderError("Slack could not post the brief: ratelimited")
-    assert days.tick(minutes=1) == 0
-    days.refuse = None
-    assert days.tick(minutes=1) == 1
 
 
 def test_a_full_disk_keeps_the_brief_back(days: Days) -> None:
@@ -284,13 +218,6 @@ def test_no_brief_is_said_where_everybody_reads(days: Days) -> None:
     assert days.said == []
 
 
-@each_row("bad", [{"morning": "8:30"}, {"evening": 1050}, {"noon": "12:00"}])
-def test_bad_times_are_refused_at_load(bad: dict[str, object]) -> None:
-    """As hours are elsewhere."""
-    with pytest.raises(ValueError, match=next(iter(bad))):
-        BriefSettings.model_validate(bad)
-
-
 @each_row("hours", [1, 3, 7])
 def test_a_clock_that_is_set_back_on_the_same_day_says_no_brief_twice(tmp_path: Path, hours: int) -> None:
     """The slot of the day before is the latest one then, and makes the day's own not unsaid."""
@@ -299,12 +226,3 @@ def test_a_clock_that_is_set_back_on_the_same_day_says_no_brief_twice(tmp_path: 
     assert days.tick(hours=-hours) == 1
     assert days.tick(hours=hours) == 1
     assert days.tick(days=1) == 2
-
-
-def test_a_brief_said_under_a_clock_that_was_ahead_covers_no_day_to_come(tmp_path: Path) -> None:
-    """Set right again, the clock finds the next brief due in its time."""
-    days = Days(tmp_path)
-    days.tick(days=40, minutes=2)
-    days.tick(days=-40)
-    said = len(days.said)
-    assert days.tick(days=1) == said + 1

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from bot.adapters.storage.files.file_engine import FileStore
-from bot.casework.reports.journal_history import PastThreads
 from bot.domain.returns import Verdict
-from bot.domain.threads import Resolution, ThreadState, ThreadStatus
+from bot.domain.threads import Resolution, ThreadState
 from bot.ports import Store
-from bot.ports.collections import CLASSIFIED, JUDGEMENTS, REPLIES, SPEND
+from bot.ports.collections import CLASSIFIED, REPLIES, SPEND
 from bot.ports.threads import Threads
 from tests.builders import NOW
-from tests.casework.past import TONE, a_round, decided, judgement, metrics_of, thread
+from tests.casework.past import TONE, a_round, decided, metrics_of, thread
 
 DAY = timedelta(days=1)
 
@@ -90,29 +89,3 @@ def test_a_message_that_a_crash_journaled_twice_is_one(tmp_path: Path) -> None:
     for changes in ({}, {}, {"msg_type": "edit", "message_id": "1.2"}):
         heard(store, 1, NOW - DAY, **changes)
     assert metrics_of(tmp_path).tally.messages == 1
-
-
-def test_judgements_of_the_window_count(tmp_path: Path) -> None:
-    """The others were said of other rules."""
-    journal = FileStore(tmp_path).journal(JUDGEMENTS)
-    for number, at in enumerate((NOW - 40 * DAY, NOW - DAY)):
-        journal.append(judgement(number, right=False).model_copy(update={"at": at}).model_dump(mode="json"))
-    ignored = next(one for one in metrics_of(tmp_path).criteria if one.name == "AC-11")
-    assert (ignored.n, ignored.value) == (1, 1)
-
-
-def test_a_later_look_has_what_closed_since(tmp_path: Path) -> None:
-    """Closed threads are kept in memory, and one that closes moves from the open ones to these."""
-    store = FileStore(tmp_path)
-    past, threads = PastThreads(store), Threads(store.documents)
-    opened = threads.put(thread(1, a_round()))
-    assert [one.resolution for one in past.since(NOW - 7 * DAY)[0]] == [None]
-    threads.put(
-        opened.model_copy(
-            update={"status": ThreadStatus.CLOSED, "resolution": Resolution.EDITED, "closed_at": NOW - DAY}
-        )
-    )
-    threads.archive(opened.thread_id)
-    for _ in range(2):
-        assert [one.resolution for one in past.since(NOW - 7 * DAY)[0]] == [Resolution.EDITED]
-    assert past.since(NOW) == ([], 0)

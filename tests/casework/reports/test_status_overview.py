@@ -14,7 +14,6 @@ from bot.adapters.storage.files.file_engine import FileStore
 from bot.adapters.storage.files.ndjson_journal import NdjsonJournal
 from bot.adapters.storage.files.spool_queue import SpoolQueue
 from bot.casework.reports.code_standings import CLONE_STANDINGS, CloneStanding, CodebaseStanding, IndexStanding
-from bot.casework.reports.daily_brief import brief_line, build_brief
 from bot.casework.reports.status_overview import (
     DayCounts,
     count_findings,
@@ -22,13 +21,10 @@ from bot.casework.reports.status_overview import (
     overview,
     read_open_findings,
     sessions_in_words,
-    thread_line,
 )
-from bot.domain.alerts import Alert, AlertState, Severity, ThreadAlert
+from bot.domain.alerts import Severity
 from bot.domain.heartbeats.alerts import OpenFinding, Removal
-from bot.domain.text.humanize import time_ago
 from bot.domain.threads import PendingReason, ThreadStatus, Twin
-from bot.domain.waits import Wait, WaitFor
 from bot.errors import StoreError
 from bot.heartbeat.session_registry import SessionMemory
 from bot.ports.collections import INDEX, Collection, SingleDocument
@@ -68,21 +64,6 @@ def test_everything_is_counted(tmp_path: Path) -> None:
     assert [thread.standing for thread in seen.threads[1:]] == ["investigating", "failed"]
 
 
-def test_a_question_that_waits_for_its_model_is_listed_as_such(tmp_path: Path) -> None:
-    """Only while it is at work."""
-    wait = Wait(what=WaitFor.MODEL, why="overloaded", since=NOW, until=NOW)
-    assert thread_line(in_status(ThreadStatus.INVESTIGATING, wait=wait)).standing == "waits for the model"
-    failed = in_status(ThreadStatus.PENDING_USER, PendingReason.FAILED, wait=wait)
-    assert thread_line(failed).standing == "failed"
-
-
-@each_row("state, standing", [("firing", "needs context"), ("resolved", "needs context, alert resolved")])
-def test_an_alert_that_is_over_is_listed_as_such(state: str, standing: str) -> None:
-    """Nobody has to hurry for it."""
-    alert = ThreadAlert.of_first(Alert(tool="", state=AlertState(state), name="CPU", fingerprint="x"), "1.1", NOW)
-    assert thread_line(in_status(ThreadStatus.PENDING_USER, PendingReason.CONTEXT, alert=alert)).standing == standing
-
-
 def test_a_twin_is_counted_on_the_card_of_the_first_thread(tmp_path: Path) -> None:
     """It is no investigation of its own; the line of the first says in how many threads the same was asked."""
     threads = Threads(FileDocuments(tmp_path))
@@ -101,26 +82,13 @@ def test_a_twin_is_counted_on_the_card_of_the_first_thread(tmp_path: Path) -> No
     assert [line.standing for line in seen.threads] == ["needs context, asked in 1 more thread"]
 
 
-def test_a_question_is_one_short_line(tmp_path: Path) -> None:
-    """Forty thousand characters with line ends fit into a list."""
-    Threads(FileDocuments(tmp_path)).put(in_status(ThreadStatus.INVESTIGATING, question="why\n\n" * 8_000))
-    [line] = overview(FileStore(tmp_path), NOW).threads
-    assert len(line.question) <= 90
-    assert line.question.endswith("…")
-    assert "\n" not in line.question
-
-
 @each_row(
     "content",
     [
         "",
         "{",
-        "[]",
-        "5",
         '{"thread_id": "x"}',
-        "[" * 100_000,
         json.dumps({**in_status(ThreadStatus.BOUNCED).model_dump(mode="json"), "started_at": "2026-01-01T00:00:00"}),
-        json.dumps({**in_status(ThreadStatus.BOUNCED).model_dump(mode="json"), "question": 5}),
         json.dumps({**in_status(ThreadStatus.BOUNCED).model_dump(mode="json"), "status": None}),
     ],
 )
@@ -131,19 +99,6 @@ def test_a_damaged_state_file_is_named_and_hides_no_other(tmp_path: Path, conten
     seen = overview(FileStore(tmp_path), NOW)
     assert seen.unreadable == ("T1.C1.9.9.json",)
     assert [thread.thread_id for thread in seen.threads] == [THREAD_ID]
-
-
-def test_what_was_set_aside_is_named_though_it_may_be_readable(tmp_path: Path) -> None:
-    """A file under a wrong name is no thread; a folder is none either; a temporary file is nobody's business."""
-    document = in_status(ThreadStatus.BOUNCED).model_dump_json()
-    state = tmp_path / "state"
-    state.mkdir()
-    (state / "T1.C1.9.9.json.corrupt").write_text(document)
-    (state / "T1.C1.8.8.json").mkdir()
-    (state / ".tmp-T1.C1.7.7.json").write_text("{")
-    seen = overview(FileStore(tmp_path), NOW)
-    assert seen.unreadable == ("T1.C1.8.8.json", "T1.C1.9.9.json.corrupt")
-    assert seen.threads == ()
 
 
 def test_only_a_teams_codebases_are_named(tmp_path: Path) -> None:
@@ -164,14 +119,6 @@ def test_only_a_teams_codebases_are_named(tmp_path: Path) -> None:
     everything = overview(store, NOW)
     assert secret in "".join(everything.clones)
     assert secret in everything.index
-
-
-def test_a_job_that_is_being_written_is_not_counted(tmp_path: Path) -> None:
-    """It counts once it has its name."""
-    queue = tmp_path / "queue"
-    queue.mkdir()
-    (queue / ".tmp-user_1795165200000_000002.json").write_text("{")
-    assert overview(FileStore(tmp_path), NOW).queued == 0
 
 
 def test_damaged_journals_are_read_around(tmp_path: Path) -> None:
@@ -197,30 +144,6 @@ def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path, name: str) -> 
         overview(FileStore(tmp_path / "home", is_reader=True), NOW)
 
 
-@each_row("name", ["events.ndjson", "replies.ndjson"])
-def test_a_journal_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
-    """A folder in its place, as the disk's refusal would be."""
-    (tmp_path / name).mkdir()
-    with pytest.raises(StoreError, match=f"cannot read {tmp_path / name}: Is a directory"):
-        overview(FileStore(tmp_path), NOW)
-
-
-@each_row(
-    "seconds, words",
-    [(-5, "0 s ago"), (0, "0 s ago"), (59, "59 s ago"), (60, "1 min ago"), (3_599, "59 min ago"), (86_400, "1 d ago")],
-)
-def test_distances_are_told_in_the_largest_unit(seconds: int, words: str) -> None:
-    """A clock that ran backwards is now."""
-    assert time_ago(NOW + timedelta(seconds=seconds), NOW) == words
-
-
-def test_a_missing_home_had_a_quiet_day(tmp_path: Path) -> None:
-    """Nothing heard, nothing spent."""
-    assert count_today(FileStore(tmp_path / "none"), NOW) == DayCounts(
-        messages=0, actionable=0, model_runs=0, cost_usd=0
-    )
-
-
 def test_only_what_happened_today_counts(tmp_path: Path) -> None:
     """Since midnight UTC; a run without a price makes the sum unknown."""
     yesterday = NOW - timedelta(days=1)
@@ -233,20 +156,6 @@ def test_only_what_happened_today_counts(tmp_path: Path) -> None:
     assert count_today(FileStore(tmp_path), NOW) == DayCounts(messages=2, actionable=1, model_runs=2, cost_usd=0.75)
     spent.append({"at": NOW.isoformat(), "cost_usd": None})
     assert count_today(FileStore(tmp_path), NOW).cost_usd is None
-
-
-def test_a_busy_day_is_counted_whole(tmp_path: Path) -> None:
-    """Every record of the day, however many kilobytes they take, and none of the days before."""
-    home = FileStore(tmp_path)
-    lines = {"classified_at": 700, "posted_at": 500, "at": 900}
-    for name, (key, count) in zip(("events-classified", "replies", "spend"), lines.items(), strict=True):
-        old = json.dumps({key: (NOW - timedelta(days=1)).isoformat(), "cost_usd": 1.0, "text": "x" * 1_000})
-        new = json.dumps({key: NOW.isoformat(), "cost_usd": 1.0, "text": "x" * 1_000})
-        (tmp_path / f"{name}.ndjson").write_text(f"{old}\n" * 50 + f"{new}\n" * count)
-    seen = count_today(home, NOW)
-    assert (seen.messages, seen.model_runs, seen.cost_usd) == (700, 900, 900.0)
-    assert overview(home, NOW).posted_today == 500
-    assert build_brief(home, NOW - timedelta(hours=1), NOW).replies == 500
 
 
 DAY = timedelta(days=1)
@@ -274,23 +183,3 @@ def test_what_is_open_is_listed_pages_first_then_the_oldest(tmp_path: Path) -> N
     assert count_findings(found) == "4 open findings (1 page)"
     assert sessions_in_words(found, at_most=9) == "🚨 shop (3), docs (1)"
     assert sessions_in_words(found, at_most=1) == "🚨 shop (3), 1 more"
-
-
-def test_a_state_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
-    """The bot sets it aside and says so."""
-    find(tmp_path, "shop", "Main is red")
-    for session, content in {"bad": b"{", "odd": b"\xff", "empty": b""}.items():
-        (tmp_path / "sessions" / session).mkdir()
-        (tmp_path / "sessions" / session / "heartbeat_state.json").write_bytes(content)
-    assert [line.session_id for line in overview(FileStore(tmp_path), NOW).open_findings] == ["shop"]
-    assert overview(FileStore(tmp_path / "none"), NOW).open_findings == ()
-
-
-def test_a_quiet_night_with_an_open_finding_is_not_all_quiet(tmp_path: Path) -> None:
-    """It was found days ago and is open still."""
-    find(tmp_path, "shop", "Prod is down", severity=Severity.PAGE, first_at=NOW - 3 * DAY)
-    brief = build_brief(FileStore(tmp_path), NOW - timedelta(hours=12), NOW)
-    assert [line.text for line in brief.open_findings] == ["Prod is down"]
-    assert brief_line(brief, "Morning brief") == (
-        "Morning brief, the last 12 h: no draft waits, 1 open finding (1 page). 0 checks, no model call, $0.00."
-    )

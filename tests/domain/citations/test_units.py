@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.citations.units import Quantities, readings, spoken_numbers
+from bot.domain.citations.units import Quantities, spoken_numbers
 from tests.tables import each_row
 
 
@@ -24,37 +22,23 @@ def _is_backed(said: str, lines: list[str], *endings: str) -> bool:
         ("30 seconds", "TIMEOUT_SECONDS = 30"),
         ("30,000 ms", "TIMEOUT_SECONDS: Final[int] = 30"),
         ("7 minutes", 'timeout: "420s"'),
-        ("7 Minuten", "timedelta(minutes=7)"),
-        ("420 segundos", "timedelta(minutes=7)"),
         ("7 分", "Duration.ofSeconds(420)"),
         ("5 secondes", "SECONDS.toMillis(5)"),
-        ("45 s", "HandshakeTimeout: 45 * time.Second,"),
-        ("10 seconds", "awaitTermination(10L, TimeUnit.SECONDS)"),
         ("10 seconds", "ttl_dns_cache: int | None = 10"),
         ("21\u202f600 s", "retry_after_seconds = 21600"),
         ("21 600 secondes", "retry_after_seconds = 21600"),
-        ("404 500", "codes = 404, 500"),
         ("one day", "EXPIRY = 3600 * 24"),
-        ("one week", "expires: float = 60 * 60 * 24 * 7,"),
-        ("2 Tage", "EXPIRY_MINUTES = 2 * 24 * 60"),
         ("30 seconds", "DELAY_MS = 30 * 1000"),
         ("5 Minuten", "timeout = 5 * 60"),
-        ("10 KB", "CHUNK = 10 * 1024"),
         ("16 MiB", "window = 16 << 20"),
         ("1 MB", "MAX_BYTES = 1048576"),
-        ("25 %", "rate = 0.25"),
         ("80%", "percent: 80"),
         ("$5", "price_cents = 500"),
-        ("30k", "rows = 30_000"),
         ("3万", "rows = 30000"),
-        ("0x1f", "flags = 31"),
         ("1.5 hours", "delay_s = 5400"),
-        ("1,5 Stunden", "delay_s = 5400"),
         ("-1", "return -1"),
-        ("-1 s", "offset_seconds = -1"),
         ("3–5 retries", "min_retries, max_retries = 3, 5"),
         ("three times", "the three attempts"),
-        ("2.31.0", "requests>=2.31.0"),
     ],
 )
 def test_the_same_amount_is_backed(said: str, line: str) -> None:
@@ -70,16 +54,12 @@ def test_the_same_amount_is_backed(said: str, line: str) -> None:
         ("5 hours", "EXPIRY = 5 * 60 * 60 * 24"),
         ("5 seconds", "TIMEOUT_SECONDS = 30, RETRIES = 5"),
         ("5 seconds", "RETRIES = 5"),
-        ("5 minutes", "min_size = 5"),
         ("5 minutes", "TIMEOUT_MS = 5 * 60"),
         ("10 ms", "SECONDS.toMillis(10)"),
-        ("16 KB", "window = 16 * 1024 * 1024"),
         ("30 %", "limit = 30"),
         ("€5", "price_usd = 5"),
-        ("5", "return 15, 0.5, x5"),
         ("-1", "return 1"),
         ("2.31.1", "requests>=2.31.0"),
-        ("300", "30, 0"),
         ("3 times", "delay_seconds = 3"),
     ],
 )
@@ -95,13 +75,6 @@ def test_a_bare_number_counts_in_the_base_unit_of_its_language() -> None:
     assert _is_backed("30 ms", ["timeout: 30"], "js")
     assert not _is_backed("30 seconds", ["timeout: 30"], "js")
     assert not _is_backed("30 seconds", ["# in milliseconds", "timeout = 30"], "py")
-
-
-@given(st.integers(0, 10**9))
-def test_a_number_means_the_same_in_every_spelling(number: int) -> None:
-    """With separators of thousands as code, English and German have them."""
-    for text in (f"{number}", f"{number:_}", f"{number:,}", f"{number:,}".replace(",", ".")):
-        assert Fraction(number) in readings(text)
 
 
 @given(st.integers(1, 500), st.sampled_from([("minutes", 60), ("Stunden", 3600), ("días", 86400)]))

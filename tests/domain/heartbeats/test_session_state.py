@@ -52,23 +52,6 @@ def test_an_outage_holds_up_the_checks_for_half_an_hour_at_most(kind: str) -> No
     assert failed(*[kind] * 20).paused_until == START + timedelta(minutes=30)
 
 
-def test_other_words_make_no_other_kind() -> None:
-    """The code decides; the latest words are what the owner is shown."""
-    failures = Failures()
-    for words in ("refused (request req_01)", "refused (request req_02)", "no", "Nein", "refused again"):
-        failures = failures.and_another("Unavailable", words, START)
-    assert (failures.count, failures.key) == (5, "refused again")
-    assert failures.notice == (
-        "The heartbeat failed 5 times in a row and pauses until 2026-11-21 12:30 UTC: refused again"
-    )
-
-
-def test_another_kind_counts_anew() -> None:
-    """What changes is not stuck."""
-    failures = failed("a", "a", "a", "a", "b", "a", "a", "a", "a")
-    assert (failures.count, failures.paused_until) == (4, None)
-
-
 def test_what_is_open_is_not_forgotten_for_what_is_closed_or_newer() -> None:
     """One that was acknowledged would ring again; a runaway check floods the file no further than its limit."""
 

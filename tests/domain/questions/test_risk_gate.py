@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.questions.verdict_rules import commands_in_code, commands_in_prose, risky_commands
+from bot.domain.questions.verdict_rules import commands_in_code, risky_commands
 from tests.domain.questions.risk_data import commands, read_risk_data
 from tests.tables import each_row
 
@@ -38,11 +38,6 @@ def test_a_command_counts_wherever_it_stands(text: str) -> None:
     assert risky_commands(text)
 
 
-def test_look_alike_letters_are_found() -> None:
-    """A word of Latin and Cyrillic letters is not the word that is seen."""
-    assert risky_commands("Run `kubectl del\u0435te pod x`.")
-
-
 def test_what_another_hand_wrote_is_told_apart() -> None:
     """Commands of somebody who had not read the table; they mended it."""
     written = read_risk_data("another_hand")
@@ -75,9 +70,7 @@ def test_hardly_any_harmless_command_is_called_dangerous() -> None:
         ("terraform apply -auto-approve", "skipped safeguard"),
         ("systemctl stop postgresql", "outage"),
         ("helm rollback shop 3", "rollback"),
-        ("acmectl cluster destroy eu-1", "data deletion"),
         ("cd /srv\nsudo rm -rf data\nls", "data deletion"),
-        ("UPDATE orders\n  SET state = 'paid'", "data change"),
     ],
 )
 def test_a_command_is_named_by_its_danger(code: str, kind: str) -> None:
@@ -95,20 +88,3 @@ def test_a_pipe_from_a_reader_into_a_destroyer_is_a_danger() -> None:
     """Only the part that reads is left out."""
     assert commands_in_code("grep -l old *.txt | xargs rm")
     assert commands_in_code("cat urls.txt && rm -rf data")
-
-
-@each_row(
-    "text", ["Just run rm -rf /srv/data", "Do DELETE FROM orders", "use curl -k https://x", "dd if=a of=/dev/sda it is"]
-)
-def test_a_command_without_marks_of_code_is_found_in_a_sentence(text: str) -> None:
-    """People do not always write backticks."""
-    assert commands_in_prose(text)
-
-
-@each_row(
-    "text",
-    ["Delete from the list what you do not need", "The format is fixed", "update the users, set a limit", "kill it"],
-)
-def test_a_sentence_is_not_a_command(text: str) -> None:
-    """Words of everyday English that are also names of commands."""
-    assert commands_in_prose(text) == []

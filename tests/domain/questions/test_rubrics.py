@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bot.domain.questions.rubrics import question_type_of, rubric_for
-from bot.domain.returns import EvidenceKind
 from bot.domain.threads import QuestionType
 from tests.tables import each_row
 
@@ -89,13 +88,3 @@ def test_a_team_may_ask_for_more() -> None:
         "Also: Name the owner of the file.",
         "Also: Say since when.",
     ]
-
-
-def test_a_contract_is_proved_by_the_code_alone() -> None:
-    """What an interface promises stands in a file; a log of one call is no proof."""
-    assert rubric_for(QuestionType.API_CONTRACT).required_kinds == {EvidenceKind.FILE}
-
-
-def test_a_question_of_no_type_may_cite_anything() -> None:
-    """The fallback asks for the least."""
-    assert rubric_for(QuestionType.OTHER).required_kinds == frozenset()

@@ -277,41 +277,6 @@ def test_a_trace_is_read_however_it_was_pasted(wrapped: str) -> None:
     assert [(one.path.rpartition("/")[2], one.line) for one in frames_in(wrapped)] == [("pay.py", 7), ("web.py", 10)]
 
 
-def test_a_trace_that_a_terminal_broke_is_read() -> None:
-    """Lines as long as the longest go on below, wherever they were cut."""
-    deep = "/srv/a_folder_with_a_name_that_is_long/and_another_one_in_it/"
-    lines = PYTHON.replace("/srv/app/", deep).splitlines()
-    broken = "\n".join(line[at : at + 72] for line in lines for at in range(0, len(line), 72))
-    assert [(one.path, one.line) for one in frames_in(broken)] == [(f"{deep}pay.py", 7), (f"{deep}web.py", 10)]
-
-
-@each_row(
-    "text, functions",
-    [
-        (
-            "main.load\n\t/home/ci/src/example.com/orders/internal/service/recalculation.go:101\n"
-            "main.start\n\t/home/ci/src/example.com/orders/internal/service/recalculation.go:102\n",
-            ["load", "start"],
-        ),
-        (
-            "github.com/acme/orders/service.(*Recalculation).walk(0xc0000b4000, {0x12345, 0x10})\n"
-            "\t/ci/walk.go:7 +0x1d\n"
-            "github.com/acme/orders/service.(*Recalculation).walk(0xc0000b4abc, {0x12345, 0x10})\n"
-            "\t/ci/walk.go:9 +0x2d\n",
-            ["walk", "walk"],
-        ),
-        (
-            'File "/srv/app/services/orders/recalculation.py", line 101, in alpha\nreturn gamma(order)\n'
-            'File "/srv/app/services/orders/recalculation.py", line 102, in gamma\nraise ValueError\n',
-            ["gamma", "alpha"],
-        ),
-    ],
-)
-def test_long_lines_of_one_length_are_no_sign_of_a_terminal(text: str, functions: list[str]) -> None:
-    """A function that calls itself makes them; what was joined would be taken for another function."""
-    assert [frame.function for frame in frames_in(text)] == functions
-
-
 @each_row(
     "broken, frame",
     [
@@ -330,21 +295,13 @@ def test_a_frame_on_two_lines_is_one(broken: str, frame: tuple[str, int]) -> Non
     "path, files, meant",
     [
         ("/srv/app/shop/pay.py", ["src/shop/pay.py", "src/stock/pay.py"], "src/shop/pay.py"),
-        ("/usr/lib/python3.11/site-packages/shop/pay.py", ["src/shop/pay.py"], "src/shop/pay.py"),
         ("/x/site-packages/shop-2.3.0-py2.7.egg/shop/pay.py", ["shop/pay.py"], "shop/pay.py"),
-        ("/usr/lib/python3.11/site-packages/click/utils.py", ["src/flask/utils.py", "utils.py"], None),
         ("/app/node_modules/express/lib/router.js", ["lib/router.js"], None),
-        ("/srv/other/pay.py", ["src/shop/pay.py"], None),
         ("/srv/pay.py", ["pay.py"], "pay.py"),
-        ("/var/www/vendor/laravel/src/Http/Kernel.php", ["app/Http/Kernel.php"], None),
         ("/usr/local/go/src/net/http/server.go", ["http/server.go"], None),
-        ("/home/ci/go/src/shop/http/server.go", ["http/server.go"], "http/server.go"),
         ("/usr/lib/ruby/3.2.0/net/http.rb", ["lib/net/http.rb"], "lib/net/http.rb"),
-        ("/usr/lib/ruby/3.2.0/net/http/generic.rb", ["lib/http/generic.rb"], None),
         ("org/other/orders/Order.java", ["main/com/acme/orders/Order.java"], None),
-        ("com/acme/orders/Order.java", ["main/com/acme/orders/Order.java"], "main/com/acme/orders/Order.java"),
         ("com/acme/orders/Order.kt", ["src/acme/orders/Order.kt"], "src/acme/orders/Order.kt"),
-        ("pay.py", ["src/shop/pay.py"], "src/shop/pay.py"),
     ],
 )
 def test_a_file_is_meant_where_the_ends_of_the_paths_agree(path: str, files: list[str], meant: str | None) -> None:

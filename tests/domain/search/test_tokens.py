@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +13,6 @@ from bot.domain.search.tokens import (
     question_stems,
     question_words,
     rank,
-    rescaling,
     shared_stems,
 )
 
@@ -32,13 +30,6 @@ def test_parts_of_names_do_not_depend_on_the_script_around_them(names: list[str]
     """A text in ASCII alone is looked through faster, and gives what it gives beside another script."""
     text = " = ".join(names)
     assert extra_words(text).split() == extra_words(f"{text} é").split()
-
-
-def test_code_is_looked_for_however_common_its_words_are() -> None:
-    """`many` is a parameter, and 404s are answers of a server."""
-    assert {"many", "true"} <= set(question_words("what does `many=True` do?"))
-    assert "many" not in question_words("how many of them are true?")
-    assert "404" in question_words("where are 404s handled?")
 
 
 CART = WordCounts(1_000, {"cart": 20, "host": 3})
@@ -86,11 +77,3 @@ def test_an_index_that_knows_a_rare_word_is_likelier_than_one_full_of_a_common_w
     told = [likelihood(own, whole, 3) for own in (rare, common, neither)]
     assert told[2] == 0
     assert told == sorted(told, reverse=True)
-
-
-def test_scores_are_lowered_where_a_word_is_rare_in_one_index_alone() -> None:
-    """What is as rare everywhere keeps its score."""
-    stray = WordCounts(1_000, {"cart": 1})
-    assert rescaling(stray, stray) == pytest.approx(1)
-    assert rescaling(stray, WordCounts(2_000, {"cart": 501})) < 0.5
-    assert rescaling(WordCounts(10, {"cart": 0}), stray) == 0

@@ -16,7 +16,7 @@ from blocks import ids
 from bot.casework.approvers import Approvers
 from bot.casework.checks.addresses import ShownCitation
 from bot.casework.checks.sources import Missing
-from bot.casework.decisions import DraftClick
+from bot.casework.clicks import DraftClick
 from bot.domain.threads import PendingReason, Resolution, ThreadState, ThreadStatus
 from bot.errors import ProviderError, Unconfirmed
 from bot.ports import Person
