@@ -9,7 +9,7 @@ comes meanwhile is neither lost nor painted over.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -21,6 +21,7 @@ from bot.domain.heartbeats.alerts import (
     BeatOutcome,
     OpenFinding,
     Place,
+    endings_to_say,
     headline_of,
 )
 from bot.domain.heartbeats.beats import Delivered
@@ -168,7 +169,7 @@ class AlertRouter:
         for finding in quiet:
             if finding.places and not finding.is_listed:
                 self.show(session, finding)
-        self._show_unshown(session)
+        self.show_unshown(session)
         says_ok, shows = False, session.beat.visibility
         if outcome.ok_text and route.to and shows.show_ok and not said and (shows.show_alerts or not seen):
             alert = self._calm(session, outcome)
@@ -213,23 +214,42 @@ class AlertRouter:
         """Bring a finding's alert, or the list it is on, up to date wherever it stands; a click meanwhile is shown too.
 
         `clicked` is a card to show first. Returns why that, or the first place, is not up to date; what only time can
-        mend stays `is_unshown`.
+        mend stays `is_unshown`, as does an end that somebody else is saying below the card.
         """
         is_list, places = finding.is_listed, finding.places
         if clicked is not None and not is_list:
             places = tuple(dict.fromkeys((clicked, *places)))
-        shown, problem = list[OpenFinding](), None
+        shown, problem, claimed = list[OpenFinding](), None, frozenset[str]()
         for _ in range(SHOWN_TWICE):
             known = self._store.load(session.id).findings
             listed = [each for each in known.values() if each.is_listed and each.places == places]
-            now = listed if is_list else [known.get(finding.key, finding)]
+            now = [
+                each.evolve(closing_since=None) for each in (listed if is_list else [known.get(finding.key, finding)])
+            ]
             if now == shown:
                 break
-            shown, alert = now, alert_of(session, now if is_list else now[0], self._clock.now())
-            problem = self._update(session, places, alert)
+            claimed = claimed or self._claim_endings(session, {each.key for each in now if each.is_ending_unsaid})
+            shown, view = now, [each.evolve(is_unshown=each.key in claimed) for each in now]
+            problem = self._update(session, places, alert_of(session, view if is_list else view[0], self._clock.now()))
+        said = [each.key for each in shown if not each.is_ending_unsaid or each.key in claimed]
         if any(each.is_unshown for each in shown) and not isinstance(problem, Unavailable):
-            self._store.save(session.id, lambda state: state.with_shown(each.key for each in shown))
+            self._store.save(session.id, lambda state: state.with_shown(said))
         return problem
+
+    def _claim_endings(self, session: Session, keys: Collection[str]) -> frozenset[str]:
+        """Claim, of these findings, the ends that nobody else is saying; a claim is on file before anything is said."""
+        if not keys:
+            return frozenset()
+        claimed, at = set[str](), self._clock.now()
+
+        def claim(state: SessionState) -> SessionState:
+            mine = endings_to_say([each for key, each in state.findings.items() if key in keys], at)
+            claimed.clear()
+            claimed.update(each.key for each in mine)
+            return state.with_findings(*(each.evolve(closing_since=at) for each in mine))
+
+        self._store.save(session.id, claim)
+        return frozenset(claimed)
 
     def tell_owner_or_ops(self, session: Session, text: str) -> None:
         """Say one line to the owner about the beats themselves, or to the ops channel where no owner can be told.
@@ -282,19 +302,10 @@ class AlertRouter:
                 said.append(alert.text)
         return said, problem
 
-    def show_clicks(self, session: Session) -> None:
-        """Show clicks that cards do not say yet; a card with findings that a beat closed is left to the beats.
-
-        A line below the card says how these ended, and two who look for it at once would both post it.
-        """
-        self._show_unshown(session, clicks_only=True)
-
-    def _show_unshown(self, session: Session, *, clicks_only: bool = False) -> None:
+    def show_unshown(self, session: Session) -> None:
         """Show what cards do not say yet; while their surface is away, that is left to the next time."""
         unshown = [each for each in self._store.load(session.id).findings.values() if each.is_unshown and each.places]
-        ended = {each.places for each in unshown if each.resolved_at is not None or each.removed is not None}
-        left = ended if clicks_only else set()
-        for one_of_card in {each.places: each for each in unshown if each.places not in left}.values():
+        for one_of_card in {each.places: each for each in unshown}.values():
             if isinstance(self.show(session, one_of_card), Unavailable):
                 return
 

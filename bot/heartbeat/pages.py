@@ -111,7 +111,7 @@ _CHANGES: Final = frozenset({MessageType.EDIT, MessageType.DELETE})
 
 
 class Rings:
-    """Sends pages again that nobody acknowledged, at each `tick`, and shows what Slack had no time for after a click.
+    """Sends pages again that nobody acknowledged, at each `tick`, and shows what Slack had no time for.
 
     `say` posts a line in the ops channel.
     """
@@ -135,7 +135,7 @@ class Rings:
         now = self._clock.now()
         for session in self._sessions.all():
             with _logged(session):
-                self._alerts.show_clicks(session)
+                self._alerts.show_unshown(session)
                 for key in self._waiting(session, now):
                     for step in (self._ring, self._escalate):  # an owner who cannot be reached is a reason to escalate
                         with _logged(session):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.domain.alerts import Severity
-from bot.domain.heartbeats.alerts import BeatOutcome, finding_digest
+from bot.domain.heartbeats.alerts import CLOSING, BeatOutcome, finding_digest
 from bot.domain.heartbeats.beats import Finding
 from bot.domain.paging import MAX_RINGS
 from bot.domain.tiers import Tier
@@ -131,19 +131,63 @@ def test_a_click_that_its_card_does_not_show_yet_is_shown_at_the_next_tick(night
     assert len(night.slack.updated) == len(shown)
 
 
-def test_how_a_finding_ended_is_left_to_the_beats(night: Night) -> None:
-    """A beat says below its card how it ended; a tick that did so too could say it twice."""
+def endings_said(night: Night) -> list[list[str]]:
+    """Return which findings' ends each line below a card named."""
+    named = [[each.key for each in alert.findings if each.is_ending_unsaid] for _, alert in night.slack.updated]
+    return [keys for keys in named if keys]
+
+
+@pytest.mark.parametrize("is_tick_first", [False, True])
+def test_how_a_finding_ended_is_said_once_though_a_tick_and_a_beat_look_at_once(
+    night: Night, is_tick_first: bool
+) -> None:
+    """Each sees that nothing below the card says it, and only one says it; the other leaves it to that one."""
     night.beat(DOWN)
+    if is_tick_first:
+        night.slack.refuses = Unavailable("Slack is away")
+        night.beat()
+        night.slack.refuses = None
+        night.clock.advance(CLOSING.total_seconds())
+        night.slack.meanwhile = night.beat
+        night.rings.tick()
+    else:
+        night.slack.meanwhile = night.rings.tick
+        night.beat()
+    night.after(5)
+    assert endings_said(night) == [[DOWN.key]]
+    assert not night.store.load("shop").findings[DOWN.key].is_unshown
+
+
+def test_what_a_process_claimed_to_say_and_died_is_said_by_the_next(night: Night) -> None:
+    """By a tick, without another beat, once the claim is old."""
+
+    def die() -> None:
+        raise KeyboardInterrupt
+
+    night.beat(DOWN)
+    night.slack.meanwhile = die
+    with pytest.raises(KeyboardInterrupt):
+        night.beat()
+    night.start()
+    night.rings.tick()
+    assert endings_said(night) == []
+    night.after(5)
+    assert endings_said(night) == [[DOWN.key]]
+
+
+def test_what_was_claimed_together_is_said_together_though_more_of_the_list_ended_since(night: Night) -> None:
+    """The line may stand there already, and is known by whose ends it names."""
+    many = [RED.evolve(key=f"shop/ci/{n}", task="ci", text=f"Number {n} is red.") for n in range(8)]
+    night.beat(*many)
+    listed = sorted(key for key, each in night.store.load("shop").findings.items() if each.is_listed)
+    by_key = {each.key: each for each in many}
     night.slack.refuses = Unavailable("Slack is away")
-    night.beat()
+    night.beat(*(by_key[key] for key in by_key if key != listed[0]))
+    night.clock.advance(10)
+    night.beat(*(by_key[key] for key in by_key if key not in listed[:2]))
     night.slack.refuses = None
-    before = len(night.slack.updated)
-    night.after(2)
-    assert len(night.slack.updated) == before
-    night.beat()
-    assert [alert.finding.resolved_at is not None for _, alert in night.slack.updated[before:] if alert.finding] == [
-        True
-    ]
+    night.after(5)
+    assert endings_said(night) == [[listed[0]], [listed[1]]]
 
 
 def test_a_page_that_could_not_be_said_when_it_was_found_is_said_without_another_beat(night: Night) -> None:

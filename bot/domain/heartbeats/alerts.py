@@ -8,13 +8,14 @@ longer; the stamps are the finding's own: when it is closed or becomes more urge
 from __future__ import annotations
 
 import hashlib
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Self
+from typing import Annotated, Final, Self
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from bot.domain.alerts import Severity, highest
 from bot.domain.frozen_value import FrozenValue
@@ -80,6 +81,9 @@ Place = tuple[str, str]
 
 KEPT_PLACES: Final = 50
 
+CLOSING: Final = timedelta(minutes=2)
+"""So long whoever claimed the line that says how findings ended has time to say it, Slack's pace included."""
+
 
 class Removal(FrozenValue):
     """That a check is made no more while something it found was open: nobody knows whether that is well."""
@@ -131,6 +135,8 @@ class OpenFinding(Finding):
     resolved_at: AwareDatetime | None = None
     is_unshown: bool = False
     """Whether it was closed, or somebody clicked, and its card does not say so yet."""
+    closing_since: Annotated[AwareDatetime | None, Field(exclude_if=operator.not_)] = None
+    """Since when somebody is about to say below its card how it ended; who dies meanwhile has it for `CLOSING`."""
     removed: Removal | None = None
     """Set where its check was taken out of the playbook; what that finds once it is put back is a new finding."""
 
@@ -193,6 +199,15 @@ class OpenFinding(Finding):
     def was_closed_after(self, at: datetime) -> bool:
         """Whether a person or a beat closed it since a moment."""
         return any(closed is not None and closed > at for closed in (self.fixed_at, self.resolved_at))
+
+    @property
+    def is_ending_unsaid(self) -> bool:
+        """Whether a beat closed it, and nothing below its card says so yet."""
+        return self.is_unshown and (self.resolved_at is not None or self.removed is not None)
+
+    def is_claimed(self, at: datetime) -> bool:
+        """Whether somebody is saying how it ended; a claim in the future is that of a clock that was put back."""
+        return self.closing_since is not None and timedelta() <= at - self.closing_since < CLOSING
 
     @property
     def name(self) -> str:
@@ -275,6 +290,16 @@ class BeatOutcome:
             reasoning=(self.reasoning or "")[:REASONING_CHARS] or known.reasoning,
             last_at=max(at, known.last_at),
         )
+
+
+def endings_to_say(card: Sequence[OpenFinding], at: datetime) -> list[OpenFinding]:
+    """Return the findings of a card whose end can be claimed now, to be said in one line.
+
+    What somebody claimed together and left unsaid is claimed together again: so the line is found if it stands there.
+    """
+    free = [each for each in card if each.is_ending_unsaid and not each.is_claimed(at)]
+    left = min((each.closing_since for each in free if each.closing_since is not None), default=None)
+    return [each for each in free if each.closing_since == left]
 
 
 class Alert(FrozenValue):

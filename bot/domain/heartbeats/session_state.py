@@ -215,7 +215,7 @@ class SessionState(FrozenValue):
     def with_shown(self, keys: Iterable[str]) -> Self:
         """Return the state where the alerts of these findings say how they stand."""
         known = (self.findings[key] for key in keys if key in self.findings)
-        return self.with_findings(*(each.evolve(is_unshown=False) for each in known))
+        return self.with_findings(*(each.evolve(is_unshown=False, closing_since=None) for each in known))
 
     def comparing(self, commands: Collection[str]) -> Self:
         """Return the state with the outputs of these commands only; those of others are compared with no more."""
