@@ -464,3 +464,19 @@ def test_a_page_that_ended_stays_silent_after_a_restart(tmp_path: Path) -> None:
     office = an_office(tmp_path, told(), told("resolved", minute=1))
     assert office.restart() == []
     assert rings(office) == []
+
+
+def test_two_services_are_two_threads(tmp_path: Path) -> None:
+    """What is said of one changes nothing of the other."""
+    events = [told(name="orders-2"), told(name="orders-3", minute=1), told("resolved", name="orders-2", minute=2)]
+    office = an_office(tmp_path, *events)
+    found = {s.alert.name: s.alert.state for s in office.store.open_threads() if s.alert}
+    assert found == {"orders-2": "resolved", "orders-3": "firing"}
+    assert rings(office, 10) == ["ops"]
+
+
+def test_an_alert_in_the_slack_thread_of_another_one_is_a_follow_up(tmp_path: Path) -> None:
+    """One Slack thread has one record; what else fires there is not lost."""
+    other = told(minute=1, name="orders-3").model_copy(update={"thread_id": ts_of(0)})
+    office = an_office(tmp_path, told(), other)
+    assert [said.text for said in only(office).followups] == ["[firing] orders-3"]

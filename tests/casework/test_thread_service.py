@@ -106,3 +106,15 @@ class TestDesk:
         office.service.cards.catch_up(at_once=True)  # on a busy machine the dismissal may have waited too long for it
         assert office.shown.resolution is Resolution.DISMISSED
         assert office.ended.resolution is Resolution.DISMISSED
+
+    def test_a_card_in_a_channel_that_is_closed_follows_once_it_is_open(self, tmp_path: Path) -> None:
+        """The bot is invited again, or the token is renewed."""
+        office = Office(tmp_path).asked()
+        office.decisions.edit(office.click(), "By hand.", by=BEN)
+        refuse_updates(office, CLOSED)
+        assert not office.service.cards.show_card(THREAD_ID)
+        office.service.cards.catch_up(at_once=True)
+        assert office.shown.draft_pending != "By hand."
+        refuse_updates(office, None)
+        office.service.cards.catch_up(at_once=True)
+        assert office.shown.draft_pending == "By hand."

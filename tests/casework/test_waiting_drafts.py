@@ -218,3 +218,11 @@ def test_a_reminder_that_was_perhaps_said_is_not_repeated(wait: Wait) -> None:
     wait.after(4 * HOUR_S)
     wait.refuse = None
     assert wait.after(60) == []
+
+
+def test_a_message_in_the_thread_keeps_the_card_open(wait: Wait) -> None:
+    """Somebody still talks about it."""
+    wait.after(4 * HOUR_S)
+    wait.office.says("any news?", seconds=2 * DAY_S)
+    wait.after(DAY_S)
+    assert wait.office.state.is_open

@@ -226,3 +226,16 @@ def test_a_clock_that_is_set_back_on_the_same_day_says_no_brief_twice(tmp_path: 
     assert days.tick(hours=-hours) == 1
     assert days.tick(hours=hours) == 1
     assert days.tick(days=1) == 2
+
+
+def test_a_brief_that_is_too_late_is_dropped_and_logged_once(days: Days, caplog: pytest.LogCaptureFixture) -> None:
+    """Nobody reads of yesterday as if it were today; the next day goes on."""
+    assert days.tick(minutes=1) == 1
+    days.refuse = Unavailable("down")
+    assert days.tick(days=1) == 1
+    days.refuse = None
+    assert days.tick(hours=3) == 1
+    assert days.tick(minutes=1) == 1
+    dropped = [record.getMessage() for record in caplog.records if getattr(record, "action", "") == "brief_dropped"]
+    assert dropped == ["too late for the brief, not said: {'morning': '2026-11-21'}"]
+    assert days.tick(hours=21) == 2
