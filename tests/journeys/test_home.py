@@ -100,7 +100,7 @@ def test_evidence_is_followed_from_the_home(office: Office, page: SlackPage) -> 
     home = page.open_home()
     home.locator("select.bk-overflow").select_option(label="Show evidence")
     expect(page.modal).to_contain_text("✓ verified")
-    expect(page.modal).to_contain_text("MAX_ATTEMPTS = 5")
+    expect(page.modal).to_contain_text("MAX_ATTEMPTS - 1")
     expect(page.modal).to_contain_text("triage verify")
 
 
